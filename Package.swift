@@ -1,0 +1,127 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // The shipped program has to stay below 20 MiB; what is slow in it waits for disks and networks.
+    .unsafeFlags(["-Osize"], .when(configuration: .release)),
+]
+
+/// Folds equal functions of the shipped program, and exports none of them.
+let compact: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--icf=safe", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
+]
+
+/// A system library: a module map under `Sources/`, installed from Debian.
+func system(_ name: String, apt package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/\(name)", providers: [.apt([package])])
+}
+
+/// A room of the house; what it may know is exactly what is listed.
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil)
+    -> Target
+{
+    .target(name: name, dependencies: dependencies, path: "Sources/\(name)", exclude: exclude, resources: resources,
+        swiftSettings: strict)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)",
+        exclude: exclude, swiftSettings: strict)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
+
+let parsers: [Target.Dependency] = [
+    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "Gateway", "Messaging", "Board", "LocalAPI", "Agent",
+]
+
+/// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
+let fuzzing: [Target] =
+    Context.environment["LATCHKEY_FUZZ"] == nil
+    ? [.testTarget(name: "FuzzTests", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Corpus", "Fuzzer.swift"],
+        swiftSettings: strict)]
+    : [.executableTarget(name: "fuzz", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Corpus", "CorpusTests.swift"],
+        swiftSettings: strict)]
+
+let package = Package(
+    name: "latchkey",
+    products: [
+        .executable(name: "latchkey", targets: ["latchkey"]),
+        .executable(name: "latchkey-lab", targets: ["latchkey-lab"]),
+        .library(name: "latchkey-lab-broker", type: .dynamic, targets: ["LabBrokerPlugin"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    ],
+    targets: [
+        system("CLinux", apt: "linux-libc-dev"),
+        system("COpenSSL", apt: "libssl-dev"),
+        system("CSQLite", apt: "libsqlite3-dev"),
+        system("CCurl", apt: "libcurl4-openssl-dev"),
+        system("CMosquitto", apt: "libmosquitto-dev"),
+        system("CGPIOD", apt: "libgpiod-dev"),
+        system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
+        system("CQREncode", apt: "libqrencode-dev"),
+
+        room("Groundwork", ["CLinux"]),
+        room("Settings", ["Groundwork", toml]),
+        room("Cryptography", ["Groundwork", "COpenSSL"]),
+        room("Storage", ["Groundwork", "CSQLite"]),
+        room("Vault", ["Groundwork", "Cryptography", "Storage"]),
+        room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
+        room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault"], exclude: ["mag.md"]),
+        room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
+        room("Board", ["Groundwork", "Settings", "CGPIOD"]),
+        room("LocalAPI", ["Groundwork", "HTTPClient", "CMicroHTTPD"]),
+        room("Agent", ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "Board",
+            "LocalAPI", "Settings", logging, lifecycle, signals]),
+        .executableTarget(name: "latchkey",
+            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", argumentParser, logging],
+            path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
+
+        .target(name: "GatewayLab", dependencies: ["Groundwork", "Cryptography", "CQREncode", logging,
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "HummingbirdTLS", package: "hummingbird"),
+            .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl")],
+            path: "Sources/GatewayLab", swiftSettings: strict),
+        .executableTarget(name: "latchkey-lab", dependencies: ["Groundwork", "GatewayLab", argumentParser, logging],
+            path: "Sources/latchkey-lab", swiftSettings: strict),
+        .target(name: "LabBrokerPlugin", path: "Sources/LabBrokerPlugin"),
+
+        tests(of: "Groundwork", ["CLinux"]),
+        tests(of: "Cryptography", ["Groundwork", "COpenSSL"]),
+        tests(of: "Storage", ["Groundwork"]),
+        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage"]),
+        tests(of: "HTTPClient", ["Groundwork", "Cryptography"], exclude: ["server.py"]),
+        tests(of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab"]),
+        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage"]),
+        tests(of: "Board", ["Groundwork", "Settings"]),
+        tests(of: "LocalAPI", ["Groundwork", "HTTPClient"]),
+        tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "Gateway", "Messaging", "Board",
+            "LocalAPI", logging, lifecycle]),
+        tests(of: "latchkey", ["Groundwork", "LocalAPI"]),
+        tests(of: "GatewayLab", ["Groundwork", "Cryptography"]),
+        .executableTarget(name: "hardware-probe", dependencies: ["Groundwork", "Board"], path: "Tests/Hardware/Probe", swiftSettings: strict),
+        .testTarget(name: "HardwareTests", dependencies: ["Groundwork", "hardware-probe", "latchkey", "latchkey-lab"], path: "Tests/Hardware",
+            exclude: ["Probe", "Scripts"], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", path: "Tests/Architecture", swiftSettings: strict),
+        // Whole programs: built before the tests because the tests depend on them.
+        .testTarget(name: "AcceptanceTests", dependencies: ["GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
+            path: "Tests/Acceptance", swiftSettings: strict),
+    ] + fuzzing
+)

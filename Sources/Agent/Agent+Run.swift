@@ -1,0 +1,114 @@
+import Board
+import CLinux
+import FoundationEssentials
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+import Logging
+import ServiceLifecycle
+import UnixSignals
+import Vault
+
+extension Agent {
+    /// Runs the daemon until SIGTERM or SIGINT.
+    ///
+    /// - Throws: what keeps the agent from starting at all: its state directory, its vault, its socket.
+    ///   What fails later is reported and tried again.
+    public static func run(_ configuration: AgentConfiguration) async throws {
+        // Keys are in memory from here on: no core dump, and no other process of this user may read it.
+        _ = latchkey_forbid_dumps()
+        let logger = Logger(label: "agent")
+        let state = try StateDirectory(configuration.stateDirectory)
+        let time = BestKnownTime(path: "\(state.path)/clock")
+        let (vault, setAside) = try await openVault(configuration, state.path)
+        let agent = Agent(
+            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault), time: time,
+            board: BoardParts(configuration.board, time: time), logger: logger)
+        if let setAside {
+            agent.report(AgentEvent("vault.set-aside", .trouble, at: time.now, [
+                "message": .string("the vault was damaged and is kept as \(setAside); the board has to be enrolled again")]))
+        }
+        for warning in try await agent.warnings() { logger.warning("\(warning)") }
+
+        let server = LocalServer(
+            socketPath: configuration.api.socket, policy: try AccessPolicy(configuration.api), router: agent.router())
+        try server.listen()
+        let notifier = ServiceNotifier()
+        let services = agent.services(server, notifier)
+        var group = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        // Each of them ends at once; a device driver that does not is cancelled like everything else.
+        group.maximumGracefulShutdownDuration = .seconds(3)
+        await agent.resume()
+        logger.notice("ready", metadata: ["socket": "\(configuration.api.socket)", "board": "\(agent.board.definition.name)"])
+        notifier.ready("running on \(agent.board.definition.title)")
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch {
+            await agent.end()
+            throw error
+        }
+        notifier.stopping()
+        await agent.end()
+        logger.notice("stopped")
+        withExtendedLifetime(state) {}
+    }
+
+    /// A damaged vault is kept under another name and a new one made: a board that only reports what is wrong with it is
+    /// worth more than one that does not start.
+    private static func openVault(
+        _ configuration: AgentConfiguration, _ directory: String
+    ) async throws -> (Vault, setAside: String?) {
+        let path = "\(directory)/vault.db"
+        let key = try configuration.vault.key(
+            stateDirectory: directory, environment: ProcessInfo.processInfo.environment)
+        do throws(VaultError) {
+            return (try await Vault.open(at: path, with: [key], creating: true), nil)
+        } catch .fileDamaged, .manifestDamaged {
+            let setAside = try Vault.setAside(at: path)
+            return (try await Vault.open(at: path, with: [key], creating: true), setAside)
+        }
+    }
+
+    private nonisolated func services(_ server: LocalServer, _ notifier: ServiceNotifier) -> [any Service] {
+        let switches = gateways.events.subscribe()
+        var services: [any Service] = [
+            restarting("local API") { try await server.run() },
+            restarting("sensors") { try await SensorService(agent: self).run() },
+            restarting("gateway events") { for await event in switches { self.report(event) } },
+            restarting("memory") { await self.releaseStartPages() },
+            Watchdog(notifier: notifier) { _ = await self.link },
+        ]
+        if let button = board.button {
+            services.append(restarting("button") { try await ButtonService(button: button, agent: self).run() })
+        }
+        if let led = board.led {
+            services.append(restarting("LED") { try await led.run() })
+            services.append(restarting("indication") { await self.indicate(on: led) })
+        }
+        return services
+    }
+
+    private nonisolated func restarting(_ name: String, _ body: @escaping @Sendable () async throws -> Void) -> Restarting {
+        Restarting(
+            onFailure: { error, delay in
+                self.report(AgentEvent.failure("agent.service-failed", error, at: self.time.now)
+                    .adding("service", .string(name)).adding("retrySeconds", .integer(delay.components.seconds)))
+            }, body: body)
+    }
+
+    /// After each connection, once what it needed is done.
+    private func releaseStartPages() async {
+        for await event in events.subscribe(bound: 16) where event.name == "broker.connected" {
+            try? await Task.sleep(for: .seconds(5))
+            Memory.releaseStartPages()
+        }
+    }
+
+    private func end() async {
+        await close()
+        events.finish()
+        await vault.close()
+    }
+}

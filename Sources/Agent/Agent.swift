@@ -1,0 +1,166 @@
+import Board
+import Cryptography
+import FoundationEssentials
+import Gateway
+import Groundwork
+import HTTPClient
+import Logging
+import Messaging
+import Synchronization
+import Vault
+
+/// The agent: what is shared by its services, and what the local API asks for.
+public actor Agent {
+    nonisolated let configuration: AgentConfiguration
+    nonisolated let vault: Vault
+    nonisolated let client: HTTPClient
+    nonisolated let gateways: Gateways
+    nonisolated let time: BestKnownTime
+    nonisolated let board: BoardParts
+    nonisolated let events = Broadcast<AgentEvent>()
+    nonisolated let logger: Logger
+    nonisolated let started = ContinuousClock.now
+
+    /// What belongs to the active gateway; `nil` before the board is enrolled.
+    private(set) var link: Link?
+    private var linkTask: Task<Void, Never>?
+    /// Changes of the active gateway, one at a time: two links to one gateway would take each other's place at the broker.
+    private nonisolated let turns = Turns()
+    private nonisolated let newestTrouble = Mutex<AgentEvent?>(nil)
+
+    init(
+        configuration: AgentConfiguration, vault: Vault, client: HTTPClient, gateways: Gateways, time: BestKnownTime,
+        board: BoardParts, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.vault = vault
+        self.client = client
+        self.gateways = gateways
+        self.time = time
+        self.board = board
+        self.logger = logger
+    }
+
+    // MARK: Events
+
+    /// Tells subscribers and the log.
+    nonisolated func report(_ event: AgentEvent) {
+        var fields: Logger.Metadata = [:]
+        for (key, value) in event.details where key != "message" { fields[key] = "\(value.string ?? value.text)" }
+        let level: Logger.Level = switch event.severity { case .routine: .debug; case .notable: .info; case .trouble: .warning }
+        logger.log(level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
+        events.send(event)
+        newestTrouble.withLock { newest in
+            if event.severity == .trouble { newest = event }
+            // A connection that stands ends the trouble with the one before.
+            if event.name == "broker.connected", newest?.name.hasPrefix("broker.") == true { newest = nil }
+        }
+    }
+
+    /// The newest event that a person should look at.
+    nonisolated var lastTrouble: AgentEvent? { newestTrouble.withLock { $0 } }
+
+    // MARK: The active gateway
+
+    /// Goes on with the gateway that was active when the agent last ran.
+    ///
+    /// When what is stored of it cannot be used, the agent says so and is as good as not enrolled: it can be enrolled again.
+    func resume() async {
+        await turns.take()
+        defer { turns.leave() }
+        do {
+            if let active = try await gateways.active() { await connect(to: active) }
+        } catch {
+            report(.failure("gateway.configuration-unusable", error, at: time.now))
+        }
+    }
+
+    /// Takes a configuration as the active one and registers there.
+    ///
+    /// - Returns: the status, once the board is registered or awaits activation.
+    /// - Throws: why the configuration could not be taken, or why the registration failed. After the latter the configuration
+    ///   is the active one, and the link goes on trying.
+    func enroll(_ gateway: GatewayConfiguration) async throws -> GatewayStatus {
+        let session = try await activate(gateway)
+        do {
+            try await session.register()
+        } catch {
+            let status = try await session.status()
+            guard status.registration != .unregistered else { throw error }
+            // Something after the registration failed; the session has told of it, and the link goes on trying.
+            return status
+        }
+        return try await session.status()
+    }
+
+    private func activate(_ gateway: GatewayConfiguration) async throws -> GatewaySession {
+        await turns.take()
+        defer { turns.leave() }
+        try await gateways.activate(gateway)
+        if let link, link.gateway == gateway, try await link.session.status().registration == .registered {
+            // Enrolled where it is registered already: what stands, stays.
+            return link.session
+        }
+        return await connect(to: gateway)
+    }
+
+    /// Only by whoever has the turn.
+    @discardableResult
+    private func connect(to gateway: GatewayConfiguration) async -> GatewaySession {
+        await disconnect()
+        let session = GatewaySession(
+            configuration: gateway, vault: vault, client: client, board: deviceDescription,
+            renewDays: configuration.gateway.renewDays, clock: { [time] in time.now })
+        let link = Link(session: session, gateway: gateway, agent: self)
+        self.link = link
+        linkTask = Task { await link.run() }
+        return session
+    }
+
+    /// Ends the connection to the broker and everything else of the active gateway for good; nothing stored is lost.
+    func close() async {
+        await turns.take()
+        // The turn is never left: whoever waits for it would connect again.
+        await disconnect()
+    }
+
+    /// Only by whoever has the turn.
+    private func disconnect() async {
+        linkTask?.cancel()
+        await linkTask?.value
+        linkTask = nil
+        link = nil
+    }
+
+    /// - Throws: ``AgentError/notEnrolled``
+    func activeLink() throws(AgentError) -> Link {
+        guard let link else { throw .notEnrolled }
+        return link
+    }
+
+    /// - Throws: ``AgentError/notEnrolled``, ``AgentError/notRegistered``
+    func activeStation() async throws(AgentError) -> Station {
+        guard let station = try await activeLink().station else { throw .notRegistered }
+        return station
+    }
+
+    /// The name that people call this board by.
+    nonisolated var deviceName: String {
+        let name = configuration.gateway.deviceName
+        return name.isEmpty ? ProcessInfo.processInfo.hostName : name
+    }
+
+    private nonisolated var deviceDescription: DeviceDescription {
+        DeviceDescription(name: deviceName, model: board.model ?? board.definition.title)
+    }
+
+    // MARK: Telemetry
+
+    /// Hands a telemetry message to the outbox of the active gateway. Without one there is nobody to send it to.
+    func publishTelemetry(_ payload: [UInt8]) async throws {
+        guard let station = await link?.station else { return }
+        _ = try await station.outbox.accept(OutgoingMessage(
+            topic: try station.topics.custom(configuration.telemetry.topic), payload: payload,
+            qos: QoS(rawValue: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry))
+    }
+}

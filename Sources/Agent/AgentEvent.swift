@@ -1,0 +1,51 @@
+public import FoundationEssentials
+public import Groundwork
+
+/// Something that happened in the agent's life, for `latchkey status --follow`, programs and the log.
+public struct AgentEvent: Sendable, Equatable {
+    public let time: Date
+    /// Stable and for programs: `room.what-happened`.
+    public let name: String
+    /// Whether a person should look.
+    public let severity: Severity
+    /// What it happened to; nothing secret.
+    public let details: [String: JSON]
+
+    public enum Severity: Sendable, Equatable { case routine, notable, trouble }
+
+    public init(_ name: String, _ severity: Severity = .routine, at time: Date, _ details: [String: JSON] = [:]) {
+        self.time = time
+        self.name = name
+        self.severity = severity
+        self.details = details
+    }
+
+    func adding(_ key: String, _ value: JSON) -> AgentEvent {
+        AgentEvent(name, severity, at: time, details.merging([key: value], uniquingKeysWith: { _, new in new }))
+    }
+
+    public var json: JSON {
+        .object(details.merging(
+            ["event": .string(name), "time": .string(time.formatted(.iso8601))], uniquingKeysWith: { _, own in own }))
+    }
+}
+
+extension AgentEvent {
+    /// An error as an event: code, message and remedy as everywhere else.
+    static func failure(_ name: String, _ error: any Error, at time: Date) -> AgentEvent {
+        AgentEvent(name, .trouble, at: time, error.explanation)
+    }
+}
+
+extension Error {
+    /// What a person may know of an error: code, message and remedy.
+    var explanation: [String: JSON] {
+        // An error that does not explain itself was not meant for a person, and could hold anything.
+        guard let explained = self as? any Explained else {
+            return ["message": .string("an unexpected error: \(type(of: self))")]
+        }
+        var details: [String: JSON] = ["code": .string(explained.code), "message": .string(explained.message)]
+        if let remedy = explained.remedy { details["remedy"] = .string(remedy) }
+        return details
+    }
+}

@@ -1,0 +1,108 @@
+import Board
+public import Logging
+
+/// The agent's own settings, from one TOML file; `Config/latchkey.toml` documents every key with its default.
+public struct AgentConfiguration: Sendable, Equatable {
+    /// The file that is read when none is named.
+    public static let defaultPath = "/etc/latchkey/latchkey.toml"
+    /// Where the daemon listens, and programs look for it, when nothing else is said.
+    public static let defaultSocketPath = "/run/latchkey/api.sock"
+
+    /// Where databases live; only the agent may read it.
+    public var stateDirectory = "/var/lib/latchkey"
+    /// Least level that is logged.
+    public var logLevel = Logger.Level.info
+    public var vault = VaultSettings()
+    public var api = APISettings()
+    public var board = BoardSettings()
+    public var telemetry = TelemetrySettings()
+    public var broker = BrokerSettings()
+    public var outbox = OutboxSettings()
+    public var gateway = GatewaySettings()
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How the vault is opened.
+public struct VaultSettings: Sendable, Equatable {
+    public enum Slot: String, Sendable, CaseIterable {
+        /// A credential that systemd hands over (`LoadCredentialEncrypted=`).
+        case systemdCredential = "systemd-credential"
+        /// A passphrase, in a credential or a file of mode 0600.
+        case passphrase
+        /// A key file beside the vault, for development.
+        case developmentKeyFile = "development-key-file"
+    }
+
+    /// What opens the vault.
+    public var slot = Slot.systemdCredential
+    /// Name of the credential below `$CREDENTIALS_DIRECTORY`.
+    public var credential = "latchkey-vault"
+    /// File of the passphrase; empty: the credential holds it.
+    public var passphraseFile = ""
+    /// Path of the development key; empty: `vault.key` in the state directory.
+    public var developmentKeyFile = ""
+}
+
+/// Who may use the local API for what: names of users, `@` and names of groups.
+public struct APISettings: Sendable, Equatable {
+    /// Path of the Unix socket.
+    public var socket = AgentConfiguration.defaultSocketPath
+    /// Group that may connect at all; empty: the group that the agent runs as.
+    public var group = ""
+    /// Who may look: status, sensors, events, messages.
+    public var read = ["@latchkey"]
+    /// Who may send messages.
+    public var publish = ["@latchkey"]
+    /// Who may change the board's identity and act in its name.
+    public var operate: [String] = []
+}
+
+/// Which button, LED and sensors there are.
+public struct BoardSettings: Sendable, Equatable {
+    /// Name of a file in one of the directories, a path, or `auto`.
+    public var definition = "auto"
+    /// Searched in order for `NAME.toml`.
+    public var directories = ["/etc/latchkey/boards", "/usr/share/latchkey/boards"]
+}
+
+/// How readings are published.
+public struct TelemetrySettings: Sendable, Equatable {
+    /// Whether readings are published at all.
+    public var enabled = true
+    /// Below the device's own topics.
+    public var topic = "telemetry"
+    /// Quality of service, 0 to 2.
+    public var qos = 1
+}
+
+/// Where the broker is, and how the connection to it is kept.
+public struct BrokerSettings: Sendable, Equatable {
+    /// Empty: the gateway's host.
+    public var host = ""
+    /// 0: what the gateway's configuration announces (`mas.mqtt-port`), else 8883.
+    public var port = 0
+    /// Seconds; also the longest that a dead connection goes unnoticed by half.
+    public var keepAliveSeconds = 60
+    /// Below the device's own topics: `online` or `offline`, retained.
+    public var statusTopic = "status"
+    /// Most messages that wait for the broker's word at once.
+    public var window = 100
+}
+
+/// How much may wait for the broker, and for how long.
+public struct OutboxSettings: Sendable, Equatable {
+    /// Beyond it the oldest telemetry goes, and messages published explicitly are refused.
+    public var limitBytes = 64 << 20
+    /// What is older goes.
+    public var maxAgeHours = 24 * 30
+}
+
+/// How the board is registered.
+public struct GatewaySettings: Sendable, Equatable {
+    /// Name that the board registers with; empty: the host name.
+    public var deviceName = ""
+    /// The certificate is renewed so many days before it ends.
+    public var renewDays = 30
+}

@@ -1,0 +1,55 @@
+import Board
+import FoundationEssentials
+import Gateway
+import HTTPClient
+import Messaging
+import Vault
+
+extension Agent {
+    /// Looks at everything once, for the health checks.
+    func examinedState() async throws -> AgentState {
+        var state = AgentState(
+            now: time.now, clockIsPlausible: time.isPlausible, renewDays: configuration.gateway.renewDays)
+        state.vaultSlot = try await vault.openedBy().kind
+        state.vaultFaults = try await vault.faults()
+        state.boardFault = board.isWithoutDefinition ? board.faults.first : nil
+        state.sensorCount = board.definition.sensors.count
+        state.failingSensors = await board.poller.failing()
+        for check in await BoardCheck.run(board.definition, wallClock: { [time] in time.now }) {
+            if case .sensor = check.part { continue }
+            state.lineCount += 1
+            switch check.finding {
+            case .simulated: state.linesAreSimulated = true
+            case .fault(let error): state.lineFaults.append(error)
+            default: break
+            }
+        }
+        guard let link else { return state }
+        state.gatewayHost = link.gateway.identity.host
+        state.probe = await probe(link)
+        state.certificateEnd = try await link.session.status().certificate?.notAfter
+        if let station = await link.station {
+            let status = await station.messenger.status()
+            state.broker = .init(
+                address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError)
+            state.outbox = .init(
+                depth: status.outbox.depth, dropped: status.outbox.dropped.total,
+                oldestAge: status.outbox.oldest.map { state.now.timeIntervalSince($0) })
+        }
+        return state
+    }
+
+    /// Asks the gateway for its public discovery document (E17), which needs neither registration nor token.
+    private func probe(_ link: Link) async -> Result<Int, HTTPError>? {
+        guard let trust = try? link.session.trust(for: link.gateway.identity.host) else { return nil }
+        var request = HTTPRequest("GET", link.gateway.identity.baseURL + "/.well-known/openid-configuration", trust: trust)
+        request.timeout = .seconds(20)
+        // A connection of its own: one that stands already would prove nothing.
+        let prober = HTTPClient()
+        do {
+            return .success(try await prober.send(request).status)
+        } catch {
+            return .failure(error)
+        }
+    }
+}

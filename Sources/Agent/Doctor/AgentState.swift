@@ -1,0 +1,41 @@
+import Board
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+import Vault
+
+/// What the health checks look at, gathered once; the checks themselves ask nothing.
+struct AgentState: Sendable {
+    struct Broker: Sendable {
+        var address: String
+        var isConnected: Bool
+        var lastError: (any Explained)?
+    }
+
+    struct Outbox: Sendable {
+        var depth: Int
+        var dropped: Int
+        /// How long the oldest message has waited, in seconds; `nil` when none waits.
+        var oldestAge: TimeInterval?
+    }
+
+    var now: Date
+    var clockIsPlausible: Bool
+    var vaultSlot: Slot.Kind?
+    var vaultFaults: [VaultError] = []
+    /// `nil` when no gateway is active.
+    var gatewayHost: String?
+    /// What the gateway answered to a question that needs no registration: an HTTP status, or why there was none.
+    var probe: Result<Int, HTTPError>?
+    var certificateEnd: Date?
+    var renewDays: Int
+    var broker: Broker?
+    var outbox: Outbox?
+    /// Why there is no board definition.
+    var boardFault: BoardError?
+    var sensorCount = 0
+    var failingSensors: [SensorPoller.Failure] = []
+    var lineCount = 0
+    var linesAreSimulated = false
+    var lineFaults: [BoardError] = []
+}

@@ -1,0 +1,16 @@
+import Groundwork
+
+/// Fails when the broker refuses; warns when it is not connected at the moment.
+struct BrokerCheck: HealthCheck {
+    static let name = "broker"
+
+    func run(_ agent: AgentState) -> Verdict {
+        guard let broker = agent.broker else { return .pass("none before this board is enrolled") }
+        if broker.isConnected { return .pass("connected to \(broker.address)") }
+        guard let error = broker.lastError else {
+            return .warn("not connected to \(broker.address) yet", remedy: "wait a moment and ask again")
+        }
+        return .fail("not connected to \(broker.address): \(error.message)",
+            remedy: error.remedy ?? "check the broker's log and that nothing blocks its port")
+    }
+}

@@ -1,0 +1,20 @@
+import HTTPClient
+
+/// Fails when the gateway does not answer; warns when it answers with an error, or when the board is not enrolled.
+struct GatewayCheck: HealthCheck {
+    static let name = "gateway"
+
+    func run(_ agent: AgentState) -> Verdict {
+        guard let host = agent.gatewayHost, let probe = agent.probe else {
+            return .warn("this board is not enrolled", remedy: "enroll it with: latchkey enroll <url>")
+        }
+        switch probe {
+        case .success(let status) where (200..<300).contains(status): return .pass("\(host) answers")
+        case .success(let status):
+            return .warn("\(host) answers with status \(status)", remedy: "ask the gateway's administrator")
+        // The key has a check of its own.
+        case .failure(.tls): return .pass("\(host) is reached")
+        case .failure(let error): return .fail(error.message, remedy: error.remedy ?? "check the network")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Groundwork
+
+/// One thing that the agent lives on, checked when somebody asks. A check is a file.
+protocol HealthCheck: Sendable {
+    /// Stable, for programs: lower case with hyphens.
+    static var name: String { get }
+    func run(_ agent: AgentState) -> Verdict
+}
+
+/// What a check found, and what to do.
+enum Verdict: Sendable, Equatable {
+    case pass(String)
+    case warn(String, remedy: String)
+    case fail(String, remedy: String)
+
+    var word: String {
+        switch self {
+        case .pass: "pass"
+        case .warn: "warn"
+        case .fail: "fail"
+        }
+    }
+
+    func json(named name: String) -> JSON {
+        switch self {
+        case .pass(let message): ["name": .string(name), "verdict": .string(word), "message": .string(message)]
+        case .warn(let message, let remedy), .fail(let message, let remedy):
+            ["name": .string(name), "verdict": .string(word), "message": .string(message), "remedy": .string(remedy)]
+        }
+    }
+}
+
+/// Every check, in the order in which a person mends: what comes first is often why what follows fails.
+enum Doctor {
+    static let checks: [any HealthCheck] = [
+        ClockCheck(), VaultCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates(),
+        BrokerCheck(), OutboxCheck(), SensorsCheck(), LinesCheck(),
+    ]
+
+    static func examine(_ agent: AgentState) -> JSON {
+        let verdicts = checks.map { check in (name: type(of: check).name, verdict: check.run(agent)) }
+        let worst = ["fail", "warn"].first { word in verdicts.contains { $0.verdict.word == word } } ?? "pass"
+        return ["worst": .string(worst), "checks": .array(verdicts.map { $0.verdict.json(named: $0.name) })]
+    }
+}

@@ -1,0 +1,17 @@
+import Board
+
+/// Fails when the button or the LED of the board definition cannot be used.
+struct LinesCheck: HealthCheck {
+    static let name = "gpio"
+
+    func run(_ agent: AgentState) -> Verdict {
+        if let error = agent.lineFaults.first {
+            return .fail(error.message, remedy: error.remedy ?? "compare the board definition with: gpioinfo")
+        }
+        guard agent.boardFault == nil else { return .pass("not looked for without a board definition") }
+        guard agent.lineCount > 0 else { return .pass("this board's definition names no lines") }
+        return agent.linesAreSimulated
+            ? .warn("button and LED are simulated", remedy: "name a definition with GPIO lines in board.definition")
+            : .pass("\(agent.lineCount) lines in use")
+    }
+}

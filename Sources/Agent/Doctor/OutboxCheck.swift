@@ -1,0 +1,21 @@
+import FoundationEssentials
+
+/// Warns when messages wait for long or were dropped.
+struct OutboxCheck: HealthCheck {
+    static let name = "outbox"
+    /// From here on a wait is long: an hour, in seconds.
+    static let longWait: TimeInterval = 3600
+
+    func run(_ agent: AgentState) -> Verdict {
+        guard let outbox = agent.outbox else { return .pass("none before this board is enrolled") }
+        guard outbox.dropped == 0 else {
+            return .warn("\(outbox.dropped) messages were dropped, \(outbox.depth) wait",
+                remedy: "shorten the time without a broker, send less often, or raise outbox.limit_bytes")
+        }
+        if let age = outbox.oldestAge, age >= Self.longWait {
+            return .warn("\(outbox.depth) messages wait, the oldest for \(Int(age / 60)) minutes",
+                remedy: "mend the connection to the broker; nothing is lost before outbox.limit_bytes or outbox.max_age_hours")
+        }
+        return .pass("\(outbox.depth) messages wait, none was dropped")
+    }
+}

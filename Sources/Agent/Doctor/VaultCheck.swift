@@ -1,0 +1,18 @@
+import Vault
+
+/// Fails when a record of the vault is damaged; warns when its key lies beside it.
+struct VaultCheck: HealthCheck {
+    static let name = "vault"
+
+    func run(_ agent: AgentState) -> Verdict {
+        if let fault = agent.vaultFaults.first {
+            return .fail("\(agent.vaultFaults.count) records cannot be read; the first: \(fault.message)",
+                remedy: fault.remedy ?? "reset the identity with: latchkey reset, and let the board register anew")
+        }
+        guard agent.vaultSlot?.isDevelopment != true else {
+            return .warn("opened by a development key file, which anyone who copies the disk has too",
+                remedy: "set vault.slot to systemd-credential for a board in the field")
+        }
+        return .pass("opened by its \(agent.vaultSlot?.rawValue ?? "key")")
+    }
+}

@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Gateway
+import Groundwork
+import Messaging
+
+extension Agent {
+    /// Tells of an event of the gateway's.
+    nonisolated func report(_ event: GatewayEvent) {
+        var details: [String: JSON] = ["message": .string(event.description)]
+        if let error = event.error { details.merge(error.explanation) { _, new in new } }
+        if case .tokenDidArrive(_, let expires) = event { details["expires"] = .string(expires.formatted(.iso8601)) }
+        let severity: AgentEvent.Severity = event.error == nil ? event.isRoutine ? .routine : .notable : .trouble
+        let name = event.name.hasPrefix("gateway-") ? String(event.name.dropFirst(8)) : event.name
+        report(AgentEvent("gateway.\(name)", severity, at: time.now, details))
+    }
+
+    /// Tells of an event of the connection to the broker.
+    nonisolated func report(_ event: MessengerEvent) {
+        let now = time.now
+        switch event {
+        case .connecting(let broker, let attempt):
+            report(AgentEvent("broker.connecting", at: now,
+                ["broker": .string(broker.description), "attempt": .integer(Int64(attempt))]))
+        case .connected(let broker, let sessionPresent):
+            report(AgentEvent("broker.connected", .notable, at: now,
+                ["broker": .string(broker.description), "sessionPresent": .bool(sessionPresent)]))
+        case .refused(let refusal):
+            // The failure that follows tells of the same as trouble.
+            report(AgentEvent("broker.refused", at: now,
+                ["message": .string("the broker refused, so the token is dropped: \(refusal)")]))
+        case .failed(let error, let delay):
+            report(AgentEvent("broker.failed", .trouble, at: now, error.explanation.merging(
+                ["retrySeconds": .integer(delay.components.seconds)], uniquingKeysWith: { own, _ in own })))
+        case .disconnected(let broker):
+            report(AgentEvent("broker.disconnected", .notable, at: now, ["broker": .string(broker.description)]))
+        case .subscriptionRefused(let filter):
+            report(AgentEvent("broker.subscription-refused", .trouble, at: now, ["filter": .string(filter.text)]))
+        }
+    }
+
+    /// Tells of messages that the outbox gave up.
+    nonisolated func report(_ event: OutboxEvent) {
+        guard case .dropped(let count, let reason, let total) = event else { return }
+        report(AgentEvent("outbox.dropped", .trouble, at: time.now, [
+            "count": .integer(Int64(count)), "reason": .string(reason.rawValue), "total": .integer(Int64(total)),
+            "message": .string("\(count) messages were dropped: \(reason.rawValue)"),
+        ]))
+    }
+}
+
+extension GatewayEvent {
+    /// Whether nobody needs to see it unless they look for it.
+    fileprivate var isRoutine: Bool {
+        switch self {
+        case .clientWillInitialize, .deviceWillRegister, .deviceWillRenew, .deviceWillDeregister, .willSwitchGateway, .tokenDidArrive:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import FoundationEssentials
+import Glibc
+public import Logging
+
+/// Where the agent's log goes.
+public enum Logs {
+    /// To the journal when systemd connected standard error to it (`JOURNAL_STREAM`, `systemd.exec(5)`), else to
+    /// standard error. Called once, before the first logger is made.
+    public static func start(level: Logger.Level) {
+        let toJournal = isConnectedToJournal(ProcessInfo.processInfo.environment["JOURNAL_STREAM"])
+        LoggingSystem.bootstrap { label in
+            if toJournal { return JournalLogHandler(label: label, level: level) }
+            return StandardErrorLogHandler(label: label, level: level)
+        }
+    }
+
+    /// The variable is inherited; only when device and inode are those of standard error is the journal meant.
+    static func isConnectedToJournal(_ stream: String?) -> Bool {
+        guard let stream else { return false }
+        var status = stat()
+        guard fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+}

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import Glibc
+public import Logging
+
+/// Writes one line an entry to standard error, for a terminal or a supervisor other than systemd.
+public struct StandardErrorLogHandler: LogHandler {
+    public var metadata: Logger.Metadata = [:]
+    public var logLevel: Logger.Level
+    public var metadataProvider: Logger.MetadataProvider?
+    private let label: String
+    private let isTerminal: Bool
+
+    /// - Parameter level: the least level that is logged.
+    public init(label: String, level: Logger.Level) {
+        self.label = label
+        logLevel = level
+        isTerminal = isatty(STDERR_FILENO) == 1
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        let line = Array((text(of: event, at: Date()) + "\n").utf8)
+        // One call a line, so that lines of several threads do not mix.
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+
+    func text(of event: LogEvent, at time: Date) -> String {
+        let fields = event.fields(beside: metadata, metadataProvider).sorted { $0.key < $1.key }
+            .map { " \($0.key)=\($0.value)" }.joined()
+        let level = "\(event.level)"
+        let shown = isTerminal ? "\(colour(of: event.level))\(level)\u{1B}[0m" : level
+        let padding = String(repeating: " ", count: max(1, 8 - level.count))
+        return "\(time.formatted(.iso8601)) \(shown)\(padding)\(label): \(LogText.oneLine("\(event.message)\(fields)"))"
+    }
+
+    private func colour(of level: Logger.Level) -> String {
+        switch level {
+        case .trace, .debug: "\u{1B}[2m"
+        case .info: "\u{1B}[32m"
+        case .notice: "\u{1B}[36m"
+        case .warning: "\u{1B}[33m"
+        case .error, .critical: "\u{1B}[31m"
+        }
+    }
+}

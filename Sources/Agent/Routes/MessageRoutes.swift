@@ -1,0 +1,121 @@
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+import Messaging
+
+/// Publishing, receiving and sending.
+extension Agent {
+    nonisolated func addMessageRoutes(to router: inout Router) {
+        router.on("POST", "/v1/messages", needs: .publish, .init(
+            "Publish a message; it is on disk when the answer comes",
+            body: [
+                "topic": "string, below the device's own unless raw", "payload": "string", "encoding": "text or base64",
+                "qos": "0, 1 or 2; 1 unless given", "retain": "boolean", "raw": "boolean: the topic is a whole one",
+            ])
+        ) { request in
+            let body = try RequestBody(request.body)
+            let station = try await self.activeStation()
+            let topic = try body.string("topic")
+            return .json(try await self.accept(OutgoingMessage(
+                topic: try body.bool("raw", default: false) ? Topic(topic) : station.topics.custom(topic),
+                payload: try body.payload("payload"),
+                qos: QoS(rawValue: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
+                retain: try body.bool("retain", default: false), kind: .explicit), at: station), status: 202)
+        }
+        router.on("POST", "/v1/send", needs: .publish, .init(
+            "Send an enveloped message to a device or a user",
+            body: [
+                "user": "string", "device": "string", "topic": "string, below the receiver's own", "payload": "string",
+                "encoding": "text or base64", "contentType": "string, a MIME type",
+            ])
+        ) { request in
+            let body = try RequestBody(request.body)
+            let station = try await self.activeStation()
+            let topic = try body.optionalString("topic") ?? "messages"
+            let address: Topic
+            switch (try body.optionalString("user"), try body.optionalString("device")) {
+            case (let user?, nil): address = try station.topics.user(user, topic)
+            case (nil, let device?): address = try station.topics.device(device, topic)
+            default: throw AgentError.badRequest(member: "the receiver", fault: "has to be one: user or device")
+            }
+            let envelope = Envelope(
+                from: station.device, .device, displayName: self.deviceName, sentAt: self.time.now,
+                contentType: try body.optionalString("contentType") ?? "text/plain", payload: try body.payload("payload"))
+            return .json(try await self.accept(OutgoingMessage(
+                topic: address, payload: try envelope.encode(), qos: .atLeastOnce, retain: false, kind: .explicit),
+                at: station), status: 202)
+        }
+        router.on("GET", "/v1/messages", needs: .read, .init(
+            "Messages as they arrive, as an event stream", streams: true,
+            query: [
+                "filter": """
+                    topic filter below the device's own unless raw; without it everything but the agent's own telemetry and status
+                    """,
+                "qos": "0, 1 or 2; 1 unless given", "raw": "true or false",
+            ])
+        ) { request in
+            let station = try await self.activeStation()
+            // Whoever asks for everything means what others send, not what the agent itself publishes below the same topics.
+            let own = request.query["filter"] == nil ? try self.ownTopics(at: station) : []
+            let filter = request.query["filter"] ?? "#"
+            let subscription = try await station.messenger.subscribe(
+                try request.choice("raw", of: ["true": true, "false": false], default: false)
+                    ? TopicFilter(filter) : station.filter(filter),
+                qos: try request.choice("qos", of: ["0": .atMostOnce, "1": .atLeastOnce, "2": .exactlyOnce], default: .atLeastOnce))
+            try station.subscriptions.add(subscription)
+            return .events(Deliveries(subscription: subscription, leavingOut: own))
+        }
+    }
+
+    private nonisolated func ownTopics(at station: Station) throws -> Set<String> {
+        [
+            try station.topics.custom(configuration.telemetry.topic).name,
+            try station.topics.custom(configuration.broker.statusTopic).name,
+        ]
+    }
+
+    private func accept(_ message: OutgoingMessage, at station: Station) async throws -> JSON {
+        ["id": .integer(try await station.outbox.accept(message)), "topic": .string(message.topic.name)]
+    }
+}
+
+extension LocalEvent {
+    init(_ delivery: Delivery) {
+        switch delivery {
+        case .message(let message): self.init(name: "message", data: message.json)
+        case .lagged(let count):
+            self.init(name: "lagged", data: [
+                "count": .integer(Int64(count)),
+                "message": .string("this reader was too slow: \(count) messages were left out"),
+            ])
+        }
+    }
+}
+
+extension IncomingMessage {
+    /// The message for programs: its text where it is text, always its bytes in base64.
+    var json: JSON {
+        let envelope = envelope
+        let content = envelope?.payload ?? payload
+        var members: [String: JSON] = [
+            "topic": .string(topic), "payload": .string(Base64.encode(content)), "bytes": .integer(Int64(content.count)),
+            "qos": .integer(Int64(qos.rawValue)), "retained": .bool(retained),
+            "receivedAt": .string(receivedAt.formatted(.iso8601)),
+        ]
+        if let text = String(validating: content, as: UTF8.self) { members["text"] = .string(text) }
+        if let envelope { members["envelope"] = envelope.json }
+        return .object(members)
+    }
+}
+
+extension Envelope {
+    fileprivate var json: JSON {
+        var members: [String: JSON] = [
+            "contentType": .string(contentType), "senderType": .string(senderType),
+            "sentAt": .string(sentAt.formatted(.iso8601)),
+        ]
+        if let senderID { members["senderID"] = .string(senderID) }
+        if let displayName { members["displayName"] = .string(displayName) }
+        return .object(members)
+    }
+}

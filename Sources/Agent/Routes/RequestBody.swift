@@ -1,0 +1,67 @@
+import Groundwork
+import LocalAPI
+
+/// Reads the members of a JSON request body, and names the one that is wrong.
+struct RequestBody {
+    private let json: JSON
+
+    /// - Throws: ``AgentError/badRequest(member:fault:)`` when the body is no JSON object.
+    init(_ bytes: [UInt8]) throws(AgentError) {
+        guard let json = try? JSON(parsing: bytes), json.object != nil else {
+            throw .badRequest(member: "the body", fault: "is not a JSON object")
+        }
+        self.json = json
+    }
+
+    subscript(member: String) -> JSON? { json[member] }
+
+    func string(_ member: String) throws(AgentError) -> String {
+        guard let text = try optionalString(member) else { throw .badRequest(member: member, fault: "is missing") }
+        return text
+    }
+
+    func optionalString(_ member: String) throws(AgentError) -> String? {
+        try optional(member, "a string") { $0.string }
+    }
+
+    func bool(_ member: String, default preset: Bool) throws(AgentError) -> Bool {
+        try optional(member, "true or false") { $0.bool } ?? preset
+    }
+
+    func integer(_ member: String, in range: ClosedRange<Int64>, default preset: Int64) throws(AgentError) -> Int64 {
+        try optional(member, "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
+            value.integer.flatMap { range.contains($0) ? $0 : nil }
+        } ?? preset
+    }
+
+    /// A payload: text as it is, or base64 where the member `encoding` says so.
+    func payload(_ member: String) throws(AgentError) -> [UInt8] {
+        let text = try string(member)
+        switch try optionalString("encoding") ?? "text" {
+        case "text": return Array(text.utf8)
+        case "base64":
+            guard let bytes = Base64.decode(text) else { throw .badRequest(member: member, fault: "is not base64") }
+            return bytes
+        default: throw .badRequest(member: "encoding", fault: "is neither text nor base64")
+        }
+    }
+
+    private func optional<Value>(_ member: String, _ kind: String, _ read: (JSON) -> Value?) throws(AgentError) -> Value? {
+        guard let value = json[member], value != .null else { return nil }
+        guard let read = read(value) else { throw .badRequest(member: member, fault: "is not \(kind)") }
+        return read
+    }
+}
+
+extension LocalRequest {
+    /// A parameter of the query that has one of a few values.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    func choice<Choice>(_ name: String, of choices: [String: Choice], default preset: Choice) throws(AgentError) -> Choice {
+        guard let text = query[name] else { return preset }
+        guard let choice = choices[text] else {
+            throw .badRequest(member: name, fault: "is none of \(choices.keys.sorted().joined(separator: ", "))")
+        }
+        return choice
+    }
+}

@@ -1,0 +1,24 @@
+import Groundwork
+import LocalAPI
+
+/// What the agent is and how it stands.
+extension Agent {
+    nonisolated func addStatusRoutes(to router: inout Router) {
+        router.on("GET", "/v1/version", needs: .read, .init("Version of the agent and of the libraries it runs with")) { _ in
+            .json([
+                "latchkey": .string(Version.text),
+                "libraries": .object(Dictionary(uniqueKeysWithValues: Version.libraries.map { ($0.name, .string($0.version)) })),
+            ])
+        }
+        router.on("GET", "/v1/status", needs: .read, .init("Registration, certificate, token, broker, outbox, sensors")) { _ in
+            .json(try await self.statusReport())
+        }
+        router.on("GET", "/v1/doctor", needs: .read, .init("Every health check with its verdict: pass, warn or fail")) { _ in
+            .json(Doctor.examine(try await self.examinedState()))
+        }
+        router.on("GET", "/v1/events", needs: .read, .init("What happens, as an event stream", streams: true)) { _ in
+            let events = self.events.subscribe()
+            return .events(events.map { LocalEvent(name: $0.name, data: $0.json) })
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import Board
+import FoundationEssentials
+import Gateway
+import Groundwork
+import Logging
+import Messaging
+
+/// The link to the active gateway: keeps the board registered there, and its station at the broker while it is.
+actor Link {
+    nonisolated let session: GatewaySession
+    nonisolated let gateway: GatewayConfiguration
+    /// `nil` until the board is registered.
+    private(set) var station: Station?
+
+    private let agent: Agent
+    /// Subscribed from the beginning: what the first caller brings about is told.
+    private let events: AsyncStream<GatewayEvent>
+
+    init(session: GatewaySession, gateway: GatewayConfiguration, agent: Agent) {
+        self.session = session
+        self.gateway = gateway
+        self.agent = agent
+        events = session.events.subscribe()
+    }
+
+    /// Registers the board and keeps its station at the broker; ends by cancellation.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.tell() }
+            await keepStation()
+            group.cancelAll()
+        }
+    }
+
+    /// Passes on what the session tells, and learns the time from it.
+    private func tell() async {
+        for await event in events {
+            agent.report(event)
+            switch event {
+            case .deviceDidRegister, .deviceDidRenew, .tokenDidArrive:
+                // The gateway's certificate was valid by the clock just now.
+                agent.time.confirm()
+                // What cannot be read is told by whoever needs it.
+                try? await learnTime()
+            default: break
+            }
+        }
+    }
+
+    /// The certificate issued to this board lies in the past.
+    private func learnTime() async throws {
+        if let certificate = try await session.status().certificate { agent.time.notBefore(certificate.notBefore) }
+    }
+
+    // MARK: Registration
+
+    private func keepStation() async {
+        var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
+        while !Task.isCancelled {
+            // Subscribed before the attempt: a person who acts while it fails is not missed.
+            let events = session.events.subscribe()
+            let start = ContinuousClock.now
+            do {
+                // Before the first connection: on a board without a clock its certificates are judged by this.
+                try await learnTime()
+                try await stay(as: try await registeredDevice())
+                // The registration came or went. One that keeps doing so must not keep the gateway busy.
+                if ContinuousClock.now - start > .seconds(60) { backoff.reset() }
+                try? await Task.sleep(for: backoff.next())
+            } catch {
+                guard !Task.isCancelled else { return }
+                let delay = backoff.next()
+                agent.report(AgentEvent(notReadyFor: error, retryAfter: delay, at: agent.time.now))
+                if (error as? GatewayError)?.needsPerson == true {
+                    await Self.identityChange(in: events)
+                    backoff.reset()
+                } else {
+                    try? await Task.sleep(for: delay)
+                }
+            }
+        }
+    }
+
+    /// The device identifier, once the board is registered; registers it where it is not.
+    ///
+    /// A registered board needs no word of the gateway to open its outbox: what is published while the gateway is away is
+    /// kept like what is published while the broker is.
+    private func registeredDevice() async throws -> String {
+        if try await session.status().registration != .registered { try await session.ready() }
+        let status = try await session.status()
+        guard status.registration == .registered, let device = status.deviceID else {
+            throw status.magIdentifier.map(GatewayError.awaitingActivation) ?? GatewayError.notRegistered
+        }
+        return device
+    }
+
+    // MARK: At the broker
+
+    /// Stays at the broker for as long as the identity is the same.
+    private func stay(as device: String) async throws {
+        let changes = session.events.subscribe()
+        // It may have gone before the subscription.
+        guard try await session.status().registration == .registered else { return }
+        let station = try await Station(device: device, session: session, gateway: gateway, settings: agent.configuration)
+        self.station = station
+        let ending: Result<Void, any Error>
+        do {
+            ending = .success(try await work(at: station, until: changes))
+        } catch {
+            ending = .failure(error)
+        }
+        self.station = nil
+        station.subscriptions.end()
+        await station.outbox.close()
+        try ending.get()
+    }
+
+    private func work(at station: Station, until changes: AsyncStream<GatewayEvent>) async throws {
+        if let path = await station.outbox.status().setAside {
+            agent.report(AgentEvent("outbox.set-aside", .trouble, at: agent.time.now, [
+                "message": .string("the outbox was damaged and is kept as \(path); what waited in it was not sent")]))
+        }
+        await publishLatest()
+        // Subscribed before anything runs.
+        let (connection, refusals, drops) = (
+            station.messenger.events.subscribe(), station.messenger.events.subscribe(), station.outbox.events.subscribe())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [agent] in
+                for await event in connection {
+                    if case .connected = event { agent.time.confirm() }
+                    agent.report(event)
+                }
+            }
+            group.addTask { [agent] in for await event in drops { agent.report(event) } }
+            group.addTask { try await station.messenger.run() }
+            group.addTask { [session] in try await Self.dropRefusedTokens(of: session, refusals) }
+            group.addTask { [session] in try await Self.keepCertificate(of: session) }
+            group.addTask { await Self.identityChange(in: changes) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// What was measured before there was anyone to send it to counts as sent for the poller: without this a steady sensor
+    /// would be silent until its greatest interval is over.
+    private func publishLatest() async {
+        let readings = await agent.board.poller.latest()
+        guard agent.configuration.telemetry.enabled, !readings.isEmpty else { return }
+        do {
+            try await agent.publishTelemetry(SampleSet(time: agent.time.now, readings: readings).payload())
+        } catch {
+            // As with any telemetry: the outbox counts and shows what it did not take.
+            agent.logger.debug("telemetry was not accepted: \(error)")
+        }
+    }
+
+    /// A broker that refuses the token has its reasons: the next connection takes a new one.
+    private static func dropRefusedTokens(of session: GatewaySession, _ events: AsyncStream<MessengerEvent>) async throws {
+        for await event in events {
+            guard case .refused(let refusal) = event, refusal.concernsCredentials else { continue }
+            try await session.dropAccessToken()
+        }
+    }
+
+    /// Renewal has a window of days; twice a day is often enough to look.
+    private static func keepCertificate(of session: GatewaySession) async throws {
+        while true {
+            try await Task.sleep(for: .seconds(12 * 3600))
+            // What fails is told by the session, and tried again by the next use.
+            try? await session.ready()
+        }
+    }
+
+    /// Returns when the registration came or went.
+    private static func identityChange(in events: AsyncStream<GatewayEvent>) async {
+        for await event in events {
+            switch event {
+            case .deviceDidRegister, .deviceDidActivate, .deviceDidDeregister, .deviceDidResetLocally, .registrationDidDrop: return
+            default: continue
+            }
+        }
+    }
+}
+
+extension GatewayError {
+    /// Whether trying again without a person could never help.
+    var needsPerson: Bool {
+        switch self {
+        case .notRegistered, .registrationWithdrawn, .deviceRecordInvalid, .noGrantApplies: true
+        default: false
+        }
+    }
+}
+
+extension AgentEvent {
+    /// Why the board is not at its broker. What the session has told of as trouble already is not told as such again, and
+    /// what a person wanted, or an administrator has to do, is no trouble.
+    init(notReadyFor error: any Error, retryAfter delay: Duration, at time: Date) {
+        let severity: Severity
+        var details = error.explanation
+        switch error as? GatewayError {
+        case .notRegistered, .awaitingActivation: severity = .notable
+        case .registrationWithdrawn, .deviceRecordInvalid, nil: severity = .trouble
+        default: severity = .routine
+        }
+        if (error as? GatewayError)?.needsPerson != true { details["retrySeconds"] = .integer(delay.components.seconds) }
+        self.init("gateway.not-ready", severity, at: time, details)
+    }
+}

@@ -1,0 +1,41 @@
+import Board
+import Groundwork
+import Logging
+
+/// Polls the sensors and hands on what is worth a message.
+struct SensorService: Sendable {
+    let agent: Agent
+
+    func run() async throws {
+        let poller = agent.board.poller
+        // Subscribed before the poller starts: the first samples count.
+        let samples = poller.samples.subscribe()
+        let events = poller.events.subscribe()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await poller.run() }
+            group.addTask { for await set in samples { await publish(set) } }
+            group.addTask { for await event in events { report(event) } }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func publish(_ set: SampleSet) async {
+        guard agent.configuration.telemetry.enabled else { return }
+        do {
+            try await agent.publishTelemetry(set.payload())
+        } catch {
+            // Counted and shown by the outbox itself; one line a failure would fill the log of a board with a full disk.
+            agent.logger.debug("telemetry was not accepted: \(error)")
+        }
+    }
+
+    private func report(_ event: SensorEvent) {
+        switch event {
+        case .failed(let sensor, let error):
+            agent.report(.failure("sensor.failed", error, at: agent.time.now).adding("sensor", .string(sensor)))
+        case .recovered(let sensor):
+            agent.report(AgentEvent("sensor.recovered", .notable, at: agent.time.now, ["sensor": .string(sensor)]))
+        }
+    }
+}

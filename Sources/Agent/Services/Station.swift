@@ -1,0 +1,70 @@
+import Cryptography
+import Gateway
+import Groundwork
+import Messaging
+
+/// A registered device at the broker: its topics, its outbox and its connection.
+///
+/// The outbox has a file of its own for each gateway, as its topics and its receivers are that gateway's: switching back
+/// finds what still waits.
+struct Station: Sendable {
+    let device: String
+    let topics: TopicNamespace
+    let outbox: Outbox
+    let messenger: Messenger
+    /// What local programs have subscribed to; it ends with the station.
+    let subscriptions = OpenSubscriptions()
+
+    /// - Parameter device: the device identifier, the segment of its own topics (gateway protocol 9.2).
+    /// - Throws: `MessagingError` when the outbox cannot be opened, or a topic of the settings is none.
+    init(
+        device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration
+    ) async throws {
+        let broker = BrokerAddress(
+            host: settings.broker.host.isEmpty ? gateway.identity.host : settings.broker.host,
+            port: settings.broker.port == 0 ? gateway.announcedBrokerPort ?? BrokerAddress.standardPort : settings.broker.port)
+        self.device = device
+        topics = try TopicNamespace(prefix: gateway.identity.prefix, deviceID: device)
+        var messaging = MessengerSettings()
+        messaging.keepAlive = .seconds(settings.broker.keepAliveSeconds)
+        messaging.window = settings.broker.window
+        messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
+        outbox = try await Outbox.open(
+            at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))",
+            policy: OutboxPolicy(
+                limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600)))
+        let master = gateway.masterClientID
+        messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
+            try await Self.credentials(of: session, master: master, device: device, broker: broker)
+        }
+    }
+
+    /// What the broker wants to know (gateway protocol 9.1); asked for before each connect, so that the token is fresh.
+    private static func credentials(
+        of session: GatewaySession, master: String, device: String, broker: BrokerAddress
+    ) async throws -> BrokerCredentials {
+        let token = try await session.accessToken()
+        guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity() else {
+            throw AgentError.notRegistered
+        }
+        // The broker has the gateway's certificate authority (9.1), also where the settings name another host for it.
+        var trust = try session.trust(for: session.configuration.identity.host)
+        trust.host = broker.host
+        // Nobody is logged in: the user part of the client id is left out, and the device itself is the user.
+        return BrokerCredentials(
+            clientID: "\(magIdentifier)::\(master)", userName: device, password: token.value,
+            tls: try TLSContext(trust: trust, identity: identity))
+    }
+
+    /// A filter below the device's own topics.
+    func filter(_ filter: String) throws -> TopicFilter {
+        try TopicFilter(String(try topics.ownFilter.text.dropLast()) + filter)
+    }
+
+    /// The file of a gateway's outbox: what a person recognises of its scope `host:port/prefix`, and a hash of all of it,
+    /// as a file name holds neither every character nor every length.
+    static func outboxName(_ scope: String) -> String {
+        let shown = scope.prefix(64).map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_" }
+        return "outbox-\(String(shown))-\(Hex.encode(SHA256.hash(scope.utf8).prefix(8))).db"
+    }
+}

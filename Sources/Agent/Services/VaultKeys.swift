@@ -1,0 +1,43 @@
+import Cryptography
+import Vault
+
+extension VaultSettings {
+    /// The slot key that the settings name.
+    ///
+    /// - Parameter environment: read for `CREDENTIALS_DIRECTORY`.
+    /// - Throws: ``AgentError/credentialsMissing(name:)``, or ``AgentError/passphraseUnreadable(path:reason:)``.
+    func key(stateDirectory: String, environment: [String: String]) throws -> any SlotKey {
+        switch slot {
+        case .systemdCredential:
+            return SystemdCredential(name: credential, directory: try credentials(environment))
+        case .passphrase:
+            let path = passphraseFile.isEmpty ? "\(try credentials(environment))/\(credential)" : passphraseFile
+            return Passphrase(try Self.passphrase(in: path, isOurs: !passphraseFile.isEmpty))
+        case .developmentKeyFile:
+            return DevelopmentKeyFile(developmentKeyFile.isEmpty ? "\(stateDirectory)/vault.key" : developmentKeyFile)
+        }
+    }
+
+    /// - Parameter isOurs: whether its mode is in our hands. systemd grants a credential by an access list, which shows in
+    ///   the mode of its file as if a group could read it.
+    private static func passphrase(in path: String, isOurs: Bool) throws(AgentError) -> SecretBytes {
+        var bytes: [UInt8]
+        do {
+            bytes = try SmallFile.read(path, limit: 4096, isSecret: isOurs)
+        } catch {
+            throw .passphraseUnreadable(path: path, reason: error.reason)
+        }
+        defer { wipe(&bytes) }
+        // Editors end a file with a line feed that nobody means as a part of the passphrase.
+        let secret = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+        guard !secret.isEmpty else { throw .passphraseUnreadable(path: path, reason: "it is empty") }
+        return SecretBytes(secret)
+    }
+
+    private func credentials(_ environment: [String: String]) throws -> String {
+        guard let directory = environment["CREDENTIALS_DIRECTORY"] else {
+            throw AgentError.credentialsMissing(name: credential)
+        }
+        return directory
+    }
+}

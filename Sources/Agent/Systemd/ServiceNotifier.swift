@@ -1,0 +1,33 @@
+import FoundationEssentials
+import Glibc
+
+/// Tells systemd how the service is (`sd_notify(3)`, the datagram protocol it documents; without libsystemd, which
+/// would map seven more libraries for five lines of text).
+public struct ServiceNotifier: Sendable {
+    private let socket: UnixDatagram?
+
+    /// How often systemd wants to hear that the service lives, or `nil` when it does not watch (`WATCHDOG_USEC`).
+    public let watchdogInterval: Duration?
+
+    /// - Parameter environment: read for `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; without them every call
+    ///   does nothing.
+    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        socket = environment["NOTIFY_SOCKET"].map(UnixDatagram.init(path:))
+        let isForUs = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
+        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) }
+        watchdogInterval = isForUs ? microseconds.flatMap { $0 > 0 ? .microseconds($0) : nil } : nil
+    }
+
+    /// The service has started.
+    ///
+    /// - Parameter status: what `systemctl status` shows, on one line.
+    public func ready(_ status: String) { send("READY=1\nSTATUS=\(LogText.oneLine(status))") }
+
+    /// The service lives; expected within every ``watchdogInterval``.
+    public func alive() { send("WATCHDOG=1") }
+
+    /// The service is about to end.
+    public func stopping() { send("STOPPING=1") }
+
+    private func send(_ text: String) { socket?.send(Array(text.utf8)) }
+}

@@ -1,0 +1,69 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// The time that certificates and tokens are judged by on a board that may wake up in 1970.
+///
+/// The clock is plausible when it is not earlier than what is known to have happened: this program was built, the gateway
+/// issued the certificate we hold, and the clock was last confirmed by a connection whose certificates were valid then.
+/// Until it is, the newest of these stands for the time.
+public final class BestKnownTime: Sendable {
+    private struct Known: Sendable {
+        var floor: Date
+        var confirmed: Date?
+    }
+
+    /// How much newer than the stored time a confirmation must be to be worth a write to the disk.
+    private static let storeInterval: TimeInterval = 3600
+
+    private let known: Mutex<Known>
+    private let path: String
+    private let systemTime: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - path: the file whose time of modification is the last confirmed time; made when there is one.
+    ///   - built: when this program was made.
+    public init(path: String, built: Date? = BestKnownTime.modified("/proc/self/exe"),
+        systemTime: @escaping @Sendable () -> Date = { Date() }) {
+        self.path = path
+        self.systemTime = systemTime
+        let confirmed = Self.modified(path)
+        known = Mutex(Known(floor: max(built ?? .distantPast, confirmed ?? .distantPast), confirmed: confirmed))
+    }
+
+    /// Now, as well as it can be known.
+    public var now: Date { max(systemTime(), known.withLock(\.floor)) }
+
+    /// Whether the system's clock can be right.
+    public var isPlausible: Bool { systemTime() >= known.withLock(\.floor) }
+
+    /// What certainly lies in the past: such as the start of the validity of a certificate issued to us.
+    public func notBefore(_ date: Date) { known.withLock { $0.floor = max($0.floor, date) } }
+
+    /// The system's clock was right just now, as a server's certificate was valid by it. Kept over a restart, at most once
+    /// an hour.
+    public func confirm() {
+        let now = systemTime()
+        let isDue = known.withLock { known in
+            guard now >= known.floor else { return false }
+            known.floor = now
+            let isDue = known.confirmed.map { now.timeIntervalSince($0) >= Self.storeInterval } ?? true
+            if isDue { known.confirmed = now }
+            return isDue
+        }
+        guard isDue else { return }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let seconds = now.timeIntervalSince1970.rounded(.down)
+        let stamp = timespec(tv_sec: Int(seconds), tv_nsec: 0)
+        futimens(descriptor, [stamp, stamp])
+    }
+
+    /// When the file was last changed, where there is one.
+    public static func modified(_ path: String) -> Date? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Date(timeIntervalSince1970: TimeInterval(status.st_mtim.tv_sec))
+    }
+}

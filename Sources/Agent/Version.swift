@@ -1,0 +1,18 @@
+import Cryptography
+import HTTPClient
+import Messaging
+import Storage
+
+/// What this program is.
+public enum Version {
+    /// Semantic version (semver.org).
+    public static let text = "0.1.0"
+
+    /// The system's libraries that it runs with, which the distribution keeps up to date.
+    public static var libraries: [(name: String, version: String)] {
+        [
+            ("openssl", Cryptography.libraryVersion), ("curl", HTTPClient.libraryVersion),
+            ("mosquitto", Messenger.libraryVersion), ("sqlite", Database.libraryVersion),
+        ]
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import Settings
+
+/// The folders in which board definitions lie, the first found of a name winning.
+public struct BoardCatalog: Sendable {
+    /// The administrator's own, then the package's.
+    public static let standardFolders = ["/etc/latchkey/boards", "/usr/share/latchkey/boards"]
+    /// What a board is taken for that no definition knows.
+    public static let fallback = "generic-linux"
+
+    public let folders: [String]
+
+    public init(folders: [String] = Self.standardFolders) {
+        self.folders = folders
+    }
+
+    /// Names of all definitions, in order.
+    public var names: [String] {
+        let files = folders.flatMap { Machine().names(in: $0) }.filter { $0.hasSuffix(".toml") }
+        return Set(files.map { String($0.dropLast(5)) }).sorted()
+    }
+
+    /// - Throws: ``BoardError`` when there is none of this name, or it cannot be read or is faulty.
+    public func definition(named name: String) throws(BoardError) -> BoardDefinition {
+        // A name is no path: it must not lead out of the folders.
+        if !name.utf8.contains(UInt8(ascii: "/")), !name.hasPrefix(".") {
+            for folder in folders {
+                let path = "\(folder)/\(name).toml"
+                if case .failure(Errno(ENOENT)) = BoundedFile.read(path, limit: SettingsDocument.limit) { continue }
+                return try BoardDefinition(contentsOf: path)
+            }
+        }
+        throw BoardError.definitionAbsent(name: name, searched: folders, known: names)
+    }
+
+    /// What ``detect(_:)`` found.
+    public struct Detection: Sendable {
+        public let definition: BoardDefinition
+        /// The device tree's model; `nil` where there is none.
+        public let model: String?
+        /// Definitions that could not be asked whether they are of this board.
+        public let skipped: [BoardError]
+    }
+
+    /// The definition whose model is the longest beginning of the machine's; ``fallback`` when there is none.
+    ///
+    /// - Throws: ``BoardError`` when the fallback is needed and cannot be loaded.
+    public func detect(_ machine: Machine = Machine()) throws(BoardError) -> Detection {
+        let model = machine.model
+        var skipped: [BoardError] = []
+        var best: (length: Int, definition: BoardDefinition)?
+        for name in model == nil ? [] : names {
+            do throws(BoardError) {
+                let definition = try definition(named: name)
+                let length = definition.models.filter { model?.hasPrefix($0) == true }.map(\.count).max() ?? 0
+                if length > best?.length ?? 0 { best = (length, definition) }
+            } catch {
+                skipped.append(error)
+            }
+        }
+        let definition = if let best { best.definition } else { try definition(named: Self.fallback) }
+        return Detection(definition: definition, model: model, skipped: skipped)
+    }
+}
+
+extension BoardDefinition {
+    /// Reads a definition from its file.
+    public init(contentsOf path: String) throws(BoardError) {
+        switch BoundedFile.read(path, limit: SettingsDocument.limit) {
+        case .failure(let error): throw BoardError.definitionUnreadable(path: path, reason: error.description)
+        case .success(let bytes):
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw BoardError.definitionUnreadable(path: path, reason: "not UTF-8")
+            }
+            try self.init(toml: text, path: path)
+        }
+    }
+
+    /// - Parameter folders: searched in this order.
+    public static func load(
+        named name: String, searching folders: [String] = BoardCatalog.standardFolders
+    ) throws(BoardError) -> BoardDefinition {
+        try BoardCatalog(folders: folders).definition(named: name)
+    }
+}

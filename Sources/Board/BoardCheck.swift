@@ -1,0 +1,57 @@
+import FoundationEssentials
+
+/// Whether everything a definition names is there, without taking hold of any line.
+public struct BoardCheck: Sendable, Equatable {
+    public enum Part: Sendable, Equatable {
+        case button, led
+        case sensor(name: String)
+    }
+
+    public enum Finding: Sendable, Equatable {
+        /// A line that can be had, or that the agent holds.
+        case line
+        /// A part the agent plays itself.
+        case simulated
+        case reading(Reading)
+        /// An optional sensor this board lacks.
+        case notFitted
+        case fault(BoardError)
+    }
+
+    public let part: Part
+    public let finding: Finding
+
+    /// Reads every sensor once and looks at every line; takes as long as the slowest sensors take in all.
+    public static func run(
+        _ definition: BoardDefinition, on machine: Machine = Machine(), wallClock: @Sendable () -> Date = { Date() }
+    ) async -> [BoardCheck] {
+        var checks: [BoardCheck] = []
+        for (part, line) in [(Part.button, definition.button), (Part.led, definition.led)] {
+            if let line { checks.append(BoardCheck(part: part, finding: look(at: line, on: machine))) }
+        }
+        let results = await SensorReader(definition.sensors, on: machine).read(Array(definition.sensors.indices))
+        let time = wallClock()
+        for (sensor, result) in zip(definition.sensors, results) {
+            let finding: Finding = switch result {
+            case .success(let value): .reading(Reading(of: sensor, value, at: time))
+            case .failure(.sensorAbsent) where sensor.isOptional: .notFitted
+            case .failure(let error): .fault(error)
+            }
+            checks.append(BoardCheck(part: .sensor(name: sensor.name), finding: finding))
+        }
+        return checks
+    }
+
+    private static func look(at line: LineDefinition, on machine: Machine) -> Finding {
+        guard case .gpio(let label, let selector) = line.place else { return .simulated }
+        do throws(BoardError) {
+            let chip = try GPIOChip(labelled: label, on: machine)
+            switch try chip.consumer(of: try chip.offset(of: selector)) {
+            case nil, GPIOLine.consumer: return .line
+            case .some(let consumer): throw BoardError.lineBusy(chip: label, line: selector, consumer: consumer)
+            }
+        } catch {
+            return .fault(error)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import Groundwork
+import Settings
+
+extension BoardDefinition {
+    /// Most sensors a board may define.
+    static let sensorLimit = 64
+
+    /// Reads a definition.
+    ///
+    /// - Parameters:
+    ///   - toml: the text of the file.
+    ///   - path: where it is from, for messages; its last part without `.toml` is the definition's name.
+    /// - Throws: ``BoardError/definitionFaulty(path:faults:)`` with every fault there is.
+    public init(toml: String, path: String) throws(BoardError) {
+        let members: [String: JSON]
+        do {
+            members = try SettingsDocument.parse(toml)
+        } catch {
+            throw BoardError.definitionFaulty(path: path, faults: [error])
+        }
+        var table = SettingsTable(members)
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        name = file.hasSuffix(".toml") ? String(file.dropLast(5)) : file
+        title = table.string("title", required: "write the board's name for people") ?? ""
+        models = table.strings("models") ?? []
+        button = Self.line("button", in: &table)
+        led = Self.line("led", in: &table)
+
+        var sensors: [SensorDefinition] = []
+        for var sensor in table.tables("sensor", atMost: Self.sensorLimit) {
+            if let definition = SensorDefinition(from: &sensor) {
+                if sensors.contains(where: { $0.name == definition.name }) {
+                    sensor.note("name", "\(definition.name) is taken by an earlier sensor", fix: "choose another name")
+                }
+                sensors.append(definition)
+            }
+            table.adopt(sensor.faults)
+        }
+        self.sensors = sensors
+        table.refuseUnknownKeys()
+        guard table.faults.isEmpty else { throw BoardError.definitionFaulty(path: path, faults: table.faults) }
+    }
+
+    private static func line(_ key: String, in table: inout SettingsTable) -> LineDefinition? {
+        guard var inner = table.table(key) else { return nil }
+        defer { table.adopt(inner.faults) }
+        return LineDefinition(from: &inner, isInput: key == "button")
+    }
+}
+
+extension LineDefinition {
+    /// Reads `[button]` or `[led]`; `nil` when the place is faulty.
+    fileprivate init?(from table: inout SettingsTable, isInput: Bool) {
+        let isSimulated = table.bool("simulated") ?? false
+        let chip = table.string(
+            "chip", required: isSimulated ? nil : "write the chip's label as `gpiodetect` shows it, or `simulated = true`")
+        let line = Self.selector(in: &table, isRequired: !isSimulated)
+        if isSimulated, chip != nil || line != nil {
+            table.note("simulated", "given together with a chip or a line", fix: "keep one of the two")
+        }
+        let active = table.choice("active", of: ActiveLevel.self)
+        let bias = table.choice("bias", of: LineBias.self)
+        let debounce = isInput ? table.integer("debounce-ms", in: 0...1000) : nil
+        table.refuseUnknownKeys()
+
+        let place: Place
+        if isSimulated {
+            place = .simulated
+        } else if let chip, let line {
+            place = .gpio(chip: chip, line: line)
+        } else {
+            return nil
+        }
+        self.init(
+            place: place, active: active ?? .high, bias: bias ?? .asIs, debounce: .milliseconds(debounce ?? 20))
+    }
+
+    private static func selector(in table: inout SettingsTable, isRequired: Bool) -> LineSelector? {
+        if table.isNumber("line") { return table.integer("line", in: 0...65_535).map { .offset(UInt32($0)) } }
+        let fix = "write the line's number or name as `gpioinfo` shows it"
+        return table.string("line", required: isRequired ? fix : nil).map { .name($0) }
+    }
+}
+
+extension SensorDefinition {
+    private enum SourceName: String, CaseIterable {
+        case hwmon, iio, thermal, w1, system
+    }
+
+    /// Reads one `[[sensor]]`; `nil` when what it cannot do without is faulty.
+    fileprivate init?(from table: inout SettingsTable) {
+        let name = Self.name(in: &table)
+        let source = Self.source(in: &table)
+        let natural = source?.quantity
+        let unit = table.choice("unit", of: SenMLUnit.self)
+        if !table.has("unit"), source != nil, natural == nil {
+            table.note("unit", "missing, and this channel has no usual one", fix: "write the unit and a scale to it")
+        }
+        let scale = table.number("scale") ?? 1
+        let offset = table.number("offset") ?? 0
+        let period = table.seconds("period-s", from: 0.1) ?? .seconds(60)
+        let deadband = table.number("deadband") ?? 0
+        let least = table.seconds("least-interval-s") ?? .zero
+        let greatest = table.seconds("greatest-interval-s") ?? max(.seconds(900), least, period)
+        let isOptional = table.bool("optional") ?? false
+        table.refuseUnknownKeys()
+
+        if deadband < 0 { table.note("deadband", "is negative", fix: "write 0 or more, in the sensor's unit") }
+        if greatest < max(least, period) {
+            table.note("greatest-interval-s", "is shorter than the period or the least interval", fix: "lengthen it")
+        }
+        guard let name, let source, let resolved = unit ?? natural?.unit else { return nil }
+        self.init(
+            name: name, source: source, unit: resolved,
+            // A unit other than the usual one says that the driver's number is meant as it is.
+            divisor: natural.flatMap { $0.unit == resolved ? $0.divisor : nil } ?? 1, scale: scale, offset: offset,
+            period: period, deadband: deadband, leastInterval: least, greatestInterval: greatest, isOptional: isOptional)
+    }
+
+    private static func name(in table: inout SettingsTable) -> String? {
+        guard let name = table.string("name", required: "write a name such as \"cpu.temperature\"") else { return nil }
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, name.utf8.count <= 64 else {
+            table.note("name", "is no sensor name", fix: "write at most 64 of a-z 0-9 . - _")
+            return nil
+        }
+        return name
+    }
+
+    private static func source(in table: inout SettingsTable) -> Source? {
+        guard table.has("source") else {
+            _ = table.string("source", required: "write one of hwmon, iio, thermal, w1, system")
+            return nil
+        }
+        guard let source = table.choice("source", of: SourceName.self) else { return nil }
+        switch source {
+        case .hwmon, .iio:
+            let devices = table.fileNames("device", required: "write the device's name as its file `name` shows it")
+            let channel = table.fileNames("channel", required: "write the channel, such as \"temp1\" or \"pressure\"")?.first
+            let bus = table.fileNames("bus")?.first
+            guard let devices, let channel else { return nil }
+            return source == .hwmon
+                ? .hwmon(devices: devices, channel: channel, bus: bus) : .iio(devices: devices, channel: channel, bus: bus)
+        case .thermal:
+            return table.fileNames("device", required: "write the zone's type, such as \"cpu-thermal\"").map {
+                .thermal(zones: $0)
+            }
+        case .w1:
+            return table.fileNames("device", required: "write the part's id, such as \"28-0000d0a7b001\"")?.first.map {
+                .oneWire(device: $0)
+            }
+        case .system: return metric(in: &table).map(Source.system)
+        }
+    }
+
+    private static func metric(in table: inout SettingsTable) -> SystemMetric? {
+        let words = "\"load\", \"memory-available\", \"disk-free\" or \"uptime\""
+        switch table.string("channel", required: "write \(words)") {
+        case nil: return nil
+        case "load": return .load
+        case "memory-available": return .memoryAvailable
+        case "uptime": return .uptime
+        case "disk-free":
+            guard let path = table.string("path", required: "write a folder of the file system") else { return nil }
+            guard path.hasPrefix("/") else {
+                table.note("path", "does not begin with a slash", fix: "write the whole path")
+                return nil
+            }
+            return .diskFree(path: path)
+        case .some(let word):
+            table.note("channel", "the system has no \"\(word)\"", fix: "write \(words)")
+            return nil
+        }
+    }
+}
+
+extension SettingsTable {
+    /// Strings that become part of a path: they must not lead out of the folder.
+    fileprivate mutating func fileNames(_ key: String, required fix: String? = nil) -> [String]? {
+        guard let names = strings(key, required: fix) else { return nil }
+        guard names.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) && !$0.hasPrefix(".") && $0.utf8.count <= 128 }) else {
+            note(key, "has a slash or a leading dot", fix: "write the name alone")
+            return nil
+        }
+        return names
+    }
+}

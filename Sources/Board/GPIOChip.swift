@@ -1,0 +1,71 @@
+import CGPIOD
+import Glibc
+
+/// An open GPIO chip. Closed with its owner.
+struct GPIOChip: ~Copyable {
+    let label: String
+    let handle: OpaquePointer
+
+    /// Opens the chip with this label: the chip's number is a matter of the kernel's version and of chance.
+    ///
+    /// - Throws: ``BoardError/chipAbsent(label:present:)``, ``BoardError/chipForbidden(path:)`` or
+    ///   ``BoardError/lineFailed(operation:chip:reason:)``
+    init(labelled label: String, on machine: Machine) throws(BoardError) {
+        var present: [String] = []
+        var forbidden: String?
+        for name in machine.names(in: "/dev", startingWith: "gpiochip") {
+            let path = machine.path("/dev/\(name)")
+            var opened: OpaquePointer?
+            let error = latchkey_chip_open(path, &opened)
+            if error == EACCES || error == EPERM { forbidden = path }
+            guard error == 0, let handle = opened else { continue }
+            let found = Self.label(of: handle)
+            if found == label {
+                self.label = label
+                self.handle = handle
+                return
+            }
+            gpiod_chip_close(handle)
+            present.append(found)
+        }
+        if let forbidden { throw BoardError.chipForbidden(path: forbidden) }
+        throw BoardError.chipAbsent(label: label, present: present)
+    }
+
+    deinit { gpiod_chip_close(handle) }
+
+    /// - Throws: ``BoardError/lineAbsent(chip:line:)``
+    func offset(of line: LineSelector) throws(BoardError) -> UInt32 {
+        switch line {
+        case .offset(let offset):
+            var count: UInt32 = 0
+            guard latchkey_chip_line_count(handle, &count) == 0, offset < count else {
+                throw BoardError.lineAbsent(chip: label, line: line)
+            }
+            return offset
+        case .name(let name):
+            var offset: UInt32 = 0
+            guard latchkey_chip_find_line(handle, name, &offset) == 0 else {
+                throw BoardError.lineAbsent(chip: label, line: line)
+            }
+            return offset
+        }
+    }
+
+    /// Who holds the line; `nil` when nobody does, empty when the holder has no name.
+    func consumer(of offset: UInt32) throws(BoardError) -> String? {
+        var state = latchkey_line_state()
+        let error = latchkey_chip_describe_line(handle, offset, &state)
+        guard error == 0 else {
+            throw BoardError.lineFailed(operation: "describe line \(offset)", chip: label, reason: Errno(error).description)
+        }
+        guard state.is_used else { return nil }
+        return withUnsafeBytes(of: &state.consumer) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    private static func label(of handle: OpaquePointer) -> String {
+        var label = [CChar](repeating: 0, count: 32)
+        guard latchkey_chip_label(handle, &label) == 0 else { return "" }
+        return label.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,110 @@
+import CGPIOD
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A line of a GPIO chip, requested from the kernel. Released with the last reference.
+final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
+    // `handle` and `chip` are touched with `lock` held alone, but for `deinit`, when nobody else is left; all else is
+    // constant.
+    private let lock = Mutex(())
+    private let chip: GPIOChip
+    private var handle: latchkey_line
+    private let descriptor: Int32
+    private let name: String
+
+    /// The name under which `gpioinfo` shows the lines the agent holds.
+    static let consumer = "latchkey"
+
+    /// - Parameter isOutput: whether it is driven, inactive at first; else its edges are watched.
+    /// - Throws: ``BoardError``, among it ``BoardError/lineBusy(chip:line:consumer:)``
+    init(chip label: String, line: LineSelector, of definition: LineDefinition, isOutput: Bool, on machine: Machine)
+        throws(BoardError)
+    {
+        let chip = try GPIOChip(labelled: label, on: machine)
+        let offset = try chip.offset(of: line)
+        var handle = latchkey_line()
+        let error = latchkey_line_request(
+            chip.handle, offset, Self.consumer, isOutput, definition.active == .low, definition.bias.flag, &handle)
+        guard error == 0 else {
+            if error == EBUSY {
+                throw BoardError.lineBusy(chip: label, line: line, consumer: try chip.consumer(of: offset) ?? "")
+            }
+            throw BoardError.lineFailed(operation: "request line \(line)", chip: label, reason: Errno(error).description)
+        }
+        self.chip = chip
+        self.handle = handle
+        name = line.description
+        descriptor = isOutput ? -1 : latchkey_line_descriptor(&handle)
+    }
+
+    deinit { latchkey_line_release(&handle) }
+
+    func isActive() throws(BoardError) -> Bool {
+        var level: Int32 = 0
+        let error = lock.withLock { _ in latchkey_line_get(&handle, &level) }
+        try check(error, "read")
+        return level == 1
+    }
+
+    func set(active: Bool) throws(BoardError) {
+        try check(lock.withLock { _ in latchkey_line_set(&handle, active ? 1 : 0) }, "set")
+    }
+
+    func takeEdges() throws(BoardError) -> EdgeBurst? {
+        var times = [UInt64](repeating: 0, count: Int(LATCHKEY_EDGES))
+        var burst: EdgeBurst?
+        // As often as it takes to empty the kernel's queue; a line that fills it faster than that is looked at again
+        // later.
+        for _ in 0..<4 where isReadable {
+            var count: Int32 = 0
+            let error = lock.withLock { _ in latchkey_line_read_edges(&handle, &times, &count) }
+            try check(error, "read the edges")
+            let moments = times.prefix(Int(count)).map { Duration.nanoseconds(Int64(clamping: $0)) }
+            guard let first = moments.first, var newest = moments.last else { break }
+            // The queue overflowed and may lack the newest edges: the line moves now.
+            if count == LATCHKEY_EDGES { newest = MonotonicClock().now }
+            burst = EdgeBurst(first: burst?.first ?? first, newest: newest)
+        }
+        return burst
+    }
+
+    func waitForEdge() async {
+        guard !isReadable else { return }
+        // Dispatch objects are made to be used from every thread; their Swift types do not say so.
+        nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                source.setEventHandler { source.cancel() }
+                source.setCancelHandler { continuation.resume() }
+                source.activate()
+            }
+        } onCancel: {
+            source.cancel()
+        }
+    }
+
+    /// Whether a read of the edges would not wait. True also when the chip is gone: the read then says so.
+    private var isReadable: Bool {
+        var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, 0) == 1
+    }
+
+    private func check(_ error: Int32, _ operation: String) throws(BoardError) {
+        guard error == 0 else {
+            throw BoardError.lineFailed(
+                operation: "\(operation) of line \(name)", chip: chip.label, reason: Errno(error).description)
+        }
+    }
+}
+
+extension LineBias {
+    fileprivate var flag: latchkey_bias {
+        switch self {
+        case .asIs: LATCHKEY_BIAS_AS_IS
+        case .disabled: LATCHKEY_BIAS_DISABLED
+        case .pullUp: LATCHKEY_BIAS_PULL_UP
+        case .pullDown: LATCHKEY_BIAS_PULL_DOWN
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// When each sensor is read next.
+///
+/// Sensors keep to a grid that all of them share: those of one period are due together, so that one wake-up reads them
+/// and one message carries them. A failing sensor is asked again after twice the last delay, up to a cap, and returns
+/// to the grid when it answers.
+struct PollingSchedule {
+    private struct Entry {
+        let period: Duration
+        /// On the grid.
+        var next: Duration
+        /// While it fails.
+        var retry: (delay: Duration, at: Duration)?
+        var due: Duration { retry?.at ?? next }
+    }
+
+    private var entries: [Entry]
+    private let retryCap: Duration
+
+    init(periods: [Duration], startingAt start: Duration, retryCap: Duration) {
+        entries = periods.map { Entry(period: $0, next: start) }
+        self.retryCap = retryCap
+    }
+
+    /// `nil` without sensors.
+    var nextDue: Duration? { entries.map(\.due).min() }
+
+    /// Indices of the sensors that are due, each with when it was to be read; that is not later than `now`.
+    func due(at now: Duration) -> [(index: Int, at: Duration)] {
+        entries.indices.compactMap { entries[$0].due <= now ? ($0, entries[$0].due) : nil }
+    }
+
+    mutating func succeeded(_ index: Int, at now: Duration) {
+        entries[index].retry = nil
+        advance(index, beyond: now)
+    }
+
+    mutating func failed(_ index: Int, at now: Duration) {
+        let period = entries[index].period
+        let delay = entries[index].retry.map { min($0.delay * 2, max(retryCap, period)) } ?? period
+        entries[index].retry = (delay, now + delay)
+        advance(index, beyond: now)
+    }
+
+    /// To the next point of the grid; those missed, as after a suspension, are left out.
+    private mutating func advance(_ index: Int, beyond now: Duration) {
+        let entry = entries[index]
+        guard entry.next <= now else { return }
+        let missed = Int((now - entry.next) / entry.period)
+        entries[index].next += entry.period * (missed + 1)
+        // The division rounds.
+        if entries[index].next <= now { entries[index].next += entry.period }
+    }
+}

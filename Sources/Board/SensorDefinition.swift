@@ -1,0 +1,72 @@
+/// One sensor of a board: where it is read, what its number means and how often it is worth a message.
+public struct SensorDefinition: Sendable, Equatable {
+    /// Where the kernel offers the value.
+    public enum Source: Sendable, Equatable {
+        /// `/sys/class/hwmon/hwmon*` by its `name`, first of these found; `channel` such as `temp1`. `bus` tells apart
+        /// several of one name: the device's own name on its bus, such as `1-0048`.
+        case hwmon(devices: [String], channel: String, bus: String?)
+        /// `/sys/bus/iio/devices/iio:device*` by its `name`; `channel` such as `temp` or `voltage0`.
+        case iio(devices: [String], channel: String, bus: String?)
+        /// `/sys/class/thermal/thermal_zone*` by its `type`.
+        case thermal(zones: [String])
+        /// `/sys/bus/w1/devices/ID`, a thermometer by its family and serial number, such as `28-0000d0a7b001`.
+        case oneWire(device: String)
+        case system(SystemMetric)
+    }
+
+    /// What the kernel says about the machine itself.
+    public enum SystemMetric: Sendable, Equatable {
+        /// Runnable tasks, averaged over a minute.
+        case load
+        /// Memory that programs could still get without swapping, in bytes (`MemAvailable`, proc(5)).
+        case memoryAvailable
+        /// What is left for unprivileged users of the file system that holds this folder, in bytes.
+        case diskFree(path: String)
+        /// Since the start of the kernel, in seconds.
+        case uptime
+    }
+
+    public let name: String
+    public let source: Source
+    public let unit: SenMLUnit
+    /// What the driver's number is divided by to be in ``unit``; 1000 where the driver counts thousandths.
+    public let divisor: Double
+    /// Correction, after the division: `value * scale + offset`.
+    public let scale: Double
+    public let offset: Double
+    /// How often it is read.
+    public let period: Duration
+    /// How far a value has to be from the last one sent to be sent, in ``unit``; with 0 every change counts.
+    public let deadband: Double
+    /// The shortest time between two messages.
+    public let leastInterval: Duration
+    /// The longest time between two messages; an unchanged value is sent again after it.
+    public let greatestInterval: Duration
+    /// Whether a board without this part is complete: its absence is then no failure.
+    public let isOptional: Bool
+
+    public init(
+        name: String, source: Source, unit: SenMLUnit, divisor: Double = 1, scale: Double = 1, offset: Double = 0,
+        period: Duration = .seconds(60), deadband: Double = 0, leastInterval: Duration = .zero,
+        greatestInterval: Duration = .seconds(900), isOptional: Bool = false
+    ) {
+        self.name = name
+        self.source = source
+        self.unit = unit
+        self.divisor = divisor
+        self.scale = scale
+        self.offset = offset
+        self.period = period
+        self.deadband = deadband
+        self.leastInterval = leastInterval
+        self.greatestInterval = greatestInterval
+        self.isOptional = isOptional
+    }
+
+    /// The value in ``unit`` of the driver's number, to six decimals: more is noise of the arithmetic.
+    func value(ofRaw raw: Double) -> Double {
+        let value = raw / divisor * scale + offset
+        let rounded = (value * 1e6).rounded() / 1e6
+        return rounded.isFinite ? rounded : value
+    }
+}

@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Groundwork
+
+/// A change in the health of a sensor.
+public enum SensorEvent: Sendable, Equatable {
+    /// Said once, when it fails; it is asked again all the while.
+    case failed(sensor: String, BoardError)
+    /// It answers again.
+    case recovered(sensor: String)
+}
+
+/// Reads the sensors of a board at their periods and gives out what is worth a message.
+///
+/// There is one timer, for whichever sensor is due next; between two readings nothing runs. What one sensor does is of
+/// no consequence to the others.
+public actor SensorPoller {
+    /// A sensor that does not answer.
+    public struct Failure: Sendable, Equatable {
+        public let sensor: String
+        public let error: BoardError
+        public let since: Date
+    }
+
+    /// What to send, one set for each time at which sensors were due and had something to say.
+    public nonisolated let samples = Broadcast<SampleSet>()
+    public nonisolated let events = Broadcast<SensorEvent>()
+
+    private struct Sensor {
+        let definition: SensorDefinition
+        var policy: SendingPolicy
+        var latest: Reading?
+        var failure: Failure?
+        /// Whether it ever answered: an optional part that did and vanished is a failure.
+        var wasThere = false
+    }
+
+    private var sensors: [Sensor]
+    private let reader: SensorReader
+    private let clock: any SteadyClock
+    private let wallClock: @Sendable () -> Date
+    private let retryCap: Duration
+
+    /// - Parameters:
+    ///   - clock: for intervals.
+    ///   - wallClock: for the times in readings.
+    ///   - retryCap: the longest time between two attempts at a failing sensor, or its period where that is longer.
+    public init(
+        _ definitions: [SensorDefinition], on machine: Machine = Machine(), clock: any SteadyClock = MonotonicClock(),
+        wallClock: @escaping @Sendable () -> Date = { Date() }, retryCap: Duration = .seconds(300)
+    ) {
+        sensors = definitions.map { Sensor(definition: $0, policy: SendingPolicy($0)) }
+        reader = SensorReader(definitions, on: machine)
+        self.clock = clock
+        self.wallClock = wallClock
+        self.retryCap = retryCap
+    }
+
+    /// Polls until cancelled.
+    ///
+    /// - Throws: `CancellationError`
+    public func run() async throws {
+        var schedule = PollingSchedule(
+            periods: sensors.map(\.definition.period), startingAt: clock.now, retryCap: retryCap)
+        while true {
+            try await clock.sleep(until: schedule.nextDue ?? clock.now + .seconds(86_400))
+            let now = clock.now
+            let due = schedule.due(at: now)
+            guard !due.isEmpty else { continue }
+            let results = await reader.read(due.map(\.index))
+            try Task.checkCancellation()
+            let time = wallClock()
+            var worthSending: [Reading] = []
+            for (item, result) in zip(due, results) {
+                switch result {
+                case .success: schedule.succeeded(item.index, at: now)
+                case .failure: schedule.failed(item.index, at: now)
+                }
+                guard let reading = take(result, from: item.index, time) else { continue }
+                if sensors[item.index].policy.shouldSend(reading.value, reading.quality, at: item.at) {
+                    worthSending.append(reading)
+                }
+            }
+            if !worthSending.isEmpty { samples.send(SampleSet(time: time, readings: worthSending)) }
+        }
+    }
+
+    /// The newest reading of each sensor that has one, in the order of the definition.
+    public func latest() -> [Reading] { sensors.compactMap(\.latest) }
+
+    /// The sensors that do not answer, in the order of the definition.
+    public func failing() -> [Failure] { sensors.compactMap(\.failure) }
+
+    /// Notes what a sensor said and reports a change of its health; `nil` while an optional part is absent.
+    private func take(_ result: Result<SensorValue, BoardError>, from index: Int, _ time: Date) -> Reading? {
+        let definition = sensors[index].definition
+        let reading: Reading
+        switch result {
+        case .success(let value):
+            if sensors[index].failure != nil { events.send(.recovered(sensor: definition.name)) }
+            sensors[index].failure = nil
+            sensors[index].wasThere = true
+            reading = Reading(of: definition, value, at: time)
+        case .failure(.sensorAbsent) where definition.isOptional && !sensors[index].wasThere: return nil
+        case .failure(let error):
+            if sensors[index].failure == nil {
+                sensors[index].failure = Failure(sensor: definition.name, error: error, since: time)
+                events.send(.failed(sensor: definition.name, error))
+            }
+            reading = Reading(name: definition.name, value: nil, unit: definition.unit, quality: .bad, time: time)
+        }
+        sensors[index].latest = reading
+        return reading
+    }
+}

@@ -1,0 +1,75 @@
+/* OpenSSL 3, and the calls of it that Swift cannot name because they are macros or variadic. */
+#pragma once
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/kdf.h>
+#include <openssl/objects.h>
+#include <openssl/param_build.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#if OPENSSL_VERSION_MAJOR < 3
+#error "OpenSSL 3 or later is needed (EVP_PKEY_get_bn_param, providers)"
+#endif
+
+/* Keys: the generators are variadic. */
+static inline EVP_PKEY *latchkey_generate_rsa(size_t bits) { return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits); }
+static inline EVP_PKEY *latchkey_generate_p256(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"); }
+/* The selection of EVP_PKEY_fromdata for a public key: a macro of other macros. */
+static const int latchkey_public_key_parts = EVP_PKEY_PUBLIC_KEY;
+/* The builder keeps the names it is given by address, so they must be C's own literals. */
+static inline int latchkey_push_rsa_numbers(OSSL_PARAM_BLD *builder, const BIGNUM *modulus, const BIGNUM *exponent) {
+    return OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) == 1
+        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent) == 1;
+}
+
+/* Memory whose allocator is a macro with the source line in it. */
+static inline void *latchkey_allocate(size_t count) { return OPENSSL_malloc(count); }
+static inline void latchkey_free(void *bytes) { OPENSSL_free(bytes); }
+static inline void latchkey_wipe_and_free(void *bytes, size_t count) { OPENSSL_clear_free(bytes, count); }
+
+/* Stacks: typed by macros. */
+static inline STACK_OF(X509) *latchkey_certificates_new(void) { return sk_X509_new_null(); }
+static inline int latchkey_certificates_push(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate);
+}
+static inline int latchkey_certificates_count(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
+static inline X509 *latchkey_certificates_at(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
+static inline void latchkey_certificates_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+
+static inline GENERAL_NAMES *latchkey_names_new(void) { return sk_GENERAL_NAME_new_null(); }
+static inline int latchkey_names_push(GENERAL_NAMES *names, GENERAL_NAME *name) { return sk_GENERAL_NAME_push(names, name); }
+static inline int latchkey_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
+static inline const GENERAL_NAME *latchkey_names_at(const GENERAL_NAMES *names, int index) {
+    return sk_GENERAL_NAME_value(names, index);
+}
+
+/* SSL_CTX: options and slots that are macros over SSL_CTX_ctrl and CRYPTO_get_ex_new_index. */
+static inline int latchkey_context_slot(CRYPTO_EX_free *free) {
+    return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free);
+}
+static inline int latchkey_context_require_tls12(SSL_CTX *context) {
+    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 && SSL_CTX_set_max_proto_version(context, 0) == 1;
+}
+static inline void latchkey_context_turn_sessions_off(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+}
+static inline void latchkey_context_limit_chain(SSL_CTX *context, long bytes) {
+    SSL_CTX_set_max_cert_list(context, bytes);
+}
+static inline void latchkey_context_share_store(SSL_CTX *context, X509_STORE *store) {
+    SSL_CTX_set1_cert_store(context, store);
+}
+static inline int latchkey_context_clear_chain(SSL_CTX *context) { return SSL_CTX_clear_chain_certs(context); }
+static inline int latchkey_context_add_chain(SSL_CTX *context, X509 *certificate) {
+    return SSL_CTX_add1_chain_cert(context, certificate);
+}

@@ -1,0 +1,28 @@
+import COpenSSL
+
+/// SHA-256 (FIPS 180-4).
+public enum SHA256 {
+    public static let byteCount = 32
+
+    public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let bytes = Array(bytes)
+        var digest = [UInt8](repeating: 0, count: byteCount)
+        // Fails only without memory or without OpenSSL's default provider, and then nothing here can go on.
+        guard COpenSSL.SHA256(bytes, bytes.count, &digest) != nil else { fatalError("SHA-256: \(takeOpenSSLReason())") }
+        return digest
+    }
+}
+
+/// HMAC (RFC 2104).
+public enum HMAC {
+    public static func sha256(key: SecretBytes, _ message: some Collection<UInt8>) -> [UInt8] {
+        let message = Array(message)
+        var code = [UInt8](repeating: 0, count: SHA256.byteCount)
+        let isDone = key.withUnsafeBytes { key in
+            COpenSSL.HMAC(EVP_sha256(), key.baseAddress, Int32(key.count), message, message.count, &code, nil) != nil
+        }
+        // As with SHA-256: no memory or no default provider.
+        guard isDone else { fatalError("HMAC-SHA-256: \(takeOpenSSLReason())") }
+        return code
+    }
+}

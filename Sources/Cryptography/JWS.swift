@@ -1,0 +1,57 @@
+import Groundwork
+
+/// Signed tokens in the compact form of JSON Web Signature (RFC 7515 section 7.1).
+public enum JWS {
+    /// The algorithms in use (RFC 7518 section 3.1). `none` is not among them.
+    public enum Algorithm: String, Sendable, CaseIterable {
+        /// RSASSA-PKCS1-v1_5 with SHA-256, keys of 2048 bits and up.
+        case RS256
+        /// ECDSA on P-256 with SHA-256.
+        case ES256
+        /// HMAC with SHA-256.
+        case HS256
+    }
+
+    public enum SigningKey: Sendable {
+        case hmac(SecretBytes)
+        case key(PrivateKey)
+    }
+
+    public enum VerificationKey: Sendable {
+        case hmac(SecretBytes)
+        case key(PublicKey)
+    }
+
+    /// The most bytes of a token that are read.
+    public static let limit = 16 << 10
+
+    /// Names that ``sign(_:algorithm:key:keyID:headers:)`` sets itself or that would change what is signed.
+    private static let reservedHeaders: Set<String> = ["alg", "kid", "crit", "b64"]
+
+    /// Signs `payload` and writes the token.
+    /// - Parameter headers: further members of the header.
+    /// - Throws: ``CryptographyError/algorithmRefused(_:)`` for a key of another kind, or what OpenSSL refuses.
+    public static func sign(
+        _ payload: [UInt8], algorithm: Algorithm, key: SigningKey, keyID: String? = nil, headers: [String: JSON] = [:]
+    ) throws(CryptographyError) -> String {
+        guard reservedHeaders.isDisjoint(with: headers.keys) else {
+            throw .invalidParameter(operation: "sign a token", reason: "alg, kid, crit and b64 are not free to set")
+        }
+        var header = headers
+        header["alg"] = .string(algorithm.rawValue)
+        if let keyID { header["kid"] = .string(keyID) }
+        let input = base64(JSON.object(header).bytes) + "." + base64(payload)
+        let message = Array(input.utf8)
+        let signature: [UInt8]
+        switch (algorithm, key) {
+        case (.HS256, .hmac(let secret)) where secret.count > 0: signature = HMAC.sha256(key: secret, message)
+        case (.RS256, .key(let key)) where KeyKind(of: key.handle) == .rsa: signature = try key.signature(of: message)
+        case (.ES256, .key(let key)) where KeyKind(of: key.handle) == .p256:
+            signature = try RawECDSA.fromDER(try key.signature(of: message))
+        default: throw .algorithmRefused(algorithm.rawValue)
+        }
+        return input + "." + base64(signature)
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String { Base64.encode(bytes, alphabet: .urlSafe, padded: false) }
+}

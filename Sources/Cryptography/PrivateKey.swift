@@ -1,0 +1,83 @@
+import COpenSSL
+
+/// An OpenSSL private key, freed and wiped with the last reference.
+///
+/// The handle is opaque on purpose: a key that a provider keeps in a TPM or a PKCS#11 token is an `EVP_PKEY` as well,
+/// and signs and authenticates TLS like any other; only ``pkcs8()`` throws for it.
+public final class PrivateKey: Sendable {
+    public enum Algorithm: Sendable, Equatable {
+        /// RSA of 2048 to 8192 bits, public exponent 65537.
+        case rsa(bits: Int)
+        /// The curve P-256 (FIPS 186-4 D.1.2.3).
+        case p256
+    }
+
+    /// The most bytes of PKCS#8 that are read.
+    static let encodedLimit = 16 << 10
+
+    /// An `EVP_PKEY`. OpenSSL counts its references and lets several threads use it at once as long as none changes it,
+    /// and nothing does after `init`.
+    nonisolated(unsafe) let handle: OpaquePointer
+    public let publicKey: PublicKey
+
+    /// Makes a new key. RSA takes up to seconds on a small board; not for the cooperative pool.
+    /// - Throws: ``CryptographyError``
+    public init(generating algorithm: Algorithm) throws(CryptographyError) {
+        switch algorithm {
+        case .rsa(let bits):
+            guard KeyKind.rsaBits.contains(bits) else {
+                throw .unsuitableKey(reason: "RSA of \(bits) bits was asked for")
+            }
+            handle = try check("generate an RSA key", latchkey_generate_rsa(bits))
+        case .p256: handle = try check("generate an EC key", latchkey_generate_p256())
+        }
+        do throws(CryptographyError) {
+            publicKey = try PublicKey(of: handle)
+        } catch {
+            EVP_PKEY_free(handle)
+            throw error
+        }
+    }
+
+    /// Reads an unencrypted PKCS#8 structure (RFC 5208) in DER.
+    /// - Throws: ``CryptographyError``, also for a key that is weak or of another kind.
+    public init(pkcs8: SecretBytes) throws(CryptographyError) {
+        let operation = "read a private key"
+        guard pkcs8.count <= Self.encodedLimit else {
+            throw .tooLong(.privateKey, count: pkcs8.count, limit: Self.encodedLimit)
+        }
+        let (container, rest) = pkcs8.withUnsafeBytes { bytes in
+            let start = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+            var position = start
+            let container = d2i_PKCS8_PRIV_KEY_INFO(nil, &position, bytes.count)
+            return (container, start.flatMap { start in position.map { bytes.count - ($0 - start) } } ?? 0)
+        }
+        guard let container else { throw .malformed(.privateKey, reason: takeOpenSSLReason()) }
+        defer { PKCS8_PRIV_KEY_INFO_free(container) }
+        guard rest == 0 else { throw .malformed(.privateKey, reason: "\(rest) bytes follow it") }
+        handle = try check(operation, EVP_PKCS82PKEY(container))
+        do throws(CryptographyError) {
+            guard KeyKind(of: handle) != nil else { throw .unsuitableKey(reason: KeyKind.describe(handle)) }
+            publicKey = try PublicKey(of: handle)
+        } catch {
+            EVP_PKEY_free(handle)
+            throw error
+        }
+    }
+
+    deinit { EVP_PKEY_free(handle) }
+
+    /// The key as PKCS#8 (RFC 5208) in DER, unencrypted.
+    /// - Throws: ``CryptographyError``, also for a key whose provider does not give it away.
+    public func pkcs8() throws(CryptographyError) -> SecretBytes {
+        let operation = "write a private key"
+        let container = try check(operation, EVP_PKEY2PKCS8(handle))
+        defer { PKCS8_PRIV_KEY_INFO_free(container) }
+        let count = i2d_PKCS8_PRIV_KEY_INFO(container, nil)
+        guard count > 0 else { throw openSSLError(operation) }
+        return try SecretBytes(count: Int(count)) { bytes throws(CryptographyError) in
+            var position = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+            guard i2d_PKCS8_PRIV_KEY_INFO(container, &position) == count else { throw openSSLError(operation) }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import COpenSSL
+
+/// One client's side of TLS: what the server must prove and what the client shows, for every library that takes an
+/// `SSL_CTX`.
+///
+/// TLS 1.2 and 1.3 with forward secrecy and authenticated encryption; no renegotiation, no resumption, so that every
+/// connection is judged by the trust it was made for. Libraries that use it do not need checks of their own: the host name
+/// is judged here too.
+public final class TLSContext: Sendable {
+    private let verifier: ServerVerifier
+    private let identity: TLSIdentity?
+    /// An `SSL_CTX`, only read after `init`; OpenSSL lets several threads make connections from it.
+    private nonisolated(unsafe) let context: OpaquePointer
+
+    /// - Throws: ``CryptographyError``, such as ``CryptographyError/keyDoesNotFitCertificate``.
+    public init(trust: ServerTrust, identity: TLSIdentity?) throws(CryptographyError) {
+        verifier = try ServerVerifier(trust)
+        self.identity = identity
+        context = try check("make a TLS context", SSL_CTX_new(TLS_client_method()))
+        // `deinit` frees the context when this throws.
+        try configure(UnsafeMutableRawPointer(context))
+    }
+
+    deinit { SSL_CTX_free(context) }
+
+    /// An `SSL_CTX *` for a library that takes one (`MOSQ_OPT_SSL_CTX`). Valid as long as this object lives or the
+    /// library counts a reference of its own (`SSL_CTX_up_ref`).
+    public var handle: UnsafeMutableRawPointer { UnsafeMutableRawPointer(context) }
+
+    /// Why the server of the newest handshake was refused; `nil` when it was believed or none has come so far. Of several
+    /// handshakes at once it is whichever ended last, so who needs to know exactly makes a context for each connection.
+    public var lastRefusal: TLSRefusal? { verifier.refusal }
+
+    /// Sets an `SSL_CTX` that another library made (`CURLOPT_SSL_CTX_FUNCTION`) up like ``handle``. It keeps what it needs
+    /// alive by itself, until it is freed.
+    /// - Parameter sslContext: an `SSL_CTX *` that no connection has been made from.
+    /// - Throws: ``CryptographyError``
+    public func configure(_ sslContext: UnsafeMutableRawPointer) throws(CryptographyError) {
+        let operation = "set TLS up"
+        let context = OpaquePointer(sslContext)
+        guard latchkey_context_require_tls12(context) == 1 else { throw openSSLError(operation) }
+        SSL_CTX_set_security_level(context, 2)
+        try check(operation, SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20"))
+        latchkey_context_turn_sessions_off(context)
+        // libcurl would write the session keys where the environment says (SSLKEYLOGFILE).
+        SSL_CTX_set_keylog_callback(context, nil)
+        try verifier.install(on: context)
+        if let identity { try Self.show(identity, in: context) }
+    }
+
+    private static func show(_ identity: TLSIdentity, in context: OpaquePointer) throws(CryptographyError) {
+        let operation = "show the client certificate"
+        guard let leaf = identity.chain.first else {
+            throw .invalidParameter(operation: operation, reason: "the identity has no certificate")
+        }
+        guard leaf.publicKey == identity.key.publicKey else { throw .keyDoesNotFitCertificate }
+        try check(operation, SSL_CTX_use_certificate(context, leaf.handle))
+        try check(operation, SSL_CTX_use_PrivateKey(context, identity.key.handle))
+        try check(operation, latchkey_context_clear_chain(context))
+        for certificate in identity.chain.dropFirst() {
+            try check(operation, latchkey_context_add_chain(context, certificate.handle))
+        }
+    }
+}

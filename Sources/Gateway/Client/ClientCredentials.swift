@@ -1,0 +1,51 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+
+/// What this client calls itself at the token endpoint (gateway protocol 3).
+struct ClientCredentials: Sendable, Equatable {
+    /// The id that an administrator set up and under which these credentials were obtained.
+    let masterID: String
+    let id: String
+    /// Also the key of id_tokens that are signed with HS256.
+    let secret: SecretBytes
+    /// `nil` is never.
+    let expires: Date?
+    /// Whether the configuration holds them; then they are never initialized (checklist 8).
+    let isStatic: Bool
+
+    /// Checklist 10: compared in seconds.
+    func isExpired(at now: Date) -> Bool { expires.map { $0 < now } ?? false }
+
+    /// For `client-authorization` and `Authorization`.
+    var basic: String { "Basic " + Base64.encode(Array("\(id):".utf8) + secret.exposed()) }
+}
+
+extension GatewayConfiguration {
+    /// The credentials that the configuration itself holds.
+    var staticCredentials: ClientCredentials? {
+        staticSecret.map {
+            ClientCredentials(masterID: masterClientID, id: masterClientID, secret: $0, expires: nil, isStatic: true)
+        }
+    }
+}
+
+/// The answer to client initialization. Pure.
+enum InitializationAnswer {
+    /// - Throws: the reason, which names no value.
+    static func credentials(_ body: [UInt8], masterID: String) throws(AnswerFault) -> ClientCredentials {
+        guard let answer = try? JSON(parsing: body, limit: AnswerFault.bodyLimit) else { throw AnswerFault("it is not JSON") }
+        guard let id = answer["client_id"]?.string, AnswerFault.isVisible(id) else {
+            throw AnswerFault("client_id is missing or not printable")
+        }
+        guard let secret = answer["client_secret"]?.string, AnswerFault.isVisible(secret) else {
+            throw AnswerFault("client_secret is missing or not printable")
+        }
+        guard let expiration = answer["client_expiration"]?.seconds, expiration >= 0 else {
+            throw AnswerFault("client_expiration is missing or not a number of seconds")
+        }
+        return ClientCredentials(
+            masterID: masterID, id: id, secret: SecretBytes(utf8: secret),
+            expires: expiration == 0 ? nil : Date(timeIntervalSince1970: expiration), isStatic: false)
+    }
+}

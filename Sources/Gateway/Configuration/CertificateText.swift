@@ -1,0 +1,36 @@
+import Cryptography
+import Groundwork
+
+/// The ways in which documents write certificates: the lines of a PEM text as an array, one string with the whole PEM text,
+/// or one string of base64 without PEM markers (gateway protocol 1.1).
+enum CertificateText {
+    struct Fault: Error {
+        let fault: String
+    }
+
+    /// - Returns: at least one certificate.
+    static func certificates(_ element: JSON) throws(Fault) -> [Certificate] {
+        let text: String
+        switch element {
+        case .string(let whole): text = whole
+        case .array(let lines):
+            let strings = lines.compactMap(\.string)
+            guard strings.count == lines.count else { throw Fault(fault: "has lines that are no strings") }
+            text = strings.joined(separator: "\n")
+        default: throw Fault(fault: "is \(element.kind), not the lines of a certificate")
+        }
+        do {
+            let found = text.contains("-----BEGIN") ? try Certificate.all(inPEM: text) : [try bare(text)]
+            guard !found.isEmpty else { throw Fault(fault: "holds no certificate") }
+            return found
+        } catch {
+            throw Fault(fault: "is not a certificate")
+        }
+    }
+
+    private static func bare(_ text: String) throws -> Certificate {
+        let characters = text.filter { !$0.isWhitespace }
+        guard let der = Base64.decode(characters) else { throw Fault(fault: "is not base64") }
+        return try Certificate(der: der)
+    }
+}

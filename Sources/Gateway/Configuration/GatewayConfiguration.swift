@@ -1,0 +1,76 @@
+import Cryptography
+import Groundwork
+
+/// A gateway as its configuration document describes it (`msso_config.json`, gateway protocol 1.1), complete and checked.
+public struct GatewayConfiguration: Sendable, Equatable {
+    /// The largest document accepted, in bytes: 1 MiB, as much as a vault record holds.
+    public static let documentLimit = 1 << 20
+
+    public let identity: GatewayIdentity
+    /// `O` of the device's certificate request.
+    public let organization: String
+    /// The client id that an administrator set up; also part of the MQTT client id.
+    public let masterClientID: String
+    /// Set for static client credentials: client initialization is then never used (3).
+    public let staticSecret: SecretBytes?
+    /// Scopes asked for, separated by single blanks; `nil` leaves it to the defaults of 5.1.
+    public let scope: String?
+    public let redirectURI: String?
+    /// A path below the gateway, or an absolute `https` URL, for each endpoint.
+    public let endpoints: [GatewayEndpoint: String]
+    /// Endpoints of the gateway's own APIs under the names the document gives them (`custom`).
+    public let customEndpoints: [String: String]
+    public let anchors: [Certificate]
+    public let pins: [PublicKeyPin]
+    public let usesPublicAnchors: Bool
+    /// Whether a session (`msso`) is asked for with credentials, and an id_token may get access tokens.
+    public let singleSignOn: Bool
+    /// Bits of the device's RSA key, at least 2048 (checklist 12).
+    public let keyBits: Int
+    /// Whether id_tokens are announced as signed with a key that the gateway publishes.
+    public let announcesPublishedKeys: Bool
+    public let proximity: ProximityParameters
+    /// Settings that are accepted without effect, each with the reason.
+    public let warnings: [ConfigurationFault]
+    /// Keys of the document that this agent does not know and ignored, as paths.
+    public let ignoredKeys: [String]
+    /// The document as it was received.
+    public let bytes: [UInt8]
+
+    /// Bluetooth parameters (`mag.ble`); what is absent has no default in the protocol.
+    public struct ProximityParameters: Sendable, Equatable {
+        public let serviceUUID: String?
+        public let characteristicUUID: String?
+        /// Least received signal strength, in dBm.
+        public let leastSignalStrength: Int
+    }
+}
+
+extension GatewayConfiguration {
+    /// Reads and checks a document.
+    ///
+    /// - Throws: ``GatewayError/configurationUnreadable(source:reason:)`` when it is no JSON object,
+    ///   ``GatewayError/configurationInvalid(faults:)`` with all faults it has.
+    public init(parsing document: [UInt8]) throws(GatewayError) {
+        try self.init(parsing: document, source: "the document")
+    }
+
+    init(parsing document: [UInt8], source: String) throws(GatewayError) {
+        let json: JSON
+        do {
+            json = try JSON(parsing: document, limit: Self.documentLimit)
+        } catch {
+            throw .configurationUnreadable(source: source, reason: error.message)
+        }
+        guard case .object = json else {
+            throw .configurationUnreadable(source: source, reason: "it is \(json.kind), not an object")
+        }
+        self = try ConfigurationParser(json).configuration(bytes: document)
+    }
+}
+
+extension GatewayConfiguration: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Without the document, which may hold a client secret.
+    public var description: String { "configuration of \(identity)" }
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,39 @@
+/// What makes two configurations speak of the same gateway: host name, port and prefix (gateway protocol 1.2).
+public struct GatewayIdentity: Hashable, Sendable {
+    /// Lower case.
+    public let host: String
+    public let port: Int
+    /// Without slashes at its ends; empty for none (quirk Q15).
+    public let prefix: String
+
+    public init(host: String, port: Int, prefix: String) {
+        self.host = host.lowercased()
+        self.port = port
+        self.prefix = Self.trimmingSlashes(prefix)
+    }
+
+    /// The scope under which the vault keeps everything of this gateway: `host:port/prefix`.
+    public var scope: String { "\(host):\(port)/\(prefix)" }
+
+    /// `https://host:port[/prefix]`, to which a path is appended.
+    public var baseURL: String { "https://\(host):\(port)" + (prefix.isEmpty ? "" : "/\(prefix)") }
+
+    /// Reads ``scope`` back.
+    init?(scope: String) {
+        guard let colon = scope.firstIndex(of: ":"), let slash = scope[colon...].firstIndex(of: "/"),
+            colon != scope.startIndex, let port = Int(scope[scope.index(after: colon)..<slash])
+        else { return nil }
+        self.init(host: String(scope[..<colon]), port: port, prefix: String(scope[scope.index(after: slash)...]))
+    }
+
+    static func trimmingSlashes(_ text: String) -> String {
+        var rest = text[...]
+        while rest.first == "/" { rest.removeFirst() }
+        while rest.last == "/" { rest.removeLast() }
+        return String(rest)
+    }
+}
+
+extension GatewayIdentity: CustomStringConvertible {
+    public var description: String { baseURL }
+}

@@ -1,0 +1,108 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+
+/// How a board without a configuration comes by one: from a one-time URL that an administrator minted, or from a file
+/// (gateway protocol 2).
+///
+///     let configuration = try await Enrollment(url: text).fetch(using: client)
+///     try await gateways.activate(configuration)
+///
+/// Fetching changes nothing on the board.
+public struct Enrollment: Sendable {
+    private enum Source: Sendable {
+        case server(EnrollmentURL)
+        case file(path: String)
+    }
+    private let source: Source
+
+    /// - Parameter url: an `https` URL with `subjectKeyHash`, a `file:` URL, or the path of a file.
+    /// - Throws: ``GatewayError/enrollmentURLWithoutKeyHash``, ``GatewayError/enrollmentKeyHashInvalid`` or
+    ///   ``GatewayError/enrollmentURLInvalid(reason:)``, before anything is sent.
+    public init(url: String) throws(GatewayError) {
+        let text = DocumentReader.trimmed(url)
+        guard !text.isEmpty else { throw .enrollmentURLInvalid(reason: "it is empty") }
+        if text.lowercased().hasPrefix("file:") {
+            source = .file(path: try Self.path(ofFileURL: text))
+        } else if text.contains("://") {
+            source = .server(try EnrollmentURL(text))
+        } else {
+            source = .file(path: text)
+        }
+    }
+
+    /// Gets and checks the document. A server is sent one GET of the URL exactly as given, without any credentials, and no
+    /// redirect is followed.
+    ///
+    /// - Parameter judgedAt: the time at which the server's certificate is judged; `nil` is the system clock.
+    /// - Throws: ``GatewayError``; a URL that was used, has ended or was never issued is
+    ///   ``GatewayError/refused(_:)`` with ``Refusal/Meaning/enrollmentRefused``.
+    public func fetch(
+        using client: HTTPClient, judgedAt: (@Sendable () -> Date)? = nil
+    ) async throws(GatewayError) -> GatewayConfiguration {
+        switch source {
+        case .file(let path):
+            return try GatewayConfiguration(parsing: try Self.read(path), source: path)
+        case .server(let url):
+            let document = try await Self.download(url, client, judgedAt)
+            return try GatewayConfiguration(parsing: document, source: url.host)
+        }
+    }
+
+    private static func download(
+        _ url: EnrollmentURL, _ client: HTTPClient, _ judgedAt: (@Sendable () -> Date)?
+    ) async throws(GatewayError) -> [UInt8] {
+        let response: HTTPResponse
+        do {
+            response = try await client.send(request(url, judgedAt))
+        } catch .tls(let host, .pinMismatch) {
+            throw .enrollmentKeyMismatch(host: host)
+        } catch {
+            throw .noAnswer(.fetchConfiguration, error)
+        }
+        if let refusal = Refusal(response, to: .fetchConfiguration) { throw .refused(refusal) }
+        guard response.status == 200 else {
+            throw .unexpectedAnswer(.fetchConfiguration, status: response.status, reason: "not a configuration")
+        }
+        return response.body
+    }
+
+    /// Proven by the pin alone, and without mag-identifier, Authorization or client certificate (checklist 3).
+    static func request(_ url: EnrollmentURL, _ judgedAt: (@Sendable () -> Date)?) -> HTTPRequest {
+        var trust = ServerTrust(host: url.host, pins: [url.pin])
+        trust.checksHostName = !url.isAddress
+        trust.judgedAt = judgedAt
+        var request = HTTPRequest("GET", url.text, headers: ["Accept": "application/json"], trust: trust)
+        request.responseLimit = GatewayConfiguration.documentLimit
+        return request
+    }
+
+    // MARK: Files
+
+    private static func path(ofFileURL text: String) throws(GatewayError) -> String {
+        guard let url = URL(string: text), url.isFileURL, [nil, "", "localhost"].contains(url.host()) else {
+            throw .enrollmentURLInvalid(reason: "a file URL is written file:///path")
+        }
+        return url.path
+    }
+
+    private static func read(_ path: String) throws(GatewayError) -> [UInt8] {
+        let limit = GatewayConfiguration.documentLimit
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
+            throw .configurationMissing(path: path)
+        }
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+            throw .configurationUnreadable(source: path, reason: "it is not a regular file")
+        }
+        let size = (attributes[.size] as? UInt64) ?? 0
+        guard size <= UInt64(limit) else {
+            throw .configurationUnreadable(source: path, reason: "it has \(size) bytes, more than the \(limit) allowed")
+        }
+        do {
+            return Array(try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw .configurationUnreadable(source: path, reason: "this user may not read it")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+
+/// A gateway's explicit no: an answer that is no success and carries an `x-ca-err` number (gateway protocol 0.4).
+///
+/// An answer without that number is not the gateway's word: a proxy, a load balancer or a captive portal may have given it.
+public struct Refusal: Sendable, Equatable {
+    public let operation: GatewayOperation
+    /// HTTP status.
+    public let status: Int
+    /// The whole `x-ca-err` number: the interface, then three digits that say what is wrong.
+    public let code: Int
+    /// `error` of the body (RFC 6749 section 5.2).
+    public let oauthError: String?
+    /// `error_description` of the body, on one line and at most ``textLimit`` characters.
+    public let text: String?
+
+    /// The most characters kept of each text of the body.
+    static let textLimit = 300
+
+    public init(operation: GatewayOperation, status: Int, code: Int, oauthError: String? = nil, text: String? = nil) {
+        self.operation = operation
+        self.status = status
+        self.code = code
+        self.oauthError = oauthError
+        self.text = text
+    }
+
+    /// `nil` when the response is a success or does not carry the gateway's own number. A 405 never does, whatever its
+    /// header says (0.4).
+    init?(_ response: HTTPResponse, to operation: GatewayOperation) {
+        guard !response.isSuccess, response.status != 405,
+            let code = Self.number(response.headers.first("x-ca-err"))
+        else { return nil }
+        let body = try? JSON(parsing: response.body.prefix(64 * 1024))
+        self.init(
+            operation: operation, status: response.status, code: code, oauthError: Self.line(body?["error"]?.string),
+            text: Self.line(body?["error_description"]?.string))
+    }
+
+    /// The last three digits, which decide what to do (6.4).
+    public var suffix: Int { code % 1000 }
+
+    /// One to nine digits and nothing else (quirk Q21).
+    static func number(_ text: String?) -> Int? {
+        guard let text, (1...9).contains(text.utf8.count),
+            text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+        else { return nil }
+        return Int(text)
+    }
+
+    private static func line(_ text: String?) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit).map {
+            $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0
+        }))
+    }
+}
+
+extension Refusal {
+    /// What a refusal says, as far as the last three digits tell (gateway protocol 6.4).
+    public enum Meaning: String, Sendable, Equatable {
+        case serverError = "server-error"
+        case certificateInvalid = "certificate-invalid"
+        case parametersInvalid = "parameters-invalid"
+        case signingRequestInvalid = "signing-request-invalid"
+        case deviceAlreadyRegistered = "device-already-registered"
+        case deviceUnknown = "device-unknown"
+        case deviceNotActive = "device-not-active"
+        case notAMasterClient = "not-a-master-client"
+        case grantInvalid = "grant-invalid"
+        case scopeNotRegistered = "scope-not-registered"
+        case clientNotAuthorized = "client-not-authorized"
+        case grantTypeUnsupported = "grant-type-unsupported"
+        case enrollmentRefused = "enrollment-refused"
+        case serverMisconfigured = "server-misconfigured"
+        case tokenLimitReached = "token-limit-reached"
+        case clientCredentialsInvalid = "client-credentials-invalid"
+        case userCredentialsInvalid = "user-credentials-invalid"
+        case prefixInvalid = "prefix-invalid"
+        case certificateExpired = "certificate-expired"
+        case tokenExpired = "token-expired"
+        case tokenScopeInsufficient = "token-scope-insufficient"
+        case tokenMissing = "token-missing"
+        case tokenDisabled = "token-disabled"
+        case other = "refused"
+    }
+
+    public var meaning: Meaning {
+        switch suffix {
+        case 000: .serverError
+        // At the interface that registers, 101 and 102 speak of a certificate; elsewhere 101 is an unknown device.
+        case 101 where code / 1000 == 1000, 102: .certificateInvalid
+        case 101, 107: .deviceUnknown
+        case 103: .parametersInvalid
+        case 104: .signingRequestInvalid
+        case 105: .deviceAlreadyRegistered
+        case 108: .deviceNotActive
+        case 109: .notAMasterClient
+        case 113: .grantInvalid
+        case 115: .scopeNotRegistered
+        case 117: .clientNotAuthorized
+        case 119: .grantTypeUnsupported
+        case 132 where operation == .fetchConfiguration: .enrollmentRefused
+        case 132: .serverMisconfigured
+        case 135: .tokenLimitReached
+        case 201: .clientCredentialsInvalid
+        case 202, 302: .userCredentialsInvalid
+        case 203: .prefixInvalid
+        case 206: .certificateExpired
+        case 990: .tokenExpired
+        case 991: .tokenScopeInsufficient
+        case 992: .tokenMissing
+        case 993: .tokenDisabled
+        default: .other
+        }
+    }
+
+    /// The client error code of 13.4 that both public clients give, where there is one.
+    public var localCode: Int? {
+        switch (code, suffix) {
+        case (3_000_201, _): 110_002
+        case (1_002_107, _): 110_004
+        case (1_001_101, _), (1_001_103, _), (1_001_107, _): 120_003
+        case (1_000_105, _), (1_007_105, _): 120_001
+        case (3_003_101, _), (3_003_107, _): 120_006
+        case (1_000_202, _), (3_001_202, _), (3_003_202, _), (3_003_302, _): 130_002
+        case (_, 992): 130_201
+        case (_, 993): 130_202
+        case (_, 991): 130_203
+        default: nil
+        }
+    }
+}

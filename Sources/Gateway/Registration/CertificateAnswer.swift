@@ -1,0 +1,43 @@
+import Cryptography
+import HTTPClient
+
+/// What the gateway answers to a registration or a renewal (gateway protocol 4.4, 4.6). Pure.
+enum CertificateAnswer {
+    /// The most certificates of a chain.
+    static let chainLimit = 10
+    /// The most characters of a `mag-identifier`.
+    static let identifierLimit = 256
+
+    struct Registration: Equatable {
+        let chain: [Certificate]
+        let magIdentifier: String
+        let isActive: Bool
+    }
+
+    /// - Throws: why the answer cannot be used (checklist 14).
+    static func registration(_ response: HTTPResponse, for key: PublicKey) throws(AnswerFault) -> Registration {
+        let statuses = response.headers.all("device-status")
+        guard statuses.count == 1 else { throw AnswerFault("it has \(statuses.count) device-status headers, not one") }
+        let status = statuses[0].lowercased()
+        guard status == "activated" || status == "registered" else {
+            throw AnswerFault("its device-status is neither activated nor registered")
+        }
+        let identifiers = response.headers.all("mag-identifier")
+        guard identifiers.count == 1 else { throw AnswerFault("it has \(identifiers.count) mag-identifier headers, not one") }
+        guard AnswerFault.isVisible(identifiers[0]), identifiers[0].utf8.count <= identifierLimit else {
+            throw AnswerFault("its mag-identifier is empty, too long or not printable")
+        }
+        return Registration(
+            chain: try chain(response.body, for: key), magIdentifier: identifiers[0], isActive: status == "activated")
+    }
+
+    /// The certificate of a body in PEM, with the chain that may follow it.
+    static func chain(_ body: [UInt8], for key: PublicKey) throws(AnswerFault) -> [Certificate] {
+        guard let chain = try? Certificate.all(inPEM: String(decoding: body, as: UTF8.self)), let leaf = chain.first else {
+            throw AnswerFault("it holds no certificate")
+        }
+        guard chain.count <= chainLimit else { throw AnswerFault("it holds \(chain.count) certificates") }
+        guard leaf.publicKey == key else { throw AnswerFault("its certificate is for another key") }
+        return chain
+    }
+}

@@ -1,0 +1,147 @@
+import Cryptography
+import Groundwork
+import HTTPClient
+import Synchronization
+
+/// The parts of what a protected call needs, in the order in which they are brought about (gateway protocol 0.2).
+enum ChainStep: CaseIterable {
+    case clientCredentials, registration, certificate, accessToken
+}
+
+/// How often one request has been tried; shared by everything that may repeat it (gateway protocol 6.4).
+final class Attempts: Sendable {
+    private let spent = Mutex(0)
+
+    /// `false` when there is none left.
+    func take() -> Bool {
+        spent.withLock { spent in
+            guard spent < Recovery.attempts else { return false }
+            spent += 1
+            return true
+        }
+    }
+
+    var isSpent: Bool { spent.withLock { $0 >= Recovery.attempts } }
+}
+
+/// A refusal after which something was put right, so that the chain is walked again.
+struct ChainRestart: Error {
+    let refusal: Refusal
+}
+
+extension GatewaySession {
+    /// Brings about everything a protected call needs: client credentials, registration, certificate, access token.
+    ///
+    /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
+    public func ready() async throws { try await establish(scope: nil, Attempts()) }
+
+    /// A valid access token.
+    /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
+    public func accessToken(scope: String? = nil) async throws -> AccessToken {
+        try await establish(scope: scope, Attempts())
+        return try await currentToken()
+    }
+
+    /// A new access token, whatever the one at hand is worth.
+    public func refreshedToken() async throws -> AccessToken {
+        try await dropAccessToken()
+        return try await accessToken()
+    }
+
+    /// Forgets the access token, as somebody refused it; the next use obtains another. The refresh token stays.
+    public func dropAccessToken() async throws {
+        try await recover(.dropAccessToken, since: revision)
+    }
+
+    private func currentToken() async throws -> AccessToken {
+        guard let token = try await holdings().accessToken else { throw GatewayError.noGrantApplies }
+        return token.token(at: clock(), uptime: uptime())
+    }
+
+    // MARK: Walking the chain
+
+    func establish(scope: String?, _ attempts: Attempts) async throws {
+        var last: Refusal?
+        while attempts.take() {
+            if try await firstMissing(scope) == nil { return }
+            do {
+                return try await flights.join(.establish(scope: scope)) {
+                    try await self.noted { try await self.walk(scope) }
+                }
+            } catch let restart as ChainRestart {
+                last = restart.refusal
+            }
+        }
+        // Without a refusal here, the attempts were used up by whoever asks, who then has one to tell.
+        guard let last else { return }
+        noteFailure(.refused(last))
+        throw GatewayError.refused(last)
+    }
+
+    private func firstMissing(_ scope: String?) async throws -> ChainStep? {
+        let holdings = try await holdings()
+        return ChainStep.allCases.first { !isSatisfied($0, holdings, scope) }
+    }
+
+    private func isSatisfied(_ step: ChainStep, _ holdings: Holdings, _ scope: String?) -> Bool {
+        switch step {
+        case .clientCredentials: holdings.client.map { !$0.isExpired(at: clock()) } ?? false
+        case .registration: holdings.device != nil
+        case .certificate: !isRenewalDue(holdings)
+        case .accessToken:
+            holdings.accessToken.map { $0.isValid(at: uptime()) && Scope.suffices($0.scope, for: scope) } ?? false
+        }
+    }
+
+    /// Inside an operation. Each step is looked at when its turn comes: one before it may have changed what it finds.
+    private func walk(_ scope: String?) async throws {
+        // A board that waits for a person asks for nothing, not even for client credentials.
+        if let rest = try await holdings().rest { throw rest.error }
+        do {
+            for step in ChainStep.allCases where try await !isSatisfied(step, holdings(), scope) {
+                switch step {
+                case .clientCredentials: try await initializeClient()
+                case .registration: try await registerDevice()
+                case .certificate: try await renewWhenDue()
+                case .accessToken: try await obtainToken(scope)
+                }
+            }
+        } catch GatewayError.refused(let refusal) {
+            if refusal.operation == .renewCertificate, try await holdings().rest == nil {
+                throw ChainRestart(refusal: refusal)
+            }
+            let held = try await holdings()
+            let recovery = Recovery.from(refusal, isStaticClient: held.client?.isStatic ?? false)
+            // A board without a certificate has none to renew.
+            guard let recovery, recovery != .renewCertificate || held.device != nil else {
+                throw GatewayError.refused(refusal)
+            }
+            try await apply(recovery)
+            throw ChainRestart(refusal: refusal)
+        }
+    }
+
+    // MARK: Putting right
+
+    /// Puts right what a called API refused, unless somebody has since the request was made.
+    func recover(_ recovery: Recovery, since used: Int) async throws {
+        try await flights.join(.recover(recovery, revision: used)) {
+            if await self.revision == used { try await self.apply(recovery) }
+        }
+    }
+
+    /// Inside an operation.
+    private func apply(_ recovery: Recovery) async throws {
+        var next = try await holdings()
+        switch recovery {
+        case .dropAccessToken:
+            next.accessToken = nil
+            try await commit(next)
+        case .reinitializeClient:
+            next.clearClient()
+            try await commit(next)
+        case .renewCertificate:
+            try await renewCertificate()
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Cryptography
+import Groundwork
+import HTTPClient
+
+/// Requests to the gateway's own endpoints.
+extension GatewaySession {
+    /// The gateway first, then the additional hosts.
+    nonisolated var securities: [HostSecurity] {
+        get throws(GatewayError) { [try configuration.ownSecurity] + hosts }
+    }
+
+    /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (checklist 31).
+    nonisolated func security(of target: CallTarget) throws(GatewayError) -> HostSecurity {
+        guard let security = try securities.first(where: { $0.host == target.host && $0.port == target.port }) else {
+            throw .hostNotConfigured(host: "\(target.host):\(target.port)")
+        }
+        return security
+    }
+
+    nonisolated func trust(_ security: HostSecurity) -> ServerTrust {
+        var trust = ServerTrust(
+            host: security.host, anchors: security.anchors, usesPublicAnchors: security.usesPublicAnchors, pins: security.pins)
+        trust.checksHostName = security.checksHostName
+        trust.judgedAt = clock
+        return trust
+    }
+
+    /// The most bytes of an answer of the gateway's own endpoints.
+    static var ownResponseLimit: Int { 1 << 20 }
+
+    /// A request to an address of a configured host, with nothing of ours in it.
+    nonisolated func publicRequest(_ method: String, _ address: String) throws(GatewayError) -> HTTPRequest {
+        try plainRequest(method, address).request
+    }
+
+    private nonisolated func plainRequest(
+        _ method: String, _ address: String
+    ) throws(GatewayError) -> (request: HTTPRequest, host: HostSecurity) {
+        let target = try CallTarget.resolve(address, at: configuration.identity)
+        let host = try security(of: target)
+        var request = HTTPRequest(method, target.url, trust: trust(host))
+        request.responseLimit = Self.ownResponseLimit
+        return (request, host)
+    }
+
+    /// A request to one of the gateway's endpoints, with what the registration adds (checklist 15, 17). An endpoint may lie on
+    /// another host; a public one gets nothing of ours.
+    func request(
+        _ method: String, _ endpoint: GatewayEndpoint, query: String = "", headers: HTTPHeaders = [:], body: [UInt8]? = nil
+    ) async throws -> HTTPRequest {
+        let address = configuration.endpoints[endpoint] ?? endpoint.defaultPath
+        var (request, host) = try plainRequest(method, address + query)
+        request.headers = headers
+        request.body = body
+        if !host.isPublic, let device = try await holdings().device {
+            request.headers.set("mag-identifier", device.magIdentifier)
+            request.identity = device.identity
+        }
+        return request
+    }
+
+    /// - Throws: ``GatewayError/noAnswer(_:_:)``, or `CancellationError`.
+    func send(_ request: consuming HTTPRequest, for operation: GatewayOperation) async throws -> HTTPResponse {
+        var request = request
+        let response: HTTPResponse
+        do {
+            response = try await client.send(request)
+        } catch .cancelled {
+            throw CancellationError()
+        } catch {
+            throw GatewayError.noAnswer(operation, error)
+        }
+        // Form bodies hold secrets; the client is done with its reference.
+        if request.body != nil { wipe(&request.body!) }
+        noteContact()
+        return response
+    }
+
+    /// As ``send(_:for:)``, and nothing but a 200 will do.
+    /// - Throws: also ``GatewayError/refused(_:)`` and ``GatewayError/unexpectedAnswer(_:status:reason:)``.
+    func succeed(_ request: consuming HTTPRequest, for operation: GatewayOperation) async throws -> HTTPResponse {
+        let response = try await send(request, for: operation)
+        guard response.status == 200 else { throw GatewayError.failure(response, operation) }
+        return response
+    }
+}
+
+extension GatewayError {
+    /// What an answer that is no success says.
+    static func failure(_ response: HTTPResponse, _ operation: GatewayOperation) -> GatewayError {
+        if let refusal = Refusal(response, to: operation) { return .refused(refusal) }
+        return .unexpectedAnswer(operation, status: response.status, reason: "without the gateway's x-ca-err")
+    }
+}

@@ -1,0 +1,26 @@
+/// The scope rules of gateway protocol 5.1 and 5.2. Pure.
+enum Scope {
+    /// Words that are about the session, not about APIs; a token serves a request without having them.
+    static let sessionWords: Set = ["openid", "msso", "msso_register", "msso_client_register"]
+
+    static func words(_ scope: String) -> Set<String> { Set(scope.split(separator: " ").map(String.init)) }
+
+    /// What a grant by credentials or id_token asks for.
+    ///
+    /// `msso_register` is left out, as it must not be asked for once the device is registered; `msso` is added to grants by
+    /// credentials while single sign-on is on and nothing in the scope names it, and left out while it is off.
+    static func requested(
+        configured: String?, additional: String?, standard: String, singleSignOn: Bool, addsSession: Bool
+    ) -> String {
+        var words = (configured ?? standard).split(separator: " ").map(String.init)
+        words += (additional ?? "").split(separator: " ").map(String.init).filter { !words.contains($0) }
+        let namesSession = words.contains { $0.contains("msso") }
+        words.removeAll { $0 == "msso_register" || ($0 == "msso" && !singleSignOn) }
+        if singleSignOn, addsSession, !namesSession { words.append("msso") }
+        return words.joined(separator: " ")
+    }
+
+    static func suffices(_ granted: String, for requested: String?) -> Bool {
+        words(requested ?? "").subtracting(sessionWords).isSubset(of: words(granted))
+    }
+}

@@ -1,0 +1,58 @@
+import CQREncode
+
+/// A QR code (ISO/IEC 18004) of a text, error correction L: enrollment URLs are long and shown on clean screens.
+public struct QRCode: Sendable, Equatable {
+    /// Modules a side.
+    public let width: Int
+    private let dark: [Bool]
+    /// Light modules around the code that readers need.
+    private static let margin = 4
+
+    /// - Returns: `nil` when the text is empty or longer than a QR code holds (2953 bytes).
+    public init?(_ text: String) {
+        guard let code = QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1) else { return nil }
+        defer { QRcode_free(code) }
+        width = Int(code.pointee.width)
+        // The lowest bit of each byte says dark or light.
+        dark = UnsafeBufferPointer(start: code.pointee.data, count: width * width).map { $0 & 1 == 1 }
+    }
+
+    /// Whether the module is dark; what is outside is light.
+    public func isDark(row: Int, column: Int) -> Bool {
+        (0..<width).contains(row) && (0..<width).contains(column) && dark[row * width + column]
+    }
+
+    /// Black on white, whatever the colours of the page around it.
+    public var svg: String {
+        let side = width + 2 * Self.margin
+        var path = ""
+        for row in 0..<width {
+            for column in 0..<width where isDark(row: row, column: column) {
+                path += "M\(column + Self.margin) \(row + Self.margin)h1v1h-1z"
+            }
+        }
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(side) \(side)" role="img" \
+            aria-label="QR code of the enrollment URL" shape-rendering="crispEdges">\
+            <rect width="\(side)" height="\(side)" fill="#fff"/><path d="\(path)" fill="#000"/></svg>
+            """
+    }
+
+    /// For a terminal: two rows a line in half blocks, black on white by escape sequences.
+    public var terminalText: String {
+        var lines: [String] = []
+        for row in stride(from: -Self.margin, to: width + Self.margin, by: 2) {
+            var line = "\u{1B}[38;5;16;48;5;231m"
+            for column in -Self.margin..<(width + Self.margin) {
+                switch (isDark(row: row, column: column), isDark(row: row + 1, column: column)) {
+                case (true, true): line += "█"
+                case (true, false): line += "▀"
+                case (false, true): line += "▄"
+                case (false, false): line += " "
+                }
+            }
+            lines.append(line + "\u{1B}[0m")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,114 @@
+import Cryptography
+import Foundation
+import Groundwork
+import NIOCore
+
+/// The lab's keys: its CA, its server's key and the key it signs with.
+///
+/// The server's and the signing key are RSA of 2048 bits because one of the known clients can pin nothing else
+/// (gateway protocol 1.4) and RS256 needs one.
+struct Authority: Sendable {
+    /// The CA's own certificate.
+    let certificate: Certificate
+    let key: PrivateKey
+    /// What the gateway and the broker show; leaf first, then the CA.
+    let server: TLSIdentity
+    /// For id_tokens; published with its certificate.
+    let signer: Signer
+    /// For enrollment URLs. An elliptic key, so that their QR codes stay small.
+    let ticketKey: PrivateKey
+    let host: String
+
+    /// - Parameter keys: what an earlier run of the lab left, or fresh ones.
+    init(keys: AuthorityKeys, host: String, now: Date) throws {
+        certificate = keys.certificate
+        key = keys.authority
+        ticketKey = keys.tickets
+        self.host = host
+        // The server's certificate is made anew at each start, for the host may be another; its key stays, and with it
+        // every pin.
+        let leaf = try Self.serverCertificate(
+            for: keys.server.publicKey, host: host, alternatives: ["localhost", "127.0.0.1"], by: keys.certificate,
+            signedWith: keys.authority, from: now - Self.day, until: now + Self.serverLife)
+        server = TLSIdentity(key: keys.server, chain: [leaf, keys.certificate])
+        signer = Signer(key: keys.signing, authority: keys, now: now)
+    }
+
+    static let organization = "Latchkey Lab"
+    static let day: TimeInterval = 86_400
+    /// Of the CA: ten years.
+    static let life = 3650 * day
+    private static let serverLife = 365 * day
+
+    /// A client certificate for a device's key, with the subject it asked for.
+    func certify(_ device: PublicKey, subject: DistinguishedName, from now: Date, seconds: Int) throws -> Certificate {
+        // An hour back, for boards whose clock is slow.
+        let template = CertificateTemplate(
+            subject: subject, notBefore: now - 3600, notAfter: now + TimeInterval(seconds), usage: [.client])
+        return try template.issue(for: device, by: certificate, signedWith: key)
+    }
+
+    /// What the server shows when it is told to show another face.
+    func identity(for face: ServerFace, now: Date) throws -> TLSIdentity {
+        var key = server.key
+        var name = host
+        var (issuer, issuerKey) = (certificate, self.key)
+        var (start, end) = (now - Self.day, now + Self.serverLife)
+        switch face {
+        case .genuine: return server
+        case .otherKey: key = try PrivateKey(generating: .rsa(bits: 2048))
+        case .expired: (start, end) = (now - Self.serverLife, now - Self.day)
+        case .otherHost: name = "other.lab.test"
+        case .otherAuthority:
+            issuerKey = try PrivateKey(generating: .p256)
+            issuer = try AuthorityKeys.selfSigned(issuerKey, now: now)
+        }
+        let leaf = try Self.serverCertificate(
+            for: key.publicKey, host: name, by: issuer, signedWith: issuerKey, from: start, until: end)
+        return TLSIdentity(key: key, chain: [leaf, issuer])
+    }
+
+    /// For one host; the genuine certificate also for loopback, by name and by address.
+    private static func serverCertificate(
+        for key: PublicKey, host: String, alternatives: [String] = [], by issuer: Certificate,
+        signedWith issuerKey: PrivateKey, from start: Date, until end: Date
+    ) throws -> Certificate {
+        let names = [host] + alternatives.filter { $0 != host }
+        let isAddress: (String) -> Bool = { (try? SocketAddress(ipAddress: $0, port: 0)) != nil }
+        let template = CertificateTemplate(
+            subject: DistinguishedName([(.organization, organization), (.commonName, host)]), notBefore: start,
+            notAfter: end, dnsNames: names.filter { !isAddress($0) }, ipAddresses: names.filter(isAddress),
+            usage: [.server])
+        return try template.issue(for: key, by: issuer, signedWith: issuerKey)
+    }
+}
+
+/// The private keys behind an ``Authority``, as they are kept from run to run.
+struct AuthorityKeys: Sendable {
+    let authority: PrivateKey
+    /// Self-signed.
+    let certificate: Certificate
+    let server: PrivateKey
+    /// `nil` makes one when it is first needed.
+    let signing: PrivateKey?
+    let tickets: PrivateKey
+
+    /// - Parameter keeping: whether they are kept on disk, so that the signing key has to be there from the start.
+    static func generate(now: Date, keeping: Bool) throws -> AuthorityKeys {
+        let authority = try PrivateKey(generating: .p256)
+        return AuthorityKeys(
+            authority: authority, certificate: try selfSigned(authority, now: now),
+            server: try PrivateKey(generating: .rsa(bits: 2048)),
+            signing: keeping ? try PrivateKey(generating: .rsa(bits: 2048)) : nil,
+            tickets: try PrivateKey(generating: .p256))
+    }
+
+    static func selfSigned(_ key: PrivateKey, now: Date) throws -> Certificate {
+        // Each CA has a name of its own, so that chains of two labs cannot be mistaken for each other.
+        let name = "Latchkey Lab CA \(Hex.encode(key.publicKey.spkiSHA256.prefix(4)))"
+        let template = CertificateTemplate(
+            subject: DistinguishedName([(.organization, Authority.organization), (.commonName, name)]),
+            notBefore: now - Authority.day, notAfter: now + Authority.life, isCA: true)
+        return try template.issue(for: key.publicKey, by: nil, signedWith: key)
+    }
+}

@@ -1,0 +1,211 @@
+import Cryptography
+import Foundation
+import Groundwork
+import Logging
+import Synchronization
+
+/// Mosquitto with the lab's CA, the lab's plugin and nothing of the system's configuration.
+///
+/// Debian's broker itself does TLS and MQTT, so that clients meet a real one; only who may come in is the lab's to say.
+actor Broker {
+    let port: Int
+    nonisolated let gate: BrokerGate
+    private let plugin: String
+    private let listenAddress: String
+    private let files: StateKeeper
+    private let persistence: String
+    private let logger: Logger
+    private var process: Process?
+    private var exit: Task<Void, Never>?
+    private var gateTask: Task<Void, any Error>?
+
+    /// - Parameter files: a directory of the lab's own, with a path short enough for a Unix socket (107 bytes).
+    /// - Throws: ``LabError``
+    init(
+        configuration: LabConfiguration, port: Int, identity: TLSIdentity, authority: Certificate, gate: BrokerGate,
+        files: StateKeeper, logger: Logger
+    ) throws {
+        self.port = port
+        self.gate = gate
+        self.files = files
+        self.logger = logger
+        listenAddress = configuration.listenAddress
+        plugin = try BrokerPluginFile.find(configured: configuration.brokerPlugin)
+        persistence = (configuration.dataDirectory ?? files.directory) + "/broker/"
+        do {
+            try FileManager.default.createDirectory(
+                atPath: persistence, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw LabError.cannotKeep(path: persistence, reason: error.localizedDescription)
+        }
+        let chain = identity.chain.map(\.pem).joined()
+        try files.write(Data(chain.utf8), to: "server.pem")
+        try files.write(Data(PEM.privateKey(identity.key.pkcs8().exposed()).utf8), to: "server.key")
+        try files.write(Data(authority.pem.utf8), to: "ca.pem")
+    }
+
+    /// Returns when the broker accepts connections.
+    /// - Throws: `LabError.brokerMissing`, `LabError.brokerFailed` with the broker's last words
+    func start() async throws {
+        guard process == nil else { return }
+        try await openGate()
+        let configurationFile = try files.write(Data(configurationText.utf8), to: "mosquitto.conf")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try Self.program())
+        process.arguments = ["-c", configurationFile]
+        let (lines, output) = Self.lines()
+        process.standardError = output
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in end.finish() }
+        do {
+            try process.run()
+        } catch {
+            throw LabError.brokerFailed(reason: error.localizedDescription)
+        }
+        self.process = process
+        exit = Task { for await _ in ended {} }
+        var last: [String] = []
+        var iterator = lines.makeAsyncIterator()
+        while let line = await iterator.next() {
+            if line.contains("mosquitto version"), line.contains("running") {
+                drain(lines)
+                return
+            }
+            last = last.suffix(3) + [line]
+        }
+        await stop()
+        throw LabError.brokerFailed(reason: last.joined(separator: "; "))
+    }
+
+    /// Ends the broker and returns when it has gone.
+    /// - Parameter abruptly: kills it, so that it cannot save what it holds.
+    func stop(abruptly: Bool = false) async {
+        signal(abruptly ? SIGKILL : SIGTERM)
+        // A suspended process acts on it only when it goes on.
+        signal(SIGCONT)
+        let impatience = Task {
+            try await Task.sleep(for: .seconds(5))
+            signal(SIGKILL)
+        }
+        await exit?.value
+        impatience.cancel()
+        process = nil
+        exit = nil
+        gateTask?.cancel()
+        _ = await gateTask?.result
+        gateTask = nil
+    }
+
+    /// Stops the process without ending its connections, as a machine that hangs does.
+    func suspend() { signal(SIGSTOP) }
+    func resume() { signal(SIGCONT) }
+
+    private func signal(_ number: Int32) {
+        if let process, process.isRunning { kill(process.processIdentifier, number) }
+    }
+
+    private var socketPath: String { files.directory + "/gate" }
+
+    private func openGate() async throws {
+        guard gateTask == nil else { return }
+        let (ready, isReady) = AsyncStream<Void>.makeStream()
+        let path = socketPath
+        gateTask = Task { [gate] in
+            defer { isReady.finish() }
+            try await gate.serve(at: path) { isReady.yield() }
+        }
+        for await _ in ready { return }
+        throw LabError.brokerFailed(reason: "cannot listen at \(path)")
+    }
+
+    /// Mosquitto as root would give up its rights and lose sight of its files, so it is told to stay who it is.
+    private var configurationText: String {
+        """
+        listener \(port) \(listenAddress)
+        cafile \(files.directory)/ca.pem
+        certfile \(files.directory)/server.pem
+        keyfile \(files.directory)/server.key
+        tls_version tlsv1.2
+        require_certificate true
+        allow_anonymous false
+        allow_zero_length_clientid false
+        plugin \(plugin)
+        plugin_opt_socket \(socketPath)
+        persistence true
+        persistence_location \(persistence)
+        autosave_interval 5
+        max_queued_messages 10000
+        max_packet_size 1048576
+        set_tcp_nodelay true
+        log_dest stderr
+        log_type error
+        log_type warning
+        log_type notice
+        log_type information
+        \(getuid() == 0 ? "user root" : "")
+
+        """
+    }
+
+    private func drain(_ lines: AsyncStream<String>) {
+        Task { [logger] in
+            for await line in lines { logger.debug("mosquitto: \(line)") }
+        }
+    }
+
+    private static func program() throws -> String {
+        let directories = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
+        guard let found = directories.map({ $0 + "/mosquitto" }).first(where: FileManager.default.isExecutableFile)
+        else { throw LabError.brokerMissing }
+        return found
+    }
+
+    /// A pipe whose text arrives line by line; ends when the writer has gone.
+    private static func lines() -> (AsyncStream<String>, Pipe) {
+        let pipe = Pipe()
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1000))
+        let rest = Mutex<[UInt8]>([])
+        pipe.fileHandleForReading.readabilityHandler = { handle in
+            let piece = handle.availableData
+            guard !piece.isEmpty else {
+                handle.readabilityHandler = nil
+                continuation.finish()
+                return
+            }
+            rest.withLock { rest in
+                rest += piece
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+                    rest.removeSubrange(...end)
+                }
+            }
+        }
+        return (lines, pipe)
+    }
+}
+
+/// Where the broker's plugin lies.
+enum BrokerPluginFile {
+    static let name = "liblatchkey-lab-broker.so"
+
+    /// Beside the running program, or beside a file that it was given (a test bundle).
+    /// - Throws: `LabError.brokerPluginMissing`
+    static func find(configured: String?) throws -> String {
+        let candidates: [String]
+        if let configured {
+            candidates = [configured]
+        } else {
+            let programs =
+                [try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")].compactMap(\.self)
+                + CommandLine.arguments.filter { $0.contains("/") }
+            candidates = programs.map { ($0 as NSString).deletingLastPathComponent + "/" + name }
+        }
+        guard let found = candidates.first(where: FileManager.default.isReadableFile) else {
+            throw LabError.brokerPluginMissing(
+                searched: candidates.map { ($0 as NSString).deletingLastPathComponent })
+        }
+        return found
+    }
+}

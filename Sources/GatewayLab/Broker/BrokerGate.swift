@@ -1,0 +1,147 @@
+import Foundation
+import Groundwork
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Answers the broker's plugin over a Unix socket (LabBrokerPlugin.h has the lines).
+final class BrokerGate: Sendable {
+    /// Of one line, in bytes; the plugin's own limit is below.
+    private static let lineLimit = 65_536
+
+    private let desk: GatewayDesk
+    private let journal: Journal
+    private let connected = Mutex<[String: Date]>([:])
+
+    init(desk: GatewayDesk, journal: Journal) {
+        self.desk = desk
+        self.journal = journal
+    }
+
+    /// Client ids that are connected now, with the time they came.
+    var sessions: [String: Date] { connected.withLock { $0 } }
+
+    /// Serves until the task is cancelled.
+    /// - Parameter ready: called when the socket accepts connections.
+    func serve(at path: String, ready: @Sendable () -> Void) async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        ready()
+        try await withThrowingDiscardingTaskGroup { group in
+            try await server.executeThenClose { connections in
+                for try await connection in connections {
+                    group.addTask { await self.answer(connection) }
+                }
+            }
+        }
+    }
+
+    private func answer(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async {
+        // A connection that fails is the plugin's to open again; until then it denies.
+        try? await connection.executeThenClose { inbound, outbound in
+            var waiting = ByteBuffer()
+            for try await piece in inbound {
+                waiting.writeImmutableBuffer(piece)
+                while let end = waiting.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+                    let line = waiting.readString(length: end - waiting.readerIndex) ?? ""
+                    waiting.moveReaderIndex(forwardBy: 1)
+                    if let verdict = await self.verdict(on: line) {
+                        try await outbound.write(ByteBuffer(string: verdict ? "allow\n" : "deny\n"))
+                    }
+                }
+                waiting.discardReadBytes()
+                guard waiting.readableBytes <= Self.lineLimit else { return }
+            }
+        }
+        connected.withLock { $0 = [:] }
+    }
+
+    /// - Returns: `nil` where no answer is expected.
+    private func verdict(on line: String) async -> Bool? {
+        let fields = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard let clientID = fields.dropFirst().first.flatMap(Self.text) else { return false }
+        switch (fields[0], fields.count) {
+        case ("connect", 5): return await connect(clientID, fields)
+        case ("publish", 7): return await publish(clientID, fields)
+        case ("subscribe", 3): return await subscribe(clientID, fields)
+        case ("bye", 2):
+            if connected.withLock({ $0.removeValue(forKey: clientID) }) != nil {
+                note("disconnected", clientID)
+            }
+            return nil
+        default: return false
+        }
+    }
+
+    private func connect(_ clientID: String, _ fields: [String]) async -> Bool {
+        guard let userName = Self.text(fields[2]), let password = Self.text(fields[3]),
+            let certificate = Self.bytes(fields[4])
+        else { return false }
+        let login = GatewayCore.BrokerLogin(
+            clientID: clientID, userName: userName, password: password,
+            certificate: certificate.isEmpty ? nil : certificate)
+        let now = desk.clock.now
+        let denial: BrokerDenial? = await desk.read { core in
+            do throws(BrokerDenial) {
+                try core.admit(login, now: now)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let denial {
+            note("refused: \(denial.reason)", clientID)
+            return false
+        }
+        connected.withLock { $0[clientID] = now }
+        note("connected", clientID)
+        return true
+    }
+
+    private func publish(_ clientID: String, _ fields: [String]) async -> Bool {
+        guard let qos = Int(fields[2]), let retain = Int(fields[3]), let size = Int(fields[4]),
+            let topic = Self.text(fields[5]), let payload = Self.bytes(fields[6])
+        else { return false }
+        let allowed = await desk.read { core in
+            guard let address = GatewayTopic(topic, prefix: core.configuration.prefix),
+                let sender = try? core.brokerIdentity(ofClientID: clientID)
+            else { return false }
+            return core.mayPublish(sender, to: address)
+        }
+        guard allowed else {
+            note("may not publish to \(topic.prefix(200))", clientID)
+            return false
+        }
+        journal.record(
+            LabMessage(
+                time: desk.clock.now, sender: clientID, topic: topic, qos: qos, retained: retain != 0, size: size,
+                payload: payload))
+        return true
+    }
+
+    private func subscribe(_ clientID: String, _ fields: [String]) async -> Bool {
+        guard let filter = Self.text(fields[2]) else { return false }
+        let allowed = await desk.read { core in
+            guard let address = GatewayTopic(filter, prefix: core.configuration.prefix),
+                let identity = try? core.brokerIdentity(ofClientID: clientID)
+            else { return false }
+            return identity.maySubscribe(to: address)
+        }
+        note(allowed ? "subscribed to \(filter)" : "may not subscribe to \(filter.prefix(200))", clientID)
+        return allowed
+    }
+
+    private func note(_ text: String, _ clientID: String) {
+        let magIdentifier = clientID.components(separatedBy: "::")[0].prefix(64)
+        journal.record(.broker, text, magIdentifier: String(magIdentifier), at: desk.clock.now)
+    }
+
+    private static func bytes(_ field: String) -> [UInt8]? { field == "-" ? [] : Hex.decode(field) }
+    private static func text(_ field: String) -> String? {
+        bytes(field).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}

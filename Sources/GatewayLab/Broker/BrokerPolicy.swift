@@ -1,0 +1,98 @@
+import Cryptography
+import Foundation
+import Groundwork
+
+/// Who may connect to the broker (gateway protocol 9.1, checklist 69).
+extension GatewayCore {
+    /// What a client shows at CONNECT.
+    struct BrokerLogin: Sendable {
+        var clientID: String
+        var userName: String
+        /// The access token.
+        var password: String
+        /// DER
+        var certificate: [UInt8]?
+    }
+
+    /// - Throws: ``BrokerDenial`` with the reason, which the client does not get to hear.
+    func admit(_ login: BrokerLogin, now: Date) throws(BrokerDenial) {
+        let identity = try brokerIdentity(ofClientID: login.clientID)
+        guard let certificate = login.certificate.flatMap({ try? Certificate(der: $0) }) else {
+            throw BrokerDenial(reason: "no client certificate")
+        }
+        guard certificate.publicKey.spki == identity.device.publicKey else {
+            throw BrokerDenial(reason: "the certificate is not that of the device in the client id")
+        }
+        guard certificate.notAfter > now else { throw BrokerDenial(reason: "the certificate has ended") }
+        guard let token = state.accessTokens[login.password], token.expiresAt > now, !token.isDisabled else {
+            throw BrokerDenial(reason: "the access token is unknown, ended or disabled")
+        }
+        guard token.magIdentifier == identity.device.magIdentifier else {
+            throw BrokerDenial(reason: "the access token is that of another device")
+        }
+        guard clientMaster(token.clientID) == identity.master else {
+            throw BrokerDenial(reason: "the access token is that of another client")
+        }
+        guard token.scopes.contains("mas_messaging") else {
+            throw BrokerDenial(reason: "the access token has not the scope mas_messaging")
+        }
+        // Without a user the device itself is who speaks: the protocol leaves the user part out, and the user name is
+        // the device identifier. Some clients repeat it as the user part.
+        let speaker = token.user ?? identity.device.deviceID
+        guard identity.user == nil && token.user == nil || identity.user == speaker else {
+            throw BrokerDenial(reason: "the user part of the client id is not who the token is for")
+        }
+        guard login.userName == speaker else {
+            throw BrokerDenial(reason: "the user name is not who the token is for")
+        }
+    }
+
+    /// Who speaks under a client id: `mag-identifier::master client id[::user]`.
+    func brokerIdentity(ofClientID clientID: String) throws(BrokerDenial) -> BrokerIdentity {
+        let parts = clientID.components(separatedBy: "::")
+        guard (2...3).contains(parts.count), let device = state.devices[parts[0]], device.status == .active else {
+            throw BrokerDenial(reason: "the client id names no active device")
+        }
+        guard configuration.masterClients.contains(where: { $0.clientID == parts[1] }) else {
+            throw BrokerDenial(reason: "the client id names no client of the gateway")
+        }
+        return BrokerIdentity(device: device, master: parts[1], user: parts.count == 3 ? parts[2] : nil)
+    }
+
+    private func clientMaster(_ clientID: String) -> String? {
+        state.instances[clientID]?.master ?? configuration.masterClients.first { $0.clientID == clientID }?.clientID
+    }
+
+    /// Whether anybody of the gateway may send there. The sources have no rules for the broker; the lab takes the
+    /// protocol's advice: to any user, to any device and to the application, but never to what does not exist
+    /// (UNVERIFIED, gateway protocol 9.5).
+    func mayPublish(_ sender: BrokerIdentity, to topic: GatewayTopic) -> Bool {
+        switch topic {
+        case .device(let id): state.device(withID: id) != nil
+        case .deviceStatus(let id): id == sender.device.deviceID
+        case .user(let id): configuration.users.contains { $0.name == id }
+        case .application: true
+        }
+    }
+}
+
+struct BrokerIdentity: Sendable {
+    var device: LabDevice
+    /// Client id of the master client.
+    var master: String
+    var user: String?
+
+    /// Its own messages and the application's, nobody else's.
+    func maySubscribe(to topic: GatewayTopic) -> Bool {
+        switch topic {
+        case .device(let id), .deviceStatus(let id): id == device.deviceID
+        case .user(let id): id == user
+        case .application: true
+        }
+    }
+}
+
+/// Why the broker turns somebody away.
+struct BrokerDenial: Error, Equatable {
+    var reason: String
+}

@@ -1,0 +1,14 @@
+import NIOCore
+import NIOPosix
+
+/// A TCP port that nobody listens on just now. Mosquitto cannot be asked for any port, so somebody may be faster;
+/// whoever uses this tries again.
+func freePort(on address: String) async throws -> Int {
+    let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .bind(host: address, port: 0).get()
+    let port = channel.localAddress?.port
+    try await channel.close().get()
+    guard let port else { throw LabError.cannotListen(address: address, port: 0, reason: "it has no port") }
+    return port
+}

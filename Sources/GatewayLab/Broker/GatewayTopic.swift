@@ -1,0 +1,37 @@
+/// Whom a topic of gateway protocol 9.2 addresses.
+enum GatewayTopic: Equatable {
+    case device(String)
+    /// Whether a device is there; its own to say.
+    case deviceStatus(String)
+    case user(String)
+    case application
+
+    /// Reads a topic or a filter that lies below one device, one user or the application. Wildcards may stand only
+    /// below that, so that a filter never reaches another's messages.
+    ///
+    /// - Parameter prefix: of the gateway, empty or a bare word.
+    /// - Returns: `nil` for everything else, `$SYS` and shared subscriptions included.
+    init?(_ topic: String, prefix: String) {
+        let root = prefix.isEmpty ? ["", "2.0"] : ["", prefix, "2.0"]
+        var levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)[...]
+        guard levels.starts(with: root) else { return nil }
+        levels = levels.dropFirst(root.count)
+        // Across clients or within one, a user is the same to the lab, which has one set of users.
+        let isWithinClient = levels.first == "client"
+        if isWithinClient { levels = levels.dropFirst() }
+        if isWithinClient, levels.count >= 2, levels.first == "custom" {
+            self = .application
+            return
+        }
+        let path = Array(levels)
+        guard path.count >= 3, let id = path.dropFirst().first, !id.isEmpty, !id.contains("+"), !id.contains("#") else {
+            return nil
+        }
+        switch (path[0], path[2], path.count) {
+        case ("users", "custom", 4...): self = .user(id)
+        case ("devices", "custom", 4...) where isWithinClient: self = .device(id)
+        case ("devices", "status", 3) where isWithinClient: self = .deviceStatus(id)
+        default: return nil
+        }
+    }
+}

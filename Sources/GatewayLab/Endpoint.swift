@@ -1,0 +1,56 @@
+/// The endpoints of the lab, by the numbers of gateway protocol 0.1. `L` numbers are the lab's own demo API.
+public enum Endpoint: String, Sendable, CaseIterable, Codable {
+    case enrollment = "E1"
+    case clientInitialization = "E2"
+    case authorization = "E3"
+    case registration = "E4"
+    case clientRegistration = "E5"
+    case renewal = "E6"
+    case removal = "E7"
+    case token = "E8"
+    case revocation = "E9"
+    case logout = "E10"
+    case sessionStatus = "E11"
+    case userinfo = "E12"
+    case discovery = "E17"
+    case keySet = "E18"
+    /// `GET /lab/hello`: greets the bearer of any valid token.
+    case hello = "L1"
+    /// `POST /lab/echo`: answers the method, headers and body it was sent.
+    case echo = "L2"
+    /// `GET /lab/scoped/{scope}`: for tokens with that scope alone.
+    case scoped = "L3"
+
+    /// Below the prefix. ``scoped`` continues with a `/` and the scope.
+    public var path: String {
+        switch self {
+        case .enrollment: "/connect/device/config"
+        case .clientInitialization: "/connect/client/initialize"
+        case .authorization: "/auth/oauth/v2/authorize"
+        case .registration: "/connect/device/register"
+        case .clientRegistration: "/connect/device/register/client"
+        case .renewal: "/connect/device/renew"
+        case .removal: "/connect/device/remove"
+        case .token: "/auth/oauth/v2/token"
+        case .revocation: "/auth/oauth/v2/token/revoke"
+        case .logout: "/connect/session/logout"
+        case .sessionStatus: "/connect/session/status"
+        case .userinfo: "/openid/connect/v1/userinfo"
+        case .discovery: "/.well-known/openid-configuration"
+        case .keySet: "/openid/connect/jwks.json"
+        case .hello: "/lab/hello"
+        case .echo: "/lab/echo"
+        case .scoped: "/lab/scoped"
+        }
+    }
+
+    var methods: [String] {
+        switch self {
+        case .enrollment, .authorization, .sessionStatus, .userinfo, .discovery, .keySet, .hello, .scoped: ["GET"]
+        case .clientInitialization, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
+        case .renewal: ["PUT"]
+        case .removal: ["DELETE"]
+        case .revocation: ["DELETE", "POST"]
+        }
+    }
+}

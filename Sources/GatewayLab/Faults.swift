@@ -1,0 +1,71 @@
+import Groundwork
+import Synchronization
+
+/// What the lab does wrong on purpose, at one endpoint or at all of them.
+public struct Fault: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable {
+        /// Answers as it should, but only after this time.
+        case delay(milliseconds: Int)
+        /// Closes the connection without an answer; nothing has been done.
+        case drop
+        /// Does what was asked and closes the connection without an answer.
+        case dropAnswer
+        /// Answers this status with no `x-ca-err`.
+        case status(Int)
+        /// Answers an error with this `x-ca-err` and status.
+        case error(code: Int, status: Int)
+        /// Answers `200 text/html` as a captive portal does.
+        case captivePortal
+    }
+
+    public var kind: Kind
+    /// `nil` is every endpoint.
+    public var endpoint: Endpoint?
+    /// How many requests are still struck; `nil` is every one until the fault is cleared.
+    public var remaining: Int?
+
+    public init(_ kind: Kind, at endpoint: Endpoint? = nil, times: Int? = nil) {
+        self.kind = kind
+        self.endpoint = endpoint
+        self.remaining = times
+    }
+}
+
+/// What the gateway shows for itself in a TLS handshake.
+public enum ServerFace: String, Sendable, CaseIterable {
+    /// Its own key with a valid certificate.
+    case genuine
+    /// A certificate of the lab's CA for another key: pins do not match.
+    case otherKey = "other-key"
+    /// Its own key with a certificate that ended yesterday.
+    case expired
+    /// Its own key with a certificate for another host.
+    case otherHost = "other-host"
+    /// The right name, certified by a CA that nobody knows.
+    case otherAuthority = "other-authority"
+}
+
+/// The faults that are set, and whom they strike next.
+final class FaultSwitchboard: Sendable {
+    private let faults = Mutex<[Fault]>([])
+
+    var all: [Fault] { faults.withLock { $0 } }
+
+    func inject(_ fault: Fault) { faults.withLock { $0.append(fault) } }
+
+    func clear() { faults.withLock { $0 = [] } }
+
+    /// The faults that strike a request at `endpoint`, in the order they were set; each is counted down.
+    /// - Parameter endpoint: `nil` for a path that is no endpoint.
+    func strike(_ endpoint: Endpoint?) -> [Fault.Kind] {
+        faults.withLock { faults in
+            var struck: [Fault.Kind] = []
+            for index in faults.indices where faults[index].endpoint == nil || faults[index].endpoint == endpoint {
+                struck.append(faults[index].kind)
+                faults[index].remaining = faults[index].remaining.map { $0 - 1 }
+            }
+            faults.removeAll { $0.remaining.map { $0 <= 0 } ?? false }
+            return struck
+        }
+    }
+}

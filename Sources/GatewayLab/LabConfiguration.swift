@@ -1,0 +1,110 @@
+import Logging
+
+/// What a lab gateway is started with. The defaults give a complete gateway on ephemeral loopback ports that
+/// remembers nothing.
+public struct LabConfiguration: Sendable {
+    /// The name by which boards reach the lab: it stands in URLs, in the configuration document and in the server
+    /// certificate. A DNS name or an IP address.
+    public var host = "localhost"
+    /// The address the gateway and the broker listen on. The admin port is on loopback, whatever stands here.
+    public var listenAddress = "127.0.0.1"
+    /// 0 takes any free port; ``Lab/port`` says which.
+    public var port = 0
+    public var adminPort = 0
+    public var brokerPort = 0
+    /// A bare word without slashes, or empty (gateway protocol 1.1).
+    public var prefix = ""
+    /// Where keys, registrations and the broker's messages are kept. `nil` keeps them in a temporary directory that
+    /// goes when the lab stops.
+    public var dataDirectory: String?
+    /// Whether Mosquitto is started.
+    public var broker = true
+    /// The broker's plugin; `nil` looks beside the running program.
+    public var brokerPlugin: String?
+    public var lives = Lives()
+    public var masterClients = [MasterClient.agent]
+    public var users = LabUser.examples
+    /// How id_tokens are signed (gateway protocol 5.5).
+    public var idTokenAlgorithm = IDTokenAlgorithm.hs256
+    /// Whether the configuration document pins the gateway's public key.
+    public var pinsServerKey = true
+    /// Whether a registered device may work at once; if not, it awaits ``Lab/activate(magIdentifier:)``.
+    public var activatesDevices = true
+    /// Whether the client credentials grant is answered with a refresh token, and with an id_token where the scope has
+    /// `openid` and `msso`. Production answers an access token alone.
+    public var givesSessionsToClients = false
+    /// Of what the lab itself says on standard error; its events have a journal of their own.
+    public var logLevel = Logger.Level.error
+
+    public init() {}
+}
+
+/// How long what the lab issues stays valid, in seconds (gateway protocol 14.3).
+public struct Lives: Sendable, Equatable {
+    public var accessToken = 3600
+    public var refreshToken = 604_800
+    public var idToken = 86_400
+    /// 0 is for ever.
+    public var clientCredentials = 30 * 86_400
+    /// Clients renew what ends within 30 days, so that less makes them renew before each call.
+    public var deviceCertificate = 365 * 86_400
+    public var enrollmentURL = 600
+
+    public init() {}
+}
+
+/// A client as an administrator has set it up; the agent initializes its own credentials under it.
+public struct MasterClient: Sendable, Equatable, Codable {
+    public var clientID: String
+    /// Set for static credentials: the client then never initializes (gateway protocol 3).
+    public var staticSecret: String?
+    public var organization: String
+    /// Space separated.
+    public var scope: String
+    public var redirectURI: String
+
+    public init(
+        clientID: String, staticSecret: String? = nil, organization: String = "Latchkey Lab",
+        scope: String = MasterClient.defaultScope, redirectURI: String = "latchkey://callback"
+    ) {
+        self.clientID = clientID
+        self.staticSecret = staticSecret
+        self.organization = organization
+        self.scope = scope
+        self.redirectURI = redirectURI
+    }
+
+    public static let defaultScope =
+        "openid msso phone profile address email msso_client_register msso_register mas_messaging mas_storage mas_identity"
+
+    /// The client of the boards.
+    public static let agent = MasterClient(clientID: "5c0e7a11-1ab0-4f6e-8d1e-1a7c4e1a9e47")
+}
+
+/// A person who can log in with a password.
+public struct LabUser: Sendable, Equatable {
+    /// `preferred_username`: the user's id everywhere.
+    public var name: String
+    public var password: String
+    public var givenName: String
+    public var familyName: String
+
+    public init(name: String, password: String, givenName: String, familyName: String) {
+        self.name = name
+        self.password = password
+        self.givenName = givenName
+        self.familyName = familyName
+    }
+
+    public static let examples = [
+        LabUser(name: "alice", password: "alice-password", givenName: "Alice", familyName: "Archer"),
+        LabUser(name: "bob", password: "bob-password", givenName: "Bob", familyName: "Baker"),
+    ]
+}
+
+public enum IDTokenAlgorithm: String, Sendable, CaseIterable {
+    /// With the client secret as key.
+    case hs256 = "HS256"
+    /// With the lab's signing key, published at the JWKS endpoint.
+    case rs256 = "RS256"
+}

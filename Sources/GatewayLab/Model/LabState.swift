@@ -1,0 +1,121 @@
+import Foundation
+
+/// Everything the lab remembers (gateway protocol 14.3). Values of tokens and secrets stand here in the clear: it is a
+/// lab, and its file is readable by its owner alone.
+struct LabState: Sendable, Equatable, Codable {
+    /// By dynamic client id.
+    var instances: [String: ClientInstance] = [:]
+    /// By mag-identifier.
+    var devices: [String: LabDevice] = [:]
+    /// By `jti`.
+    var sessions: [String: LabSession] = [:]
+    /// By token value.
+    var accessTokens: [String: LabAccessToken] = [:]
+    /// By token value.
+    var refreshTokens: [String: LabRefreshToken] = [:]
+    /// By the `jti` of the URL's sessionData.
+    var tickets: [String: EnrollmentTicket] = [:]
+
+    /// The registration that a device identifier has, if it has one.
+    func device(withID deviceID: String) -> LabDevice? {
+        devices.values.first { $0.deviceID == deviceID }
+    }
+
+    /// Forgets what ended before `now`, so that the lab does not grow for ever.
+    mutating func sweep(_ now: Date) {
+        instances = instances.filter { !$0.value.hasEnded(now) }
+        sessions = sessions.filter { $0.value.expiresAt > now }
+        // Ended tokens are remembered for a day: a client that uses one is told that it ended.
+        accessTokens = accessTokens.filter { $0.value.expiresAt > now - 86_400 }
+        refreshTokens = refreshTokens.filter { $0.value.expiresAt > now }
+        tickets = tickets.filter { $0.value.expiresAt > now }
+    }
+
+    /// Takes back all tokens that `condition` names, refresh tokens with them.
+    mutating func revokeTokens(where condition: (_ magIdentifier: String, _ clientID: String) -> Bool) {
+        accessTokens = accessTokens.filter { !condition($0.value.magIdentifier, $0.value.clientID) }
+        refreshTokens = refreshTokens.filter { !condition($0.value.magIdentifier, $0.value.clientID) }
+    }
+}
+
+/// Dynamic credentials that E2 gave.
+struct ClientInstance: Sendable, Equatable, Codable {
+    var clientID: String
+    var secret: String
+    /// Client id of the master client it was initialized under.
+    var master: String
+    /// The `device-id` it was initialized with; a registration may carry another (Q14).
+    var deviceID: String
+    /// `nil` is never.
+    var expiresAt: Date?
+
+    func hasEnded(_ now: Date) -> Bool { expiresAt.map { $0 <= now } ?? false }
+}
+
+/// A registered device.
+public struct LabDevice: Sendable, Equatable, Codable {
+    public enum Status: String, Sendable, Codable {
+        case active
+        /// Awaits activation by an administrator.
+        case pending
+    }
+
+    public var magIdentifier: String
+    public var deviceID: String
+    public var name: String
+    /// The user who registered it; `nil` for client credentials.
+    public var user: String?
+    /// The dynamic client that registered it.
+    public var clientID: String
+    public var status: Status
+    /// DER SubjectPublicKeyInfo of the device's key.
+    public var publicKey: [UInt8]
+    /// Serial number of the newest certificate, hexadecimal.
+    public var certificateSerial: String
+    /// End of the newest certificate.
+    public var certificateEnds: Date
+    public var registeredAt: Date
+}
+
+/// What an id_token stands for.
+struct LabSession: Sendable, Equatable, Codable {
+    var jti: String
+    var user: String?
+    var magIdentifier: String
+    /// The dynamic client it was issued to: its `aud`.
+    var clientID: String
+    var expiresAt: Date
+}
+
+public struct LabAccessToken: Sendable, Equatable, Codable {
+    public var value: String
+    /// Common to what came out of one log-in and its refreshes.
+    public var family: String
+    public var clientID: String
+    public var magIdentifier: String
+    public var user: String?
+    public var scopes: [String]
+    public var issuedAt: Date
+    public var expiresAt: Date
+    /// Set by an administrator: calls are then answered …993.
+    public var isDisabled = false
+}
+
+struct LabRefreshToken: Sendable, Equatable, Codable {
+    var value: String
+    var family: String
+    var clientID: String
+    var magIdentifier: String
+    var user: String?
+    var scopes: [String]
+    var expiresAt: Date
+}
+
+/// What makes an enrollment URL work once.
+struct EnrollmentTicket: Sendable, Equatable, Codable {
+    var jti: String
+    /// Client id of the master client whose configuration it gives.
+    var master: String
+    var expiresAt: Date
+    var usedAt: Date?
+}

@@ -1,0 +1,85 @@
+import Cryptography
+import Foundation
+import Groundwork
+
+/// E12 and the lab's own API: what an access token is good for (gateway protocol 5.7, 6).
+extension GatewayCore {
+    /// The token of a protected call (checklist 56).
+    ///
+    /// - Throws: with status 401, …992 for none or several, …990 for an unknown or ended one, …993 for a disabled one,
+    ///   …991 for one without `scope`; …107, …108 and …206 for a device that may not call.
+    func bearer(of request: WireRequest, at endpoint: Endpoint, scope: String?, now: Date) throws -> LabAccessToken {
+        func refused(_ suffix: Int, _ error: String, _ text: String) -> GatewayFault {
+            GatewayFault(endpoint.errorPrefix + suffix, status: 401, error, text)
+        }
+        guard request.headerCount("authorization") == 1,
+            case .bearer(let value)? = request.header("authorization").flatMap(Credentials.init(header:))
+        else { throw refused(992, "invalid_request", "The access token is missing, or there is more than one") }
+        guard let token = state.accessTokens[value], token.expiresAt > now else {
+            throw refused(990, "invalid_token", "The access token is unknown or has ended")
+        }
+        guard !token.isDisabled else { throw refused(993, "invalid_token", "The access token is disabled") }
+        if let scope, !token.scopes.contains(scope) {
+            throw refused(991, "insufficient_scope", "The access token has not the scope \(scope)")
+        }
+        if request.header("mag-identifier") != nil {
+            let device = try device(of: request, at: endpoint, missing: 107, now: now)
+            guard device.magIdentifier == token.magIdentifier else {
+                throw refused(990, "invalid_token", "The access token is not that of the device")
+            }
+        }
+        return token
+    }
+
+    /// E12. A token that no user stands behind has nothing to tell.
+    func userinfo(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let token = try bearer(of: request, at: .userinfo, scope: "openid", now: now)
+        guard let user = configuration.users.first(where: { $0.name == token.user }) else {
+            throw GatewayFault(
+                Endpoint.userinfo.errorPrefix + 991, status: 401, "insufficient_scope",
+                "The access token is not that of a user")
+        }
+        var members: [String: JSON] = [
+            "sub": .string(Hex.encode(SHA256.hash(Array("\(token.clientID) \(user.name)".utf8)))),
+            "preferred_username": .string(user.name),
+        ]
+        if token.scopes.contains("profile") {
+            members["name"] = .string(user.fullName)
+            members["given_name"] = .string(user.givenName)
+            members["family_name"] = .string(user.familyName)
+        }
+        if token.scopes.contains("email") { members["email"] = .string("\(user.name)@lab.test") }
+        return .json(.object(members))
+    }
+
+    func hello(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let token = try bearer(of: request, at: .hello, scope: nil, now: now)
+        let device = state.devices[token.magIdentifier]
+        return .json([
+            "message": .string("Hello, \(token.user ?? device?.name ?? "device")"),
+            "device": .string(device?.deviceID ?? ""), "user": token.user.map(JSON.string) ?? .null,
+            "time": .integer(now.epochSeconds),
+        ])
+    }
+
+    /// Headers are answered without the access token.
+    func echo(_ request: WireRequest, now: Date) throws -> WireResponse {
+        _ = try bearer(of: request, at: .echo, scope: nil, now: now)
+        var headers: [String: JSON] = [:]
+        for header in request.headers where header.name.lowercased() != "authorization" {
+            headers[header.name.lowercased()] = .string(header.value)
+        }
+        return .json([
+            "method": .string(request.method), "query": .string(request.query), "headers": .object(headers),
+            "body": .string(String(decoding: request.body, as: UTF8.self)),
+            "body_base64": .string(Base64.encode(request.body)),
+        ])
+    }
+
+    /// `GET /lab/scoped/{scope}`
+    func scoped(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let scope = String(request.path.dropFirst(Endpoint.scoped.path.count + 1))
+        let token = try bearer(of: request, at: .scoped, scope: scope, now: now)
+        return .json(["scope": .string(scope), "scopes": .array(token.scopes.map(JSON.string))])
+    }
+}

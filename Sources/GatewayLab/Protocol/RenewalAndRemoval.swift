@@ -1,0 +1,67 @@
+import Cryptography
+import Foundation
+import Groundwork
+
+/// E6 and E7: what a device may do about its own registration, proven by its certificate (gateway protocol 4.6, 4.7).
+extension GatewayCore {
+    /// E6: a new certificate for the same key, without a request to sign (checklist 58).
+    ///
+    /// The certificate shown may have ended: renewal is what a client does about …206.
+    mutating func renew(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let endpoint = Endpoint.renewal
+        var (device, shown) = try certifiedDevice(
+            of: request, at: endpoint, withoutCertificate: 101, withoutHeader: 103)
+        guard device.status == .active else {
+            throw GatewayFault(endpoint.errorPrefix + 108, "invalid_request", "The device is not active")
+        }
+        guard request.header("cert-format").map({ $0.lowercased() == "pem" }) ?? true else {
+            throw GatewayFault(endpoint.errorPrefix + 102, "invalid_request", "The only cert-format is pem")
+        }
+        let certificate = try authority.certify(
+            shown.publicKey, subject: shown.subject, from: now, seconds: configuration.lives.deviceCertificate)
+        device.certificateSerial = certificate.serialNumber
+        device.certificateEnds = certificate.notAfter
+        state.devices[device.magIdentifier] = device
+        return .text(certificate.pem, headers: [("mag-identifier", device.magIdentifier)])
+    }
+
+    /// E7: the device, its tokens and its sessions are no more (checklist 59).
+    mutating func remove(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let endpoint = Endpoint.removal
+        let (device, shown) = try certifiedDevice(
+            of: request, at: endpoint, withoutCertificate: 103, withoutHeader: 101)
+        guard shown.notAfter > now else { throw ended(at: endpoint) }
+        removeDevice(device.magIdentifier)
+        return WireResponse(status: 200, headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+    }
+
+    /// Forgets a device with all that hangs on it.
+    mutating func removeDevice(_ magIdentifier: String) {
+        state.devices[magIdentifier] = nil
+        state.sessions = state.sessions.filter { $0.value.magIdentifier != magIdentifier }
+        state.revokeTokens { mag, _ in mag == magIdentifier }
+    }
+
+    /// The device that both the header and the certificate name (checklist 57).
+    private func certifiedDevice(
+        of request: WireRequest, at endpoint: Endpoint, withoutCertificate: Int, withoutHeader: Int
+    ) throws -> (LabDevice, Certificate) {
+        guard let magIdentifier = request.header("mag-identifier") else {
+            throw GatewayFault(
+                endpoint.errorPrefix + withoutHeader, "invalid_request",
+                "The header mag-identifier is missing")
+        }
+        let device = try device(magIdentifier, at: endpoint)
+        guard let shown = try request.certificate.map(Certificate.init(der:)) else {
+            throw GatewayFault(
+                endpoint.errorPrefix + withoutCertificate, "invalid_request",
+                "A TLS client certificate is required")
+        }
+        guard shown.publicKey.spki == device.publicKey else {
+            throw GatewayFault(
+                endpoint.errorPrefix + 107, "invalid_request",
+                "The client certificate is not that of the device")
+        }
+        return (device, shown)
+    }
+}

@@ -1,0 +1,156 @@
+import Cryptography
+import Foundation
+import Groundwork
+
+/// E8: tokens (gateway protocol 5.1 to 5.4).
+extension GatewayCore {
+    /// What a grant has proven and what it is good for.
+    struct Granted {
+        var user: String?
+        var scopes: [String]
+        /// Kept through refreshes; a new log-in starts a new one.
+        var family: String
+        var refreshes: Bool
+        /// Whether an id_token goes with it, if the scope asks for one.
+        var opensSession: Bool
+    }
+
+    /// What a grant may look at.
+    struct TokenRequest {
+        var form: Parameters
+        var client: ClientInstance
+        var device: LabDevice
+        var now: Date
+    }
+
+    typealias Grant = @Sendable (inout GatewayCore, TokenRequest) throws -> Granted
+
+    /// Every grant the lab knows, by `grant_type`.
+    private static let grants: [String: Grant] = [
+        "client_credentials": { core, request in try core.clientCredentials(request) },
+        "password": { core, request in try core.password(request) },
+        "refresh_token": { core, request in try core.refresh(request) },
+        IDToken.type: { core, request in try core.assertion(request) },
+        "authorization_code": { _, _ in
+            throw GatewayFault(3_003_113, "invalid_grant", "The authorization code is unknown, used or ended")
+        },
+    ]
+
+    mutating func issueToken(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let endpoint = Endpoint.token
+        let form = try form(of: request, at: endpoint)
+        let client = try tokenClient(of: request, form: form, now: now)
+        let device = try device(of: request, at: endpoint, missing: 101, now: now)
+        guard let grantType = form["grant_type"] else {
+            throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "grant_type is missing")
+        }
+        guard let grant = Self.grants[grantType] else {
+            throw GatewayFault(endpoint.errorPrefix + 119, "unsupported_grant_type", "The grant type is not supported")
+        }
+        state.sweep(now)
+        let granted = try grant(&self, TokenRequest(form: form, client: client, device: device, now: now))
+        return try answer(granted, to: client, device: device, now: now)
+    }
+
+    /// The client, by form or by Basic; the form wins, and an empty `Authorization` is none (Q3, checklist 53).
+    private func tokenClient(of request: WireRequest, form: Parameters, now: Date) throws -> ClientInstance {
+        if form["client_id"] != nil || request.header("authorization") == nil {
+            return try client(id: form["client_id"], secret: form["client_secret"], at: .token, now: now)
+        }
+        return try client(inHeader: "authorization", of: request, at: .token, now: now)
+    }
+
+    private mutating func answer(_ granted: Granted, to client: ClientInstance, device: LabDevice, now: Date) throws
+        -> WireResponse
+    {
+        let lives = configuration.lives
+        let access = LabAccessToken(
+            value: try Self.newSecret(), family: granted.family, clientID: client.clientID,
+            magIdentifier: device.magIdentifier, user: granted.user, scopes: granted.scopes, issuedAt: now,
+            expiresAt: now + TimeInterval(lives.accessToken))
+        state.accessTokens[access.value] = access
+        var members: [String: JSON] = [
+            "access_token": .string(access.value), "token_type": "Bearer",
+            "expires_in": .integer(Int64(lives.accessToken)), "scope": .string(granted.scopes.joined(separator: " ")),
+        ]
+        if granted.refreshes {
+            let refresh = LabRefreshToken(
+                value: try Self.newSecret(), family: granted.family, clientID: client.clientID,
+                magIdentifier: device.magIdentifier, user: granted.user, scopes: granted.scopes,
+                expiresAt: now + TimeInterval(lives.refreshToken))
+            state.refreshTokens[refresh.value] = refresh
+            members["refresh_token"] = .string(refresh.value)
+        }
+        if granted.opensSession, Set(granted.scopes).isSuperset(of: ["openid", "msso"]) {
+            members["id_token"] = .string(try newSession(for: device, user: granted.user, client: client, now: now))
+            members["id_token_type"] = .string(IDToken.type)
+        }
+        return .json(.object(members))
+    }
+}
+
+/// The grants.
+extension GatewayCore {
+    /// An app-level token. Production gives no refresh token and no session with it (gateway protocol 5.2).
+    private func clientCredentials(_ request: TokenRequest) throws -> Granted {
+        Granted(
+            user: nil, scopes: try scopes(for: request), family: try Random.uuid(),
+            refreshes: configuration.givesSessionsToClients, opensSession: configuration.givesSessionsToClients)
+    }
+
+    private func password(_ request: TokenRequest) throws -> Granted {
+        guard let name = request.form["username"], let password = request.form["password"] else {
+            throw GatewayFault(3_003_103, "invalid_request", "username and password are mandatory")
+        }
+        guard let user = user(named: name, password: password) else {
+            throw GatewayFault(
+                3_003_202, status: 401, "invalid_grant",
+                "The given resource owner credentials were not valid")
+        }
+        return Granted(
+            user: user.name, scopes: try scopes(for: request), family: try Random.uuid(), refreshes: true,
+            opensSession: true)
+    }
+
+    /// Single use: the token is gone whatever follows (checklist 54).
+    private mutating func refresh(_ request: TokenRequest) throws -> Granted {
+        let invalid = GatewayFault(3_003_113, "invalid_grant", "The refresh token is unknown, used or ended")
+        guard let value = request.form["refresh_token"] else {
+            throw GatewayFault(3_003_103, "invalid_request", "refresh_token is missing")
+        }
+        guard let token = state.refreshTokens[value], token.expiresAt > request.now,
+            token.clientID == request.client.clientID, token.magIdentifier == request.device.magIdentifier
+        else { throw invalid }
+        state.refreshTokens[value] = nil
+        return Granted(
+            user: token.user, scopes: token.scopes, family: token.family, refreshes: true, opensSession: false)
+    }
+
+    /// Tokens for a session that is open on the device (gateway protocol 12.1).
+    private func assertion(_ request: TokenRequest) throws -> Granted {
+        guard let assertion = request.form["assertion"] else {
+            throw GatewayFault(3_003_103, "invalid_request", "assertion is missing")
+        }
+        guard
+            let session = try? session(
+                ofIDToken: assertion, magIdentifier: request.device.magIdentifier, now: request.now)
+        else { throw GatewayFault(3_003_113, "invalid_grant", "The id_token is invalid or ended") }
+        return Granted(
+            user: session.user, scopes: try scopes(for: request), family: session.jti, refreshes: true,
+            opensSession: false)
+    }
+
+    /// What was asked for, as far as the client is registered for it; all it is registered for when nothing was asked.
+    /// - Throws: 3003115
+    private func scopes(for request: TokenRequest) throws -> [String] {
+        let registered = (master(of: request.client)?.scope ?? "").split(separator: " ").map(String.init)
+        guard let asked = request.form["scope"] else { return registered }
+        let wanted = Set(asked.split(separator: " ").map(String.init))
+        let granted = registered.filter(wanted.contains)
+        guard !granted.isEmpty else {
+            throw GatewayFault(
+                3_003_115, "invalid_scope", "No registered scope value for this client has been requested")
+        }
+        return granted
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Groundwork
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOSSL
+
+/// A request's connection, for the certificate that the client showed and for faults that close it.
+struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+/// Turns Hummingbird's requests into the protocol's and back, with the faults that are set in between.
+struct GatewayResponder: HTTPResponder {
+    typealias Context = ConnectionContext
+
+    let desk: GatewayDesk
+    let faults: FaultSwitchboard
+    let journal: Journal
+    let prefix: String
+
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        let (path, query) = split(request.head.path ?? "/")
+        let endpoint = endpoint(at: path)
+        if let endpoint { journal.count(endpoint) }
+        var answer: WireResponse?
+        var losesAnswer = false
+        for fault in faults.strike(endpoint) {
+            switch fault {
+            case .delay(let milliseconds): try await Task.sleep(for: .milliseconds(milliseconds))
+            case .drop: return try await close(context, endpoint: endpoint)
+            case .dropAnswer: losesAnswer = true
+            case .status(let status): answer = .json(["error": "server_error"], status: status)
+            case .error(let code, let status):
+                answer = GatewayFault(code, status: status, "server_error", "A fault that was asked for").response
+            case .captivePortal: answer = Self.captivePortal
+            }
+        }
+        if answer == nil {
+            answer = try await protocolAnswer(to: request, endpoint: endpoint, path: path, query: query, context)
+        }
+        guard let answer, !losesAnswer else { return try await close(context, endpoint: endpoint) }
+        journal.record(
+            .request, "\(request.method.rawValue) \(path) \(answer.status)", endpoint: endpoint, status: answer.status,
+            errorCode: answer.errorCode, magIdentifier: Self.field("mag-identifier", of: request), at: desk.clock.now)
+        return Self.response(answer)
+    }
+
+    private func protocolAnswer(
+        to request: Request, endpoint: Endpoint?, path: String, query: String, _ context: ConnectionContext
+    ) async throws -> WireResponse {
+        guard let endpoint else {
+            return .json(["error": "invalid_request", "error_description": "no such endpoint"], status: 404)
+        }
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: WireRequest.bodyLimit)
+        } catch is NIOTooManyBytesError {
+            return .json(["error": "invalid_request", "error_description": "the body is too long"], status: 413)
+        }
+        let wire = WireRequest(
+            method: request.method.rawValue, path: path, query: query,
+            headers: request.headers.map { ($0.name.rawName, $0.value) }, body: Array(buffer: body),
+            certificate: try await context.channel.nioSSL_peerCertificate().get()?.toDERBytes())
+        return try await desk.answer(wire, at: endpoint)
+    }
+
+    /// Ends the connection instead of answering.
+    private func close(_ context: ConnectionContext, endpoint: Endpoint?) async throws -> Response {
+        journal.record(.fault, "connection dropped", endpoint: endpoint, at: desk.clock.now)
+        // Whether it could still be closed or was closed already, there is no answer.
+        try? await context.channel.close().get()
+        throw CancellationError()
+    }
+
+    private func split(_ target: String) -> (path: String, query: String) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = String(parts[0])
+        let below =
+            prefix.isEmpty ? path : path.hasPrefix("/\(prefix)/") ? String(path.dropFirst(prefix.count + 1)) : ""
+        return (below, parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    private func endpoint(at path: String) -> Endpoint? {
+        if path.hasPrefix(Endpoint.scoped.path + "/") { return .scoped }
+        return Endpoint.allCases.first { $0 != .scoped && $0.path == path }
+    }
+
+    private static func field(_ name: String, of request: Request) -> String? {
+        HTTPField.Name(name).flatMap { request.headers[$0] }.map { String($0.prefix(64)) }
+    }
+
+    static func response(_ answer: WireResponse) -> Response {
+        var headers = HTTPFields()
+        for header in answer.headers {
+            // Names are ours, so they are valid; they keep their spelling (Q4).
+            if let name = HTTPField.Name(header.name) { headers.append(HTTPField(name: name, value: header.value)) }
+        }
+        return Response(
+            status: .init(code: answer.status), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+
+    /// What the login page of a hotel says to everything.
+    private static let captivePortal = WireResponse(
+        status: 200, headers: [("Content-Type", "text/html")],
+        body: Array("<!DOCTYPE html><title>Welcome</title><p>Log in to use this network.</p>".utf8))
+}

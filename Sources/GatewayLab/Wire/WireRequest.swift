@@ -1,0 +1,41 @@
+/// A request as the protocol sees it: no socket, no server library.
+struct WireRequest: Sendable {
+    /// Longest body that is read, in bytes.
+    static let bodyLimit = 1 << 20
+
+    var method: String
+    /// Below the prefix, without the query.
+    var path: String
+    /// After the first `?`, as it came.
+    var query = ""
+    /// In the order and spelling they came.
+    var headers: [(name: String, value: String)] = []
+    var body: [UInt8] = []
+    /// DER of the certificate that the client showed in the handshake; it is of the lab's CA, but may have ended.
+    var certificate: [UInt8]?
+
+    /// The header's value without white space around it; `nil` when it is absent or blank.
+    ///
+    /// A blank `Authorization` counts as none (Q3), so blank counts as none everywhere.
+    func header(_ name: String) -> String? {
+        let wanted = name.lowercased()
+        for header in headers where header.name.lowercased() == wanted {
+            let value = header.value.trimmed
+            return value.isEmpty ? nil : value
+        }
+        return nil
+    }
+
+    func headerCount(_ name: String) -> Int {
+        let wanted = name.lowercased()
+        return headers.count { $0.name.lowercased() == wanted && !$0.value.trimmed.isEmpty }
+    }
+}
+
+extension StringProtocol {
+    /// Without spaces, tabs and line ends at both sides.
+    var trimmed: String {
+        let blank: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
+        return String(drop { blank.contains($0) }.reversed().drop { blank.contains($0) }.reversed())
+    }
+}

@@ -1,0 +1,71 @@
+/// Base 64 (RFC 4648 sections 4 and 5), strict: no white space, no foreign characters, no bits left over.
+public enum Base64 {
+    public enum Alphabet: Sendable {
+        /// `+` and `/`.
+        case standard
+        /// `-` and `_`.
+        case urlSafe
+    }
+
+    private static let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+    public static func encode(
+        _ bytes: some Sequence<UInt8>, alphabet: Alphabet = .standard, padded: Bool? = nil
+    ) -> String {
+        let characters = common + (alphabet == .standard ? Array("+/".utf8) : Array("-_".utf8))
+        var text: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(characters[Int(bits >> UInt32(count) & 63)])
+            }
+        }
+        if count > 0 { text.append(characters[Int(bits << UInt32(6 - count) & 63)]) }
+        if padded ?? (alphabet == .standard) {
+            while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads one alphabet; padding may be whole or absent, nothing in between.
+    /// - Returns: `nil` when the text is not canonical.
+    public static func decode(_ text: String, alphabet: Alphabet = .standard) -> [UInt8]? {
+        var characters = Array(text.utf8)
+        let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        if padding > 0 {
+            guard padding <= 2, characters.count.isMultiple(of: 4) else { return nil }
+            characters.removeLast(padding)
+        }
+        guard characters.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(characters.count * 3 / 4)
+        var bits: UInt32 = 0
+        var count = 0
+        for character in characters {
+            guard let value = value(character, alphabet) else { return nil }
+            bits = bits << 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(bits >> UInt32(count) & 255))
+                bits &= (1 << UInt32(count)) - 1
+            }
+        }
+        return bits == 0 ? bytes : nil
+    }
+
+    private static func value(_ character: UInt8, _ alphabet: Alphabet) -> UInt32? {
+        switch (character, alphabet) {
+        case (UInt8(ascii: "A")...UInt8(ascii: "Z"), _): UInt32(character - UInt8(ascii: "A"))
+        case (UInt8(ascii: "a")...UInt8(ascii: "z"), _): UInt32(character - UInt8(ascii: "a")) + 26
+        case (UInt8(ascii: "0")...UInt8(ascii: "9"), _): UInt32(character - UInt8(ascii: "0")) + 52
+        case (UInt8(ascii: "+"), .standard), (UInt8(ascii: "-"), .urlSafe): 62
+        case (UInt8(ascii: "/"), .standard), (UInt8(ascii: "_"), .urlSafe): 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import CCurl
+import Cryptography
+import Synchronization
+
+/// Whose connections they are: one client's.
+struct ConnectionOwner: Hashable, Sendable {
+    private static let last = Atomic<UInt64>(0)
+    private let number = ConnectionOwner.last.add(1, ordering: .relaxed).newValue
+}
+
+/// The connections that requests of one client, one trust and one identity may share. Used on the transfer thread only.
+///
+/// libcurl compares the TLS options it knows before it uses a connection again; it does not know what its TLS hook
+/// demanded. So each trust and identity has a cache of connections of its own.
+final class ConnectionPool {
+    /// What has to be equal. The clock of a trust is not part of it: it changes when a certificate is judged, not which.
+    struct Key: Hashable, Sendable {
+        let owner: ConnectionOwner
+        private let host: String?
+        private let checksHostName: Bool
+        private let usesPublicAnchors: Bool
+        private let anchors: [[UInt8]]
+        private let pins: Set<PublicKeyPin>
+        private let identity: [[UInt8]]
+
+        init(owner: ConnectionOwner, trust: ServerTrust?, identity: TLSIdentity?) {
+            self.owner = owner
+            host = trust?.host
+            checksHostName = trust?.checksHostName ?? false
+            usesPublicAnchors = trust?.usesPublicAnchors ?? false
+            anchors = trust?.anchors.map(\.der) ?? []
+            pins = Set(trust?.pins ?? [])
+            self.identity = identity?.chain.map(\.der) ?? []
+        }
+    }
+
+    /// A `CURLSH`; its cache of connections closes with it.
+    let share: UnsafeMutableRawPointer
+
+    init() throws(HTTPError) {
+        guard let share = curl_share_init() else { throw .library(operation: "make a connection pool", reason: "no memory") }
+        self.share = share
+        let status = latchkey_curl_share_connections(share)
+        guard status == CURLSHE_OK else {
+            throw .library(operation: "make a connection pool", reason: String(cString: curl_share_strerror(status)))
+        }
+    }
+
+    deinit { curl_share_cleanup(share) }
+}

@@ -1,0 +1,62 @@
+import CCurl
+import Cryptography
+import Glibc
+
+/// Tells a person's reason from libcurl's code and what is known of the transfer.
+struct Diagnosis {
+    let status: CURLcode
+    /// libcurl's own text, for handshakes with OpenSSL's reason.
+    let text: String
+    let target: RequestTarget
+    let unixSocket: String?
+    /// The connection, TLS included, had stood.
+    let hasConnected: Bool
+    /// The connection below TLS had stood and a handshake was begun.
+    let hasBegunTLS: Bool
+    /// The `errno` of a failed connect, or 0.
+    let systemError: Int32
+    let refusal: TLSRefusal?
+    /// What the server said when it broke off TLS.
+    let alert: TLSAlert?
+
+    /// `CURLE_TOO_LARGE`, which older headers do not have.
+    private static let tooLarge = CURLcode(100)
+
+    var error: HTTPError {
+        if let alert, alert.refusesCertificate {
+            return .clientCertificateRefused(host: target.host, alert: Int(alert.number))
+        }
+        switch status {
+        case CURLE_COULDNT_RESOLVE_HOST: return .cannotResolve(host: target.host)
+        case CURLE_COULDNT_RESOLVE_PROXY: return .cannotResolve(host: "the proxy for \(target.host)")
+        case CURLE_COULDNT_CONNECT, CURLE_PROXY: return unreachable(because: reason)
+        case CURLE_OPERATION_TIMEDOUT: return timeout
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION:
+            guard let refusal else { return .handshakeFailed(host: target.host, reason: text) }
+            return .tls(host: target.host, refusal: refusal)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
+            return .malformedResponse(url: target.location)
+        // libcurl's own bound of one header line, passed before the line is complete.
+        case CURLE_OUT_OF_MEMORY where hasConnected, Self.tooLarge where hasConnected:
+            return .responseHeadTooLarge(url: target.location)
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            return .connectionLost(url: target.location, reason: generalText)
+        default: return .library(operation: "carry out the request to \(target.location)", reason: generalText)
+        }
+    }
+
+    private var timeout: HTTPError {
+        if hasConnected { return .timeout(url: target.location) }
+        if hasBegunTLS { return .handshakeTimeout(host: target.host) }
+        return unreachable(because: "no answer in time")
+    }
+
+    private func unreachable(because reason: String) -> HTTPError {
+        if let unixSocket { return .cannotConnectToSocket(path: unixSocket, reason: reason) }
+        return .cannotConnect(host: target.host, port: target.port, reason: reason)
+    }
+
+    private var reason: String { systemError == 0 ? generalText : String(cString: strerror(systemError)) }
+
+    private var generalText: String { String(cString: curl_easy_strerror(status)) }
+}

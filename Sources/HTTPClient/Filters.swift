@@ -1,0 +1,31 @@
+import Cryptography
+
+/// Changes a request before it is sent: adds a token, a device header, a body.
+public protocol RequestFilter: Sendable {
+    /// - Parameter attempt: 1 for the first time this request is sent, 2 after one restart, and so on.
+    /// - Throws: anything; the request is then not sent and the error is the outcome.
+    func prepare(_ request: inout HTTPRequest, attempt: Int) async throws
+}
+
+/// What a response filter makes of a response.
+public enum Judgement: Sendable {
+    /// The response, changed or not, goes to the next filter.
+    case accept(HTTPResponse)
+    /// Something was put right; the original request is to be sent again through all request filters.
+    case restart
+}
+
+/// Looks at a response before the caller does: recovers, translates, refuses.
+public protocol ResponseFilter: Sendable {
+    /// - Parameter request: as it was sent, after all request filters.
+    /// - Throws: anything; the error is then the outcome.
+    func judge(_ response: HTTPResponse, to request: HTTPRequest, attempt: Int) async throws -> Judgement
+}
+
+/// Answers what a server asks of its client before it lets it in.
+public protocol ChallengeFilter: Sendable {
+    /// The identity to offer in TLS to this host, or `nil` to leave the question to the next filter.
+    ///
+    /// Asked before each connection, as TLS leaves no time to ask in between.
+    func identity(for host: String) async throws -> TLSIdentity?
+}

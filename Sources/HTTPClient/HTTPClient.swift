@@ -1,0 +1,48 @@
+import CCurl
+import Synchronization
+
+/// Sends HTTP requests over libcurl, with what each request says about trust and identity.
+///
+/// All clients of a process share one thread, `http`, which starts with the first request and sleeps while nothing
+/// is under way. Connections are kept and used again, but only among requests of one client whose trust and identity
+/// are equal: a connection never speaks for a request whose pins it was not checked against.
+public final class HTTPClient: Sendable {
+    /// Version of libcurl, as it runs.
+    public static var libraryVersion: String { String(cString: latchkey_curl_version()) }
+
+    private let connections = ConnectionOwner()
+    /// Whether there can be connections; the thread is not started just to forget none.
+    private let hasSent = Atomic(false)
+
+    public init() {}
+
+    deinit { forgetConnections() }
+
+    /// Sends a request and collects its response.
+    ///
+    /// Cancelling the task ends the transfer at once with ``HTTPError/cancelled``.
+    public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let collector = ResponseCollector(limit: request.responseLimit)
+        let order = try TransferOrder(request, for: connections, totalTimeout: request.timeout, sink: collector)
+        hasSent.store(true, ordering: .relaxed)
+        return try await collector.response(to: order)
+    }
+
+    /// Sends a request and returns as soon as the head of its response is there; the body follows in chunks.
+    ///
+    /// For streams of events that stay open: neither the time nor the length of the whole is bounded, only what waits
+    /// to be read is. Cancelling the task, or letting go of the stream, ends the transfer.
+    public func open(_ request: HTTPRequest) async throws(HTTPError) -> HTTPStream {
+        let queue = ChunkQueue()
+        let order = try TransferOrder(request, for: connections, totalTimeout: nil, sink: queue)
+        hasSent.store(true, ordering: .relaxed)
+        return try await queue.stream(of: order)
+    }
+
+    /// Closes the connections that are idle, and those in use once their requests are done; later requests connect
+    /// anew. For when an identity or a trust ends.
+    public func forgetConnections() {
+        guard hasSent.load(ordering: .relaxed) else { return }
+        TransferLoop.shared.forget(connections)
+    }
+}

@@ -1,0 +1,208 @@
+import CCurl
+import Cryptography
+
+/// One request under way on an easy handle, and what libcurl calls back about it. Lives on the transfer thread only.
+final class Transfer {
+    let order: TransferOrder
+    let easy: EasyHandle
+    /// Kept until the transfer is over: the easy handle points into all of these.
+    private let pool: ConnectionPool
+    private let upload: UploadBuffer?
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var isClosed = false
+
+    private var head = ResponseHead()
+    /// Why a callback ended the transfer; libcurl itself only knows that one did.
+    private var failure: HTTPError?
+    /// The context of the newest handshake of this transfer.
+    private var tls: TLSContext?
+    /// The newest alert of the server's.
+    private var alert: TLSAlert?
+    /// Whether the connection, its TLS session included, has stood.
+    private var hasConnected = false
+
+    init(_ order: TransferOrder, on easy: EasyHandle, pool: ConnectionPool) throws(HTTPError) {
+        self.order = order
+        self.easy = easy
+        self.pool = pool
+        // A method that usually has content says so when it has none (RFC 9110 section 8.6).
+        let body = order.body ?? (["POST", "PUT", "PATCH"].contains(order.method) ? [] : nil)
+        upload = body.map(UploadBuffer.init)
+        try setRequest()
+        try setConnection()
+        try setTLS()
+        try setCallbacks()
+    }
+
+    deinit { close() }
+
+    /// Gives the easy handle back, free of everything that points here. The handle must be out of the multi handle.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        easy.reset()
+        curl_slist_free_all(headerList)
+    }
+
+    /// Ends the wait of whoever sent the order. Called once.
+    func end(_ status: CURLcode) {
+        order.sink.end(failure ?? (status == CURLE_OK ? nil : diagnosis(of: status).error))
+    }
+
+    private func diagnosis(of status: CURLcode) -> Diagnosis {
+        Diagnosis(
+            status: status, text: easy.failureText(status), target: order.target, unixSocket: order.unixSocket,
+            hasConnected: hasConnected, hasBegunTLS: tls != nil, systemError: Int32(easy.number(CURLINFO_OS_ERRNO)),
+            refusal: tls?.lastRefusal, alert: alert)
+    }
+}
+
+// MARK: - Options
+
+extension Transfer {
+    private func setRequest() throws(HTTPError) {
+        try easy.set(CURLOPT_URL, order.target.url)
+        try easy.set(CURLOPT_PROTOCOLS_STR, order.target.isProtected ? "https" : "http")
+        if let upload {
+            try easy.set(CURLOPT_POST, true)
+            try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: upload.count)
+            try easy.set(CURLOPT_POSTFIELDS, pointer: upload.start)
+        } else if order.method == "HEAD" {
+            try easy.set(CURLOPT_NOBODY, true)
+        }
+        try easy.set(CURLOPT_CUSTOMREQUEST, order.method)
+        for line in order.headerLines {
+            guard let list = curl_slist_append(headerList, line) else {
+                throw .library(operation: "keep a header", reason: "no memory")
+            }
+            headerList = list
+        }
+        try easy.set(CURLOPT_HTTPHEADER, pointer: headerList)
+        try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        try easy.set(CURLOPT_FOLLOWLOCATION, false)
+    }
+
+    private func setConnection() throws(HTTPError) {
+        // Signals are the process's own; SIGPIPE is blocked on the transfer thread.
+        try easy.set(CURLOPT_NOSIGNAL, true)
+        try easy.set(CURLOPT_NOPROGRESS, true)
+        try easy.set(CURLOPT_SHARE, pointer: pool.share)
+        // Until it has answered, a connection is not worth keeping: on failure it is closed at once, not when it is found
+        // dead by a later request.
+        try easy.set(CURLOPT_FORBID_REUSE, true)
+        try easy.set(CURLOPT_TCP_KEEPALIVE, true)
+        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds: order.handshakeTimeout)
+        if let total = order.totalTimeout { try easy.set(CURLOPT_TIMEOUT_MS, milliseconds: total) }
+        if let path = order.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+        if order.unixSocket != nil || order.target.isLoopback { try easy.set(CURLOPT_NOPROXY, "*") }
+        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
+    }
+
+    private func setTLS() throws(HTTPError) {
+        guard order.target.isProtected else { return }
+        try easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        // The hook puts trust, host and identity into the SSL_CTX; libcurl then asks OpenSSL for the verdict once more.
+        // Its own host check stays off, since the trust names the host to check, or says that none is to be checked.
+        try easy.set(CURLOPT_SSL_VERIFYPEER, true)
+        try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
+        try easy.set(CURLOPT_CAINFO, pointer: nil)
+        try easy.set(CURLOPT_CAPATH, pointer: nil)
+        // libcurl would hand the certificate store of one SSL_CTX, with the anchors added to it, to the next.
+        try easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
+        // A resumed session shows no certificate, so the pins of this request would judge nothing.
+        try easy.set(CURLOPT_SSL_SESSIONID_CACHE, false)
+        try easy.check(CURLOPT_SSL_CTX_FUNCTION, latchkey_curl_set_tls_hook(easy.handle) { _, sslContext, transfer in
+            Transfer.from(transfer!).configure(sslContext!)
+        })
+        try easy.set(CURLOPT_SSL_CTX_DATA, pointer: reference)
+        try setTrace()
+    }
+
+    /// Listens to libcurl's trace for alerts, the one place where they always show.
+    ///
+    /// In TLS 1.3 a server judges the client's certificate while the client already sends, so libcurl may find the
+    /// connection closed on its request before it has read why. It reads that when it closes its own end.
+    private func setTrace() throws(HTTPError) {
+        try easy.set(CURLOPT_VERBOSE, true)
+        try easy.check(CURLOPT_DEBUGFUNCTION, latchkey_curl_set_trace(easy.handle) { _, kind, bytes, count, transfer in
+            guard kind == CURLINFO_SSL_DATA_IN else { return 0 }
+            let message = UnsafeRawBufferPointer(start: bytes, count: count)
+            if let alert = TLSAlert(message: message) { Transfer.from(transfer!).alert = alert }
+            return 0
+        })
+        try easy.set(CURLOPT_DEBUGDATA, pointer: reference)
+    }
+
+    private func setCallbacks() throws(HTTPError) {
+        try easy.setErrorText()
+        try easy.set(CURLOPT_PRIVATE, pointer: reference)
+        try easy.set(CURLOPT_HEADERFUNCTION, receiver: { bytes, size, count, transfer in
+            Transfer.from(transfer!).receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
+        })
+        try easy.set(CURLOPT_HEADERDATA, pointer: reference)
+        try easy.set(CURLOPT_WRITEFUNCTION, receiver: { bytes, size, count, transfer in
+            Transfer.from(transfer!).receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
+        })
+        try easy.set(CURLOPT_WRITEDATA, pointer: reference)
+        try easy.check(CURLOPT_PREREQFUNCTION, latchkey_curl_set_connected_hook(easy.handle) { transfer, _, _, _, _ in
+            Transfer.from(transfer!).hasConnected = true
+            return Int32(CURL_PREREQFUNC_OK)
+        })
+        try easy.set(CURLOPT_PREREQDATA, pointer: reference)
+    }
+
+    /// Unretained: the engine holds the transfer for as long as libcurl may call back.
+    private var reference: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func from(_ reference: UnsafeMutableRawPointer) -> Transfer {
+        Unmanaged<Transfer>.fromOpaque(reference).takeUnretainedValue()
+    }
+}
+
+// MARK: - What libcurl calls
+
+extension Transfer {
+    /// Called before each handshake, with libcurl's own `SSL_CTX` for it.
+    private func configure(_ sslContext: UnsafeMutableRawPointer) -> CURLcode {
+        guard let trust = order.trust else { return CURLE_ABORTED_BY_CALLBACK }
+        do {
+            let context = try TLSContext(trust: trust, identity: order.identity)
+            try context.configure(sslContext)
+            (tls, alert, hasConnected) = (context, nil, false)
+            return CURLE_OK
+        } catch {
+            failure = .handshakeFailed(host: order.target.host, reason: "\(error)")
+            return CURLE_ABORTED_BY_CALLBACK
+        }
+    }
+
+    /// - Returns: the count received, or 0 to end the transfer.
+    private func receive(line: UnsafeRawBufferPointer) -> Int {
+        switch head.receive(line) {
+        case .incomplete: return line.count
+        case .complete:
+            keepConnection()
+            order.sink.receive(head: head)
+            return line.count
+        case .tooLarge: failure = .responseHeadTooLarge(url: order.target.location)
+        case .malformed: failure = .malformedResponse(url: order.target.location)
+        }
+        return 0
+    }
+
+    private func keepConnection() {
+        do throws(HTTPError) { try easy.set(CURLOPT_FORBID_REUSE, false) } catch { failure = error }
+    }
+
+    private func receive(body piece: UnsafeRawBufferPointer) -> Int {
+        // libcurl takes any other count than the one offered for a failure, and may offer an empty piece.
+        guard !piece.isEmpty else { return 0 }
+        switch order.sink.receive(body: piece) {
+        case .taken: return piece.count
+        case .pause: return Int(CURL_WRITEFUNC_PAUSE)
+        case .tooLarge(let limit):
+            failure = .responseTooLarge(url: order.target.location, limit: limit)
+            return 0
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import CCurl
+import Glibc
+import Groundwork
+
+/// Drives all transfers of the process on the thread `http`, which it takes for good: it sleeps in `poll` until a
+/// socket, a deadline of a transfer or a command wakes it, and without limit when nothing is under way.
+actor TransferEngine {
+    /// The most connection pools and idle easy handles kept for later use.
+    private static let poolLimit = 64
+    private static let idleHandleLimit = 4
+
+    private let thread = NamedThread("http")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    private let multi: MultiHandle
+    private var transfers: [ObjectIdentifier: Transfer] = [:]
+    private var idleHandles: [EasyHandle] = []
+    private var pools: [(key: ConnectionPool.Key, pool: ConnectionPool)] = []
+
+    init(multi: MultiHandle) { self.multi = multi }
+
+    /// Never returns.
+    func run(for loop: TransferLoop) {
+        // OpenSSL writes to sockets without MSG_NOSIGNAL; a closed one is told by its error, not by a signal.
+        var brokenPipe = sigset_t()
+        sigemptyset(&brokenPipe)
+        sigaddset(&brokenPipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &brokenPipe, nil)
+        while true {
+            for command in loop.takeCommands() { obey(command) }
+            var running: Int32 = 0
+            var status = curl_multi_perform(multi.handle, &running)
+            endFinished()
+            if status == CURLM_OK { status = curl_multi_poll(multi.handle, nil, 0, Int32.max, nil) }
+            if status != CURLM_OK { endAll(because: status) }
+        }
+    }
+
+    private func obey(_ command: TransferLoop.Command) {
+        switch command {
+        case .start(let order): start(order)
+        case .cancel(let order):
+            guard let transfer = transfers[ObjectIdentifier(order)] else { return }
+            // First the answer: taking the handle out may wait for a name server (libcurl joins its resolver thread).
+            order.sink.end(.cancelled)
+            remove(transfer)
+        case .resume(let order):
+            guard let transfer = transfers[ObjectIdentifier(order)] else { return }
+            curl_easy_pause(transfer.easy.handle, CURLPAUSE_CONT)
+        case .forget(let owner):
+            // A pool closes with its last transfer.
+            pools.removeAll { $0.key.owner == owner }
+        }
+    }
+
+    private func start(_ order: TransferOrder) {
+        guard !order.isCancelled else { return order.sink.end(.cancelled) }
+        do throws(HTTPError) {
+            let easy = if let idle = idleHandles.popLast() { idle } else { try EasyHandle() }
+            let transfer = try Transfer(order, on: easy, pool: pool(for: order.pool))
+            let status = curl_multi_add_handle(multi.handle, easy.handle)
+            guard status == CURLM_OK else { throw failure("start a transfer", status) }
+            transfers[ObjectIdentifier(order)] = transfer
+        } catch {
+            order.sink.end(error)
+        }
+    }
+
+    private func endFinished() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi.handle, &left) {
+            var status = CURLE_OK
+            guard let handle = latchkey_curl_finished(message, &status) else { continue }
+            var reference: UnsafeMutableRawPointer?
+            latchkey_curl_get_pointer(handle, CURLINFO_PRIVATE, &reference)
+            guard let reference else { continue }
+            let transfer = Transfer.from(reference)
+            transfer.end(status)
+            remove(transfer)
+        }
+    }
+
+    /// Out of memory, or out of what `poll` needs: no transfer can go on.
+    private func endAll(because status: CURLMcode) {
+        for transfer in transfers.values {
+            transfer.order.sink.end(failure("go on", status))
+            remove(transfer)
+        }
+    }
+
+    private func remove(_ transfer: Transfer) {
+        curl_multi_remove_handle(multi.handle, transfer.easy.handle)
+        transfer.close()
+        transfers[ObjectIdentifier(transfer.order)] = nil
+        if idleHandles.count < Self.idleHandleLimit { idleHandles.append(transfer.easy) }
+    }
+
+    /// The pool of the key, most recently used first; the one least recently used makes room for a new one.
+    private func pool(for key: ConnectionPool.Key) throws(HTTPError) -> ConnectionPool {
+        let pool: ConnectionPool
+        if let index = pools.firstIndex(where: { $0.key == key }) {
+            pool = pools.remove(at: index).pool
+        } else {
+            pool = try ConnectionPool()
+        }
+        pools.insert((key, pool), at: 0)
+        if pools.count > Self.poolLimit { pools.removeLast() }
+        return pool
+    }
+
+    private func failure(_ operation: String, _ status: CURLMcode) -> HTTPError {
+        .library(operation: operation, reason: String(cString: curl_multi_strerror(status)))
+    }
+}

@@ -1,0 +1,89 @@
+import Cryptography
+import Synchronization
+
+/// A request that has been found sendable, on its way to the transfer thread.
+final class TransferOrder: Sendable {
+    let target: RequestTarget
+    let method: String
+    /// Header lines as libcurl takes them.
+    let headerLines: [String]
+    let body: [UInt8]?
+    let trust: ServerTrust?
+    let identity: TLSIdentity?
+    let unixSocket: String?
+    /// `nil`: as long as it takes.
+    let totalTimeout: Duration?
+    let handshakeTimeout: Duration
+    let pool: ConnectionPool.Key
+    let sink: any TransferSink
+    private let cancelled = Atomic(false)
+
+    init(
+        _ request: HTTPRequest, for owner: ConnectionOwner, totalTimeout: Duration?, sink: any TransferSink
+    ) throws(HTTPError) {
+        target = try RequestTarget(request.url)
+        if target.isProtected {
+            guard request.trust != nil else { throw .noTrust(host: target.host) }
+        } else {
+            guard request.unixSocket != nil || request.allowsPlainHTTP else { throw .plainHTTPRefused(host: target.host) }
+        }
+        if let path = request.unixSocket {
+            // sun_path of unix(7) holds 108 bytes, the last of them zero.
+            guard (1...107).contains(path.utf8.count), !path.utf8.contains(0) else {
+                throw .malformedRequest(reason: "the socket's path is empty or longer than 107 bytes")
+            }
+        }
+        method = try Self.checked(method: request.method)
+        headerLines = try Self.lines(of: request.headers)
+        body = request.body
+        trust = request.trust
+        identity = request.identity
+        unixSocket = request.unixSocket
+        self.totalTimeout = totalTimeout
+        handshakeTimeout = request.handshakeTimeout
+        pool = ConnectionPool.Key(
+            owner: owner, trust: target.isProtected ? request.trust : nil,
+            identity: target.isProtected ? request.identity : nil)
+        self.sink = sink
+    }
+
+    /// Set before the cancellation is announced, so that an order that is cancelled before it starts never starts.
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+
+    func cancel() { cancelled.store(true, ordering: .releasing) }
+
+    private static func checked(method: String) throws(HTTPError) -> String {
+        guard isToken(method) else { throw .malformedRequest(reason: "the method is not a token of letters and digits") }
+        return method
+    }
+
+    /// Every line is one field and nothing else: no value can begin a new one (RFC 9110 section 5.5).
+    private static func lines(of headers: HTTPHeaders) throws(HTTPError) -> [String] {
+        var lines: [String] = []
+        for (index, field) in headers.fields.enumerated() {
+            guard isToken(field.name) else {
+                throw .malformedRequest(reason: "the name of header \(index + 1) is not a token")
+            }
+            guard field.value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else {
+                throw .malformedRequest(reason: "the value of header \(field.name) holds a control character")
+            }
+            // The length and coding of the body are stated by libcurl from the body itself.
+            guard !field.isNamed("Content-Length"), !field.isNamed("Transfer-Encoding") else {
+                throw .malformedRequest(reason: "header \(field.name) is not the caller's to set")
+            }
+            let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+            lines.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
+        }
+        // Fields that libcurl would add by itself; a line without a value keeps it from doing so.
+        for name in ["Content-Type", "Accept", "Expect"] where headers.first(name) == nil { lines.append("\(name):") }
+        return lines
+    }
+
+    /// A token of RFC 9110 section 5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { tokenBytes.contains($0) }
+    }
+
+    private static let tokenBytes = Set(
+        "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+}

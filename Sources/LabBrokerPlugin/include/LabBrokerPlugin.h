@@ -1,0 +1,25 @@
+/* Lets the lab decide who may connect to its Mosquitto and which topics they may use.
+ *
+ * Mosquitto keeps TLS and MQTT; the plugin (interface version 5) asks the lab over a Unix socket, one line each way:
+ *
+ *     connect <client id> <user name> <password> <certificate>    -> allow | deny
+ *     publish <client id> <qos> <retain> <size> <topic> <payload> -> allow | deny
+ *     subscribe <client id> <filter>                              -> allow | deny
+ *     bye <client id>                                             (no answer)
+ *
+ * Texts and bytes are hexadecimal, "-" where there are none; numbers are decimal; the certificate is DER; of a payload
+ * the first 1024 bytes are sent. Whatever goes wrong, no answer within two seconds included, is a denial. Deliveries
+ * are not asked about: what a client may subscribe to it may read. When the lab goes away, so does the broker. */
+#ifndef LAB_BROKER_PLUGIN_H
+#define LAB_BROKER_PLUGIN_H
+
+enum {
+    LAB_ANSWER_SECONDS = 2,
+    /* Longest client id, user name, password or topic that is asked about, in bytes. */
+    LAB_FIELD_LIMIT = 4096,
+    LAB_PAYLOAD_LIMIT = 1024,
+    LAB_CERTIFICATE_LIMIT = 16384,
+    LAB_LINE_LIMIT = 2 * (3 * LAB_FIELD_LIMIT + LAB_CERTIFICATE_LIMIT) + 64,
+};
+
+#endif

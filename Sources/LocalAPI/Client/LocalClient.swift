@@ -1,0 +1,100 @@
+import Glibc
+public import Groundwork
+import HTTPClient
+
+/// Asks the daemon, as `latchkey` and programs in Swift do.
+public struct LocalClient: Sendable {
+    private let socketPath: String
+    private let client = HTTPClient()
+
+    public init(socketPath: String) { self.socketPath = socketPath }
+
+    /// - Throws: ``LocalAPIError``
+    public func get(_ path: String, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
+        try await ask("GET", path, nil, timeout)
+    }
+
+    /// - Throws: ``LocalAPIError``
+    public func post(_ path: String, _ body: JSON, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
+        try await ask("POST", path, body, timeout)
+    }
+
+    /// - Throws: ``LocalAPIError``
+    public func delete(_ path: String, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
+        try await ask("DELETE", path, nil, timeout)
+    }
+
+    /// The events of a stream, until it ends or the reader stops.
+    public func events(_ path: String) -> LocalEvents { LocalEvents(client: self, path: path) }
+
+    private func ask(
+        _ method: String, _ path: String, _ body: JSON?, _ timeout: Duration
+    ) async throws(LocalAPIError) -> JSON {
+        var request = request(method, path, body)
+        request.timeout = timeout
+        let response: HTTPResponse
+        do {
+            response = try await client.send(request)
+        } catch {
+            throw explained(error)
+        }
+        guard response.isSuccess else { throw remote(response.status, response.body) }
+        do {
+            return try JSON(parsing: response.body, limit: HTTPRequest.defaultResponseLimit)
+        } catch {
+            throw .noAnswer(reason: error.message)
+        }
+    }
+
+    /// Opens an event stream, as one event a line.
+    func open(_ path: String) async throws(LocalAPIError) -> HTTPStream {
+        var request = request("GET", path, nil)
+        request.headers.set("Accept", "application/x-ndjson")
+        let stream: HTTPStream
+        var body: [UInt8] = []
+        do {
+            stream = try await client.open(request)
+            guard stream.status != 200 else { return stream }
+            for try await piece in stream where body.count <= Self.errorLimit { body += piece }
+        } catch {
+            throw explained(error)
+        }
+        throw remote(stream.status, body)
+    }
+
+    /// The most bytes of an error answer that are looked at.
+    private static let errorLimit = 64 << 10
+
+    private func request(_ method: String, _ path: String, _ body: JSON?) -> HTTPRequest {
+        var request = HTTPRequest(method, "http://localhost\(path)", body: body?.bytes)
+        if body != nil { request.headers.set("Content-Type", "application/json") }
+        request.unixSocket = socketPath
+        return request
+    }
+
+    func explained(_ error: HTTPError) -> LocalAPIError {
+        switch error {
+        case .cannotConnectToSocket(let path, _):
+            access(path, W_OK) != 0 && errno == EACCES ? .socketForbidden(path: path) : .daemonNotRunning(path: path)
+        case .cancelled: .cancelled
+        default: .noAnswer(reason: error.message)
+        }
+    }
+
+    private func remote(_ status: Int, _ body: [UInt8]) -> LocalAPIError {
+        LocalAPIError(status: status, explanation: (try? JSON(parsing: body)) ?? .null)
+    }
+}
+
+extension LocalAPIError {
+    /// What the daemon said.
+    ///
+    /// - Parameter explanation: `{"error": {"code", "message", "remedy"}}`, as far as it is that.
+    init(status: Int, explanation: JSON) {
+        let error = explanation["error"]
+        self = .remote(
+            status: status, code: error?["code"]?.string ?? "local-api.no-answer",
+            message: error?["message"]?.string ?? "the daemon answered with status \(status)",
+            remedy: error?["remedy"]?.string)
+    }
+}

@@ -1,0 +1,61 @@
+import Groundwork
+import HTTPClient
+
+/// The events of a stream of the daemon, taken as the reader asks for them.
+///
+/// Ends when the daemon ends the stream, or in a cancelled task.
+public struct LocalEvents: AsyncSequence, Sendable {
+    public typealias Element = LocalEvent
+    public typealias Failure = LocalAPIError
+
+    let client: LocalClient
+    let path: String
+
+    /// Connects with the first event that is asked for.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let client: LocalClient
+        private let path: String
+        private var source: HTTPStream.AsyncIterator?
+        private var lines = LineSplitter()
+        private var waiting: ArraySlice<[UInt8]> = []
+
+        fileprivate init(_ events: LocalEvents) { (client, path) = (events.client, events.path) }
+
+        /// - Throws: ``LocalAPIError``; ``LocalAPIError/remote(status:code:message:remedy:)`` also where the daemon breaks off.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(LocalAPIError) -> LocalEvent? {
+            do {
+                if source == nil { source = try await client.open(path).makeAsyncIterator() }
+                while true {
+                    if let line = waiting.popFirst() {
+                        guard !line.isEmpty else { continue }
+                        return try event(line)
+                    }
+                    guard let piece = try await piece() else { return nil }
+                    waiting = try lines.add(piece)[...]
+                }
+            } catch .cancelled {
+                return nil
+            }
+        }
+
+        private mutating func piece(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError) -> [UInt8]? {
+            do {
+                return try await source?.next(isolation: actor)
+            } catch {
+                throw client.explained(error)
+            }
+        }
+
+        private func event(_ line: [UInt8]) throws(LocalAPIError) -> LocalEvent {
+            guard let json = try? JSON(parsing: line, limit: LineSplitter.limit), let name = json["event"]?.string,
+                let data = json["data"]
+            else { throw .noAnswer(reason: "the event stream holds something else than events") }
+            if name == LocalEvent.errorName { throw LocalAPIError(status: 200, explanation: data) }
+            return LocalEvent(name: name, id: json["id"]?.string, data: data)
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}

@@ -1,0 +1,39 @@
+public import Groundwork
+
+/// One event of a stream.
+public struct LocalEvent: Sendable, Equatable {
+    /// What kind of event it is; `error` is the last one of a stream that broke off.
+    public let name: String
+    /// For the reader to tell where it was, if the source of the events has something for that.
+    public let id: String?
+    public let data: JSON
+
+    public init(name: String, id: String? = nil, data: JSON) {
+        self.name = name
+        self.id = id
+        self.data = data
+    }
+
+    /// The last event of a stream that broke off.
+    init(_ error: any Error) { self.init(name: Self.errorName, data: LocalResponse.explanation(of: error)) }
+
+    static let errorName = "error"
+
+    /// As Server-Sent Events write it (HTML standard, section 9.2). JSON text has no line break, so one `data` line holds it.
+    var serverSent: [UInt8] {
+        var text = ""
+        if let id { text += "id: \(Self.oneLine(id))\n" }
+        return Array("\(text)event: \(Self.oneLine(name))\ndata: \(data.text)\n\n".utf8)
+    }
+
+    /// As a line of NDJSON.
+    var line: [UInt8] {
+        var members: [String: JSON] = ["event": .string(name), "data": data]
+        if let id { members["id"] = .string(id) }
+        return JSON.object(members).bytes + [UInt8(ascii: "\n")]
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
+    }
+}

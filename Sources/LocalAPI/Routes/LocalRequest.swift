@@ -1,0 +1,29 @@
+public import Groundwork
+public import HTTPClient
+
+/// A request as a route's handler sees it: complete, and let in by the policy.
+public struct LocalRequest: Sendable {
+    public let method: String
+    public let path: String
+    /// What stands for the `{names}` of the route's pattern.
+    public let parameters: [String: String]
+    /// The parameters that the route describes, as far as they were given.
+    public let query: [String: String]
+    public let headers: HTTPHeaders
+    public internal(set) var body: [UInt8] = []
+    public let peer: Peer
+
+    /// The body as a JSON object.
+    ///
+    /// - Throws: ``LocalAPIError/badBody(reason:)``
+    public func json() throws(LocalAPIError) -> JSON {
+        let json: JSON
+        do {
+            json = try JSON(parsing: body, limit: .max)
+        } catch {
+            throw .badBody(reason: "is \(error.message)")
+        }
+        guard json.object != nil else { throw .badBody(reason: "is \(json.kind), not an object") }
+        return json
+    }
+}

@@ -1,0 +1,82 @@
+import Groundwork
+
+/// The OpenAPI 3.1 document of the routes, made from the routes, so that it cannot differ from them.
+extension Router {
+    static let documentPath = "/v1/openapi.json"
+
+    /// Adds the route that serves the document, which describes that route too.
+    mutating func addOpenAPI() {
+        let description = RouteDescription("This document", answer: .object([:], "OpenAPI 3.1"))
+        var described = self
+        described.on("GET", Self.documentPath, needs: .read, description) { _ in .json([:]) }
+        let document = described.openAPI
+        on("GET", Self.documentPath, needs: .read, description) { _ in .json(document) }
+    }
+
+    var openAPI: JSON {
+        var paths: [String: JSON] = [:]
+        for route in routes {
+            var methods = paths[route.path]?.object ?? [:]
+            methods[route.method.lowercased()] = route.operation
+            paths[route.path] = .object(methods)
+        }
+        return [
+            "openapi": "3.1.0",
+            "info": [
+                "title": "Latchkey local API", "version": "1",
+                "description": "HTTP on a Unix socket of the board. Access is by the user and groups of the program that connects.",
+            ],
+            "servers": [["url": "http://localhost"]],
+            "paths": .object(paths),
+            "components": ["schemas": ["Error": LocalResponse.errorSchema.json]],
+        ]
+    }
+}
+
+extension Router.Route {
+    fileprivate var operation: JSON {
+        var operation: [String: JSON] = [
+            "operationId": .string(([method.lowercased()] + pattern.dropFirst().map(Self.word)).joined(separator: "-")),
+            "summary": .string(description.summary),
+            "description": .string("Needs the permission to \(permission.rawValue)."),
+            "responses": [
+                "\(description.status)": ["description": "Success", "content": content],
+                "default": [
+                    "description": "Failure",
+                    "content": ["application/json": ["schema": ["$ref": "#/components/schemas/Error"]]],
+                ],
+            ],
+        ]
+        let parameters = parameterNames.map { parameter($0, in: "path", description.path[$0]) }
+            + description.query.sorted { $0.key < $1.key }.map { parameter($0.key, in: "query", $0.value) }
+        if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
+        if let body = description.body {
+            let schema = Schema.object(body, required: description.requiredMembers)
+            operation["requestBody"] = ["required": true, "content": ["application/json": ["schema": schema.json]]]
+        }
+        return .object(operation)
+    }
+
+    /// A stream is offered as Server-Sent Events and as one JSON object a line; a schema can say only what such a line is.
+    private var content: JSON {
+        guard description.streams else { return ["application/json": ["schema": description.answer?.json ?? [:]]] }
+        let known = description.events.sorted { $0.key < $1.key }.map { name, data -> JSON in
+            Schema.object(["event": .string("", choices: [name]), "data": data], required: ["event", "data"]).json
+        }
+        let line: JSON = known.isEmpty
+            ? Schema.object(["event": .string("its name"), "data": "what happened"], required: ["event", "data"]).json
+            : ["anyOf": .array(known)]
+        return ["text/event-stream": ["schema": Schema.string("Server-Sent Events").json], "application/x-ndjson": ["schema": line]]
+    }
+
+    private func parameter(_ name: String, in place: String, _ schema: Schema?) -> JSON {
+        var members = (schema ?? .string("")).json.object ?? [:]
+        var parameter: [String: JSON] = ["name": .string(name), "in": .string(place), "required": .bool(place == "path")]
+        parameter["description"] = members.removeValue(forKey: "description")
+        parameter["schema"] = .object(members)
+        return .object(parameter)
+    }
+
+    /// A segment as a word of an identifier: `{name}` as `name`.
+    private static func word(_ segment: String) -> String { segment.filter { $0.isLetter || $0.isNumber } }
+}

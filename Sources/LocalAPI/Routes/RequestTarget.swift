@@ -1,0 +1,75 @@
+import Groundwork
+
+/// Path and query of a request, decoded strictly: what two readers could read differently is refused.
+struct RequestTarget: Equatable {
+    /// The path between its slashes, each piece decoded.
+    let segments: [String]
+    let query: [String: String]
+
+    var path: String { "/" + segments.joined(separator: "/") }
+
+    /// - Parameter target: the origin form (RFC 9112 section 3.2.1) as it was sent.
+    /// - Throws: ``LocalAPIError/badTarget(reason:)``
+    init(_ target: some Collection<UInt8>) throws(LocalAPIError) {
+        if let byte = target.first(where: { !Self.isPlain($0) }) {
+            throw .badTarget(reason: "holds the byte 0x\(Hex.encode([byte])), which has to be percent-encoded")
+        }
+        let parts = target.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let path = parts.first, path.first == UInt8(ascii: "/") else { throw .badTarget(reason: "does not begin with /") }
+        segments = try Self.segments(path.dropFirst())
+        query = try Self.query(parts.count > 1 ? Array(parts[1]) : [])
+    }
+
+    private static func segments(_ path: some Collection<UInt8>) throws(LocalAPIError) -> [String] {
+        guard !path.isEmpty else { return [] }
+        var segments: [String] = []
+        for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            let decoded = try decode(segment)
+            guard !decoded.isEmpty else { throw .badTarget(reason: "has an empty path segment") }
+            guard decoded != ".", decoded != "..", !decoded.contains("/"), !decoded.contains("\\") else {
+                throw .badTarget(reason: "has a path segment that leads elsewhere")
+            }
+            segments.append(decoded)
+        }
+        return segments
+    }
+
+    private static func query(_ text: [UInt8]) throws(LocalAPIError) -> [String: String] {
+        guard !text.isEmpty else { return [:] }
+        var query: [String: String] = [:]
+        for pair in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try decode(parts[0])
+            guard !name.isEmpty, parts.count == 2 else { throw .badTarget(reason: "has a query that is not name=value") }
+            guard query[name] == nil else { throw .badTarget(reason: "names \(name) twice") }
+            query[name] = try decode(parts[1])
+        }
+        return query
+    }
+
+    /// Percent-decoding (RFC 3986 section 2.1); a plus sign is a plus sign.
+    private static func decode(_ text: some Collection<UInt8>) throws(LocalAPIError) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else { bytes.append(byte); continue }
+            guard let value = Hex.decode(String(decoding: rest.prefix(2), as: UTF8.self))?.first else {
+                throw .badTarget(reason: "has a broken percent-encoding")
+            }
+            rest = rest.dropFirst(2)
+            bytes.append(value)
+        }
+        guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { throw .badTarget(reason: "holds control characters") }
+        guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .badTarget(reason: "is not UTF-8") }
+        return decoded
+    }
+
+    /// Whether a path or query may hold this byte (RFC 3986 section 3.3 and 3.4).
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "-._~!$&'()*+,;=:@/?%".utf8.contains(byte)
+        }
+    }
+}

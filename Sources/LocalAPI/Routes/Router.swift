@@ -1,0 +1,80 @@
+import Groundwork
+
+/// Finds the handler of a request by method and path.
+public struct Router: Sendable {
+    /// Answers one request. An ``Groundwork/Explained`` error becomes the JSON error of the answer.
+    public typealias Handler = @Sendable (LocalRequest) async throws -> LocalResponse
+
+    struct Route: Sendable {
+        let method: String
+        let pattern: [String]
+        let permission: Permission
+        let description: RouteDescription
+        let handler: Handler
+
+        var path: String { "/" + pattern.joined(separator: "/") }
+        var parameterNames: [String] { pattern.compactMap(Router.parameterName) }
+
+        /// What stands for the `{names}`; `nil` when the path is not of this pattern.
+        func parameters(of segments: [String]) -> [String: String]? {
+            guard segments.count == pattern.count else { return nil }
+            var parameters: [String: String] = [:]
+            for (expected, segment) in zip(pattern, segments) {
+                if let name = Router.parameterName(expected) {
+                    parameters[name] = segment
+                } else if expected != segment {
+                    return nil
+                }
+            }
+            return parameters
+        }
+    }
+
+    private(set) var routes: [Route] = []
+    private let statuses: [(prefix: String, status: Int)]
+
+    /// - Parameter statuses: HTTP statuses of errors by their stable code: the first whose prefix fits, so that
+    ///   `gateway.` stands for a whole room. 500 where none fits.
+    public init(statuses: [(prefix: String, status: Int)] = []) { self.statuses = statuses }
+
+    /// - Parameters:
+    ///   - method: `GET`, which answers `HEAD` too, `POST`, `PUT`, `PATCH` or `DELETE`.
+    ///   - pattern: such as `/v1/sensors/{name}`. A path that fits several is the one's with the fewest names.
+    public mutating func on(
+        _ method: String, _ pattern: String, needs permission: Permission, _ description: RouteDescription,
+        handler: @escaping Handler
+    ) {
+        let route = Route(
+            method: method, pattern: pattern.split(separator: "/").map(String.init), permission: permission,
+            description: description, handler: handler)
+        let place = routes.firstIndex { $0.parameterNames.count > route.parameterNames.count }
+        routes.insert(route, at: place ?? routes.endIndex)
+    }
+
+    /// - Throws: ``LocalAPIError/notFound(path:)``, ``LocalAPIError/methodNotAllowed(method:path:allowed:)``
+    func route(
+        _ method: String, _ target: RequestTarget
+    ) throws(LocalAPIError) -> (route: Route, parameters: [String: String]) {
+        let wanted = method == "HEAD" ? "GET" : method
+        var allowed: Set<String> = []
+        for route in routes {
+            guard let parameters = route.parameters(of: target.segments) else { continue }
+            if route.method == wanted { return (route, parameters) }
+            allowed.formUnion(route.method == "GET" ? ["GET", "HEAD"] : [route.method])
+        }
+        guard allowed.isEmpty else {
+            throw .methodNotAllowed(method: method, path: target.path, allowed: allowed.sorted())
+        }
+        throw .notFound(path: target.path)
+    }
+
+    func status(of error: any Error) -> Int {
+        if let error = error as? LocalAPIError { return error.status }
+        guard let code = (error as? any Explained)?.code else { return 500 }
+        return statuses.first { code.hasPrefix($0.prefix) }?.status ?? 500
+    }
+
+    private static func parameterName(_ segment: String) -> String? {
+        segment.hasPrefix("{") && segment.hasSuffix("}") ? String(segment.dropFirst().dropLast()) : nil
+    }
+}

@@ -1,0 +1,270 @@
+import CMicroHTTPD
+import HTTPClient
+import Synchronization
+
+/// One request and its answer. libmicrohttpd's callbacks come on its thread; the route's handler runs in a task.
+///
+/// libmicrohttpd holds it from the first line of the request until it has told the completion; the task holds it until
+/// the handler is done.
+final class Exchange: @unchecked Sendable {
+    // `target` and the variables down to `drained` are touched on libmicrohttpd's thread only; what the task and a
+    // stopping server share with it is in `state`.
+    private let connection: SleepingConnection
+    private let peerConnection: PeerConnection
+    private let service: LocalService
+    private let target: [UInt8]
+
+    private enum Admission {
+        case awaited
+        case granted(Router.Route, LocalRequest)
+        case refused(LocalResponse)
+    }
+    private var admission = Admission.awaited
+    private var isHead = false
+    private var wantsLines = false
+    /// Bytes of a refused request's body that were read and dropped.
+    private var drained = 0
+
+    private struct State {
+        var answer: LocalResponse?
+        var task: Task<Void, Never>?
+        var feed: EventFeed?
+        var watch: HangUpWatch?
+        /// The place among the user's requests, while the handler works or the answer is being written.
+        var place: UserShares.Place?
+        var handlerIsDone = false
+        var connectionIsDone = false
+        var isStopping = false
+
+        mutating func settle() { if handlerIsDone && connectionIsDone { place = nil } }
+    }
+    private let state = Mutex(State())
+
+    init(_ connection: OpaquePointer, target: [UInt8], of peer: PeerConnection, service: LocalService) {
+        self.connection = SleepingConnection(connection)
+        self.target = target
+        self.service = service
+        peerConnection = peer
+    }
+
+    // MARK: On libmicrohttpd's thread
+
+    /// Called with the head, then with each piece of the body, then without a piece; and again when the connection wakes.
+    ///
+    /// - Parameter body: a piece of the body; empty at the end.
+    /// - Returns: `false` to close the connection.
+    func handle(_ method: String, _ body: UnsafeRawBufferPointer) -> Bool {
+        if let answer = state.withLock(\.answer) { return queue(answer) }
+        switch admission {
+        case .awaited:
+            return admit(method)
+        case .granted(let route, var request) where !body.isEmpty:
+            guard request.body.count + body.count <= service.limits.bodyBytes else { return refuse(.bodyTooLarge(limit: service.limits.bodyBytes)) }
+            // One owner of the bytes, so that they are added in place.
+            admission = .awaited
+            request.body += body
+            admission = .granted(route, request)
+            return true
+        case .granted(let route, let request):
+            service.deadlines.forget(peerConnection.descriptor)
+            run(route, request)
+            if connection.sleep(unless: { state.withLock { $0.answer != nil } }) { return true }
+            // The handler was quicker than this thread.
+            return queue(state.withLock(\.answer) ?? service.answer(to: LocalAPIError.stopping))
+        case .refused where !body.isEmpty:
+            // Most programs read an answer only when they have sent all.
+            drained += body.count
+            return drained <= drainLimit
+        case .refused(let answer):
+            return queue(answer)
+        }
+    }
+
+    private var drainLimit: Int { 8 * service.limits.bodyBytes }
+
+    /// Decides on the head alone: nobody's body is kept who would not be let in.
+    private func admit(_ method: String) -> Bool {
+        isHead = method == "HEAD"
+        let headers = self.headers
+        wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
+        let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
+        do {
+            let (route, request) = try judged(method, headers, announced)
+            admission = .granted(route, request)
+            return true
+        } catch {
+            guard headers.first("Expect") == nil, announced <= drainLimit else { return queue(service.answer(to: error)) }
+            return refuse(error)
+        }
+    }
+
+    private func refuse(_ error: LocalAPIError) -> Bool {
+        admission = .refused(service.answer(to: error))
+        return true
+    }
+
+    private func judged(
+        _ method: String, _ headers: HTTPHeaders, _ announced: Int
+    ) throws(LocalAPIError) -> (Router.Route, LocalRequest) {
+        let limits = service.limits
+        guard latchkey_http_head_size(connection.handle) <= limits.headBytes else { throw .headTooLarge(limit: limits.headBytes) }
+        let target = try RequestTarget(target)
+        let (route, parameters) = try service.router.route(method, target)
+        let peer = peerConnection.peer
+        guard service.policy.allows(peer, route.permission) else {
+            throw .accessDenied(permission: route.permission, uid: peer.uid)
+        }
+        let known = route.description.query
+        if let unknown = target.query.keys.sorted().first(where: { known[$0] == nil }) {
+            throw .unknownParameter(name: unknown, known: known.keys.sorted())
+        }
+        guard announced <= limits.bodyBytes else { throw .bodyTooLarge(limit: limits.bodyBytes) }
+        guard !state.withLock(\.isStopping) else { throw .stopping }
+        guard let place = service.requests.take(peer.uid) else {
+            throw .tooManyRequests(uid: peer.uid, limit: limits.requestsPerUser)
+        }
+        state.withLock { $0.place = place }
+        return (route, LocalRequest(
+            method: method, path: target.path, parameters: parameters, query: target.query, headers: headers, peer: peer))
+    }
+
+    private var headers: HTTPHeaders {
+        var headers: HTTPHeaders = [:]
+        withUnsafeMutablePointer(to: &headers) { headers in
+            _ = MHD_get_connection_values(
+                connection.handle, .HEADER_KIND,
+                { headers, _, name, value in
+                    guard let headers, let name else { return .NO }
+                    headers.assumingMemoryBound(to: HTTPHeaders.self).pointee
+                        .add(String(cString: name), value.map { String(cString: $0) } ?? "")
+                    return .YES
+                }, headers)
+        }
+        return headers
+    }
+
+    private func queue(_ answer: LocalResponse) -> Bool {
+        service.deadlines.forget(peerConnection.descriptor)
+        var headers = answer.headers
+        let response: OpaquePointer?
+        switch answer.body {
+        case .bytes(let bytes):
+            response = bytes.withUnsafeBytes {
+                MHD_create_response_from_buffer(
+                    $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
+            }
+        case .events(let production):
+            headers.add("Content-Type", wantsLines ? "application/x-ndjson" : "text/event-stream")
+            response = isHead ? MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) : stream(production)
+        }
+        guard let response else { return false }
+        defer { MHD_destroy_response(response) }
+        for header in headers.fields { MHD_add_response_header(response, header.name, header.value) }
+        return MHD_queue_response(connection.handle, UInt32(answer.status), response) == .YES
+    }
+
+    private func stream(_ production: @escaping LocalResponse.Production) -> OpaquePointer? {
+        let feed = EventFeed(connection)
+        let watch = HangUpWatch(peerConnection.descriptor) { feed.end() }
+        let isStopping = state.withLock { state in
+            state.feed = feed
+            state.watch = watch
+            state.handlerIsDone = false
+            return state.isStopping
+        }
+        if isStopping { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
+        produce(production, into: feed)
+        return MHD_create_response_from_callback(
+            UInt64.max, 16 << 10,
+            { feed, _, buffer, size in
+                guard let feed, let buffer else { return latchkey_http_end_of_stream }
+                return Unmanaged<EventFeed>.fromOpaque(feed).takeUnretainedValue()
+                    .read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
+            }, Unmanaged.passRetained(feed).toOpaque(),
+            { feed in if let feed { Unmanaged<EventFeed>.fromOpaque(feed).release() } })
+    }
+
+    /// The request has begun: the server may stop from now on.
+    func begin() {
+        service.deadlines.begin(peerConnection.descriptor)
+        if !service.add(self) { stop() }
+    }
+
+    /// The answer is written, or the connection has gone.
+    func complete() {
+        let (task, feed, watch) = state.withLock { state in
+            state.connectionIsDone = true
+            // Without a task there is no handler to wait for.
+            if state.task == nil { state.handlerIsDone = true }
+            state.settle()
+            defer { state.watch = nil }
+            return (state.task, state.feed, state.watch)
+        }
+        watch?.stop()
+        feed?.end()
+        task?.cancel()
+        service.remove(self)
+        service.deadlines.await(peerConnection.descriptor, isNew: false)
+    }
+
+    // MARK: On any thread
+
+    private func run(_ route: Router.Route, _ request: LocalRequest) {
+        let task = Task {
+            let answer: LocalResponse
+            do {
+                answer = try await route.handler(request)
+            } catch {
+                answer = service.answer(to: error)
+            }
+            state.withLock { state in
+                if state.answer == nil { state.answer = answer }
+                state.handlerIsDone = true
+                state.settle()
+            }
+            connection.wake()
+        }
+        keep(task)
+    }
+
+    private func produce(_ production: @escaping LocalResponse.Production, into feed: EventFeed) {
+        let task = Task {
+            do {
+                try await production { [self] in await feed.send(written($0)) }
+            } catch is CancellationError {
+                // The reader has gone, or has been told that the server stops.
+            } catch {
+                feed.end(with: written(LocalEvent(error)))
+            }
+            feed.end()
+            state.withLock { state in
+                state.handlerIsDone = true
+                state.settle()
+            }
+        }
+        keep(task)
+    }
+
+    /// Called before the connection can complete: on libmicrohttpd's thread, in a callback.
+    private func keep(_ task: Task<Void, Never>) {
+        let isStopping = state.withLock { state in
+            state.task = task
+            return state.isStopping
+        }
+        if isStopping { task.cancel() }
+    }
+
+    private func written(_ event: LocalEvent) -> [UInt8] { wantsLines ? event.line : event.serverSent }
+
+    /// The server stops: what sleeps wakes, and gets its last answer or event.
+    func stop() {
+        let (feed, task) = state.withLock { state in
+            state.isStopping = true
+            if state.answer == nil { state.answer = service.answer(to: LocalAPIError.stopping) }
+            return (state.feed, state.task)
+        }
+        feed?.end(with: written(LocalEvent(LocalAPIError.stopping)))
+        task?.cancel()
+        connection.wake()
+    }
+}

@@ -1,0 +1,104 @@
+import Glibc
+
+/// A Unix socket that listens under a path; closed with its end.
+struct ListeningSocket: ~Copyable {
+    let descriptor: Int32
+    let path: String
+    /// Which file is ours, so that a successor's is left alone.
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// Takes over the path of a daemon that died; one that still listens keeps it.
+    ///
+    /// - Parameter group: of the file, whose mode is 0660; `nil` leaves the process's own.
+    /// - Throws: ``LocalAPIError/alreadyRunning(path:)``, ``LocalAPIError/cannotListen(path:reason:)``
+    init(at path: String, group: UInt32?) throws(LocalAPIError) {
+        guard var address = Self.address(path) else {
+            throw .cannotListen(path: path, reason: "the path is longer than 107 bytes")
+        }
+        // Of two daemons that start at once, one looks only when the other listens.
+        let turn = try Self.lock(path)
+        defer { close(turn) }
+        let descriptor = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        do throws(LocalAPIError) {
+            if Self.call(bind, descriptor, &address) != 0 {
+                guard errno == EADDRINUSE else { throw Self.failure(path) }
+                try Self.removeStale(path, &address)
+                guard Self.call(bind, descriptor, &address) == 0 else { throw Self.failure(path) }
+            }
+            // Nobody can connect before listen(2): the mode is right before the first peer comes.
+            guard chmod(path, 0o660) == 0 else { throw Self.failure(path) }
+            if let group, chown(path, uid_t.max, group) != 0 { throw Self.failure(path) }
+            guard Glibc.listen(descriptor, 128) == 0 else { throw Self.failure(path) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        var status = stat()
+        lstat(path, &status)
+        self.descriptor = descriptor
+        self.path = path
+        (device, inode) = (status.st_dev, status.st_ino)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Removes the file, if it is still this socket's.
+    func removeFile() {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
+        unlink(path)
+    }
+
+    /// - Returns: a descriptor of the directory; closing it ends the turn.
+    private static func lock(_ path: String) throws(LocalAPIError) -> Int32 {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw .cannotListen(path: path, reason: "another program is starting there")
+        }
+        return descriptor
+    }
+
+    private static func removeStale(_ path: String, _ address: inout sockaddr_un) throws(LocalAPIError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
+            throw .cannotListen(path: path, reason: "something else than a socket is there")
+        }
+        // Not blocking: a daemon with a full backlog lives too, and says EAGAIN.
+        let probe = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        guard probe >= 0 else { throw failure(path) }
+        defer { close(probe) }
+        guard call(connect, probe, &address) != 0, errno == ECONNREFUSED else { throw .alreadyRunning(path: path) }
+        guard unlink(path) == 0 else { throw failure(path) }
+    }
+
+    private static func address(_ path: String) -> sockaddr_un? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return address
+    }
+
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32, _ address: inout sockaddr_un
+    ) -> Int32 {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    private static func failure(_ path: String) -> LocalAPIError {
+        .cannotListen(path: path, reason: String(cString: strerror(errno)))
+    }
+}

@@ -1,0 +1,23 @@
+import Glibc
+
+/// One connection of a local program, from accept(2) to its end: who is there, and its place among its user's.
+final class PeerConnection: Sendable {
+    let descriptor: Int32
+    let peer: Peer
+    private let place: UserShares.Place
+
+    /// - Returns: `nil` when the connection was refused, and shut down.
+    init?(_ descriptor: Int32, in service: LocalService) {
+        guard let peer = Peer(descriptor: descriptor), let place = service.connections.take(peer.uid) else {
+            if let peer = Peer(descriptor: descriptor) {
+                RawAnswer(.tooManyConnections(uid: peer.uid, limit: service.connections.limit)).write(to: descriptor)
+            }
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            return nil
+        }
+        self.descriptor = descriptor
+        self.peer = peer
+        self.place = place
+        service.deadlines.await(descriptor, isNew: true)
+    }
+}

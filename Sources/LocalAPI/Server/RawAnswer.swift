@@ -1,0 +1,21 @@
+import Glibc
+import HTTPClient
+
+/// An error answer written past libmicrohttpd, to a peer whose request it never gets to see.
+struct RawAnswer {
+    let bytes: [UInt8]
+
+    init(_ error: LocalAPIError) {
+        let answer = LocalResponse.error(error, status: error.status)
+        guard case .bytes(let body) = answer.body else { bytes = []; return }
+        // The reason phrase may be empty (RFC 9112 section 4); the space before it may not be missing.
+        let head = ["HTTP/1.1 \(answer.status) "] + answer.headers.pairs.map { "\($0.name): \($0.value)" }
+            + ["Content-Length: \(body.count)", "Connection: close", "", ""]
+        bytes = Array(head.joined(separator: "\r\n").utf8) + body
+    }
+
+    /// Without waiting: a fresh connection has room for it, and who lets his fill up needs no answer.
+    func write(to descriptor: Int32) {
+        _ = send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+    }
+}

@@ -1,0 +1,289 @@
+import CMosquitto
+import Cryptography
+import Glibc
+
+/// The life of one connection: reach, shake hands, exchange packets, end. Belongs to the thread that runs it.
+///
+/// The library's sockets are watched by `poll(2)`, which also takes descriptors beyond 1023 (`select` in the library's own
+/// loop does not), wakes for packets and commands, and otherwise when the next ping is due.
+final class ConnectionLoop {
+    let order: ConnectionOrder
+    let wake: Wake
+    private let inbox: Inbox
+    private let mailbox: Mailbox
+    private let commands: () -> [ConnectionCommand]
+
+    /// The messages behind the library's packet identifiers.
+    private var messages: [Int32: Int64] = [:]
+    private var filters: [Int32: TopicFilter] = [:]
+    private var isOpen = false
+    private var keepAlive: KeepAlive
+
+    init(
+        _ order: ConnectionOrder, wake: Wake, inbox: Inbox, mailbox: Mailbox, commands: @escaping () -> [ConnectionCommand]
+    ) {
+        self.order = order
+        self.wake = wake
+        self.inbox = inbox
+        self.mailbox = mailbox
+        self.commands = commands
+        keepAlive = KeepAlive(seconds: order.keepAliveSeconds, now: .now)
+    }
+
+    func run() -> Mailbox.Ending {
+        guard let client = MosquittoClient(order, inbox: inbox) else {
+            return .failed(.cannotConnect(order.address, reason: "the client identifier or the will is invalid"))
+        }
+        do throws(Stop) {
+            let deadline = ContinuousClock.now + order.timeout
+            try reach(client, until: deadline)
+            try shakeHands(client, until: deadline)
+            try exchange(client)
+        } catch {
+            switch error {
+            case .told(let announcing):
+                if isOpen { sayGoodbye(client, announcing: announcing) }
+                return .closed
+            case .failed(let failure): return .failed(failure)
+            }
+        }
+    }
+
+    /// Why the loop ends.
+    enum Stop: Error {
+        case told(announcing: Bool)
+        case failed(MessagingError)
+    }
+
+    // MARK: Before the broker's word
+
+    /// Makes the TCP connection. The library tries the first address of the host only; where that leads nowhere, the next
+    /// attempts are for its addresses of one family.
+    private func reach(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
+        var first: MessagingError?
+        for (index, family) in [nil, "0.0.0.0", "::"].enumerated() {
+            let status = mosquitto_connect_bind_async(
+                client.handle, order.address.host, Int32(order.address.port), order.keepAliveSeconds, family)
+            let code = errno
+            switch status {
+            case MOSQ_ERR_SUCCESS.code:
+                let left = (deadline - .now) / (3 - index)
+                guard let failure = try waitUntilWritable(client, until: .now + left) else { return }
+                first = first ?? failure
+            // The handshake has begun: there was somebody.
+            case MOSQ_ERR_TLS.code: throw .failed(failure(client, status, code))
+            case MOSQ_ERR_ERRNO.code where Self.isReset(code): throw .failed(failure(client, status, code))
+            default: first = first ?? .cannotConnect(order.address, reason: Self.reason(status, code))
+            }
+        }
+        throw .failed(first ?? .connectTimeout(order.address, order.timeout))
+    }
+
+    /// - Returns: why there is no connection; `nil` when there is one.
+    private func waitUntilWritable(
+        _ client: MosquittoClient, until deadline: ContinuousClock.Instant
+    ) throws(Stop) -> MessagingError? {
+        while true {
+            let socket = mosquitto_socket(client.handle)
+            let ready = try wait(for: socket, events: POLLOUT, until: deadline)
+            guard ContinuousClock.now < deadline else { return .connectTimeout(order.address, order.timeout) }
+            guard ready != 0 else { continue }
+            var code: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            let status = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
+            if Self.isReset(code) { throw .failed(failure(client, MOSQ_ERR_ERRNO.code, code)) }
+            // The library's first attempt to write may have taken the reason away.
+            guard status == 0, code == 0, ready & (POLLERR | POLLHUP) == 0 else {
+                return .cannotConnect(order.address, reason: String(cString: strerror(code == 0 ? ECONNABORTED : code)))
+            }
+            return nil
+        }
+    }
+
+    /// TLS and CONNECT, until CONNACK. The library's wish to write is not asked for: it stays set throughout the handshake,
+    /// and what is sent until then fits any socket's buffer.
+    private func shakeHands(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
+        while true {
+            try step(client, mosquitto_loop_read(client.handle, 1))
+            try step(client, mosquitto_loop_write(client.handle, 1))
+            if isOpen { return client.stopLogging() }
+            let socket = mosquitto_socket(client.handle)
+            // A connection that ends within the handshake looks to the library like one that is only slow.
+            var byte: UInt8 = 0
+            let peeked = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+            if peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR) {
+                throw .failed(failure(client, MOSQ_ERR_CONN_LOST.code, errno))
+            }
+            while try wait(for: socket, events: POLLIN, until: deadline) == 0 {
+                guard ContinuousClock.now < deadline else { throw .failed(.connectTimeout(order.address, order.timeout)) }
+            }
+        }
+    }
+
+    // MARK: Connected
+
+    private func exchange(_ client: MosquittoClient) throws(Stop) -> Never {
+        while true {
+            let socket = mosquitto_socket(client.handle)
+            let events = mosquitto_want_write(client.handle) ? POLLIN | POLLOUT : POLLIN
+            let now = ContinuousClock.now
+            let ready = try poll(socket, events: events, timeout: keepAlive.due - now)
+            if ready & (POLLIN | POLLERR | POLLHUP) != 0 {
+                keepAlive.hasRead(at: .now)
+                try step(client, mosquitto_loop_read(client.handle, 1))
+                if !messages.isEmpty { acknowledgeAtOnce(socket) }
+            }
+            if ready & POLLOUT != 0 { try step(client, mosquitto_loop_write(client.handle, 1)) }
+            try obey(client)
+            if ContinuousClock.now >= keepAlive.due {
+                try step(client, mosquitto_loop_misc(client.handle))
+                keepAlive.hasPassed(at: .now)
+            }
+        }
+    }
+
+    /// Confirms to TCP what has come in (tcp(7), TCP_QUICKACK), as brokers with Nagle's algorithm keep the
+    /// acknowledgements of messages back until then: 40 ms for each half window otherwise. The option wears off by itself.
+    private func acknowledgeAtOnce(_ socket: Int32) {
+        var one: Int32 = 1
+        // Where it fails, it is only slower.
+        _ = setsockopt(socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func obey(_ client: MosquittoClient) throws(Stop) {
+        for command in commands() {
+            switch command {
+            case .publish(let batch): for message in batch { try publish(message, with: client) }
+            case .subscribe(let filter, let qos):
+                var mid: Int32 = 0
+                let status = mosquitto_subscribe(client.handle, &mid, filter.text, Int32(qos.rawValue))
+                filters[mid] = filter
+                try step(client, status)
+            case .unsubscribe(let filter): try step(client, mosquitto_unsubscribe(client.handle, nil, filter.text))
+            case .close(let announcing): throw .told(announcing: announcing)
+            }
+            keepAlive.hasWritten(at: .now)
+        }
+    }
+
+    private func publish(_ queued: QueuedMessage, with client: MosquittoClient) throws(Stop) {
+        let message = queued.message
+        var mid: Int32 = 0
+        let status = message.payload.withUnsafeBytes {
+            mosquitto_publish(client.handle, &mid, message.topic.name, Int32($0.count), $0.baseAddress,
+                Int32(message.qos.rawValue), message.retain)
+        }
+        switch status {
+        case MOSQ_ERR_INVAL.code, MOSQ_ERR_MALFORMED_UTF8.code, MOSQ_ERR_PAYLOAD_SIZE.code:
+            mailbox.post { $0.unsendable.append(queued.id) }
+        default:
+            // A message of QoS 0 may have been reported already.
+            messages[mid] = queued.id
+            try step(client, status)
+        }
+    }
+
+    /// Takes note of what the library reported, and of how its last function ended.
+    private func step(_ client: MosquittoClient, _ status: Int32) throws(Stop) {
+        let code = errno
+        let report = client.report
+        client.report = MosquittoClient.Report(tlsReason: report.tlsReason)
+        if let (code, sessionPresent) = report.connack {
+            guard code == 0 else { throw .failed(.refused(order.address, BrokerRefusal(code: code))) }
+            isOpen = true
+            announce(client)
+            mailbox.post { $0.opened = sessionPresent }
+        }
+        if !report.acknowledged.isEmpty || !report.granted.isEmpty {
+            let ids = report.acknowledged.compactMap { messages.removeValue(forKey: $0) }
+            let answers = report.granted.compactMap { answer in
+                filters.removeValue(forKey: answer.mid).map { (filter: $0, granted: answer.granted) }
+            }
+            if !ids.isEmpty || !answers.isEmpty {
+                mailbox.post {
+                    $0.acknowledged += ids
+                    $0.answers += answers
+                }
+            }
+        }
+        guard status == MOSQ_ERR_SUCCESS.code, mosquitto_socket(client.handle) >= 0 else {
+            throw .failed(failure(client, status, code))
+        }
+    }
+
+    private func announce(_ client: MosquittoClient) {
+        guard let topic = order.presenceTopic else { return }
+        // Where it fails, the next step finds the connection lost.
+        _ = mosquitto_publish(
+            client.handle, nil, topic.name, Int32(ConnectionOrder.online.count), ConnectionOrder.online, 1, true)
+    }
+
+    // MARK: The end
+
+    /// Leaves `offline` where it is wanted, and disconnects so that the broker does not publish the will; within a second.
+    private func sayGoodbye(_ client: MosquittoClient, announcing: Bool) {
+        if announcing, let topic = order.presenceTopic {
+            _ = mosquitto_publish(
+                client.handle, nil, topic.name, Int32(ConnectionOrder.offline.count), ConnectionOrder.offline, 1, true)
+        }
+        _ = mosquitto_disconnect(client.handle)
+        let deadline = ContinuousClock.now + .seconds(1)
+        while mosquitto_socket(client.handle) >= 0, mosquitto_want_write(client.handle), ContinuousClock.now < deadline {
+            guard let ready = try? poll(mosquitto_socket(client.handle), events: POLLOUT, timeout: deadline - .now),
+                ready & POLLOUT != 0, mosquitto_loop_write(client.handle, 1) == MOSQ_ERR_SUCCESS.code
+            else { return }
+        }
+    }
+
+    private func failure(_ client: MosquittoClient, _ status: Int32, _ code: Int32) -> MessagingError {
+        if !isOpen {
+            if let refusal = order.credentials.tls?.lastRefusal { return .tlsRefused(order.address, refusal) }
+            // OpenSSL's word for an end without notice.
+            if let reason = client.report.tlsReason, !reason.hasPrefix("unexpected eof") {
+                return .tlsFailed(order.address, reason: reason)
+            }
+            if status == MOSQ_ERR_CONN_LOST.code || client.report.tlsReason != nil || Self.isReset(code) {
+                return .connectionLost(order.address, reason: "the broker ended it before it answered")
+            }
+        }
+        return .connectionLost(order.address, reason: Self.reason(status, code))
+    }
+
+    /// EPROTO is the library's word for everything that breaks off below TLS.
+    private static func isReset(_ code: Int32) -> Bool { code == ECONNRESET || code == EPIPE || code == EPROTO }
+
+    private static func reason(_ status: Int32, _ code: Int32) -> String {
+        switch status {
+        case MOSQ_ERR_ERRNO.code where code == EPROTO: "TLS or the network broke off"
+        case MOSQ_ERR_ERRNO.code: String(cString: strerror(code))
+        case MOSQ_ERR_EAI.code: "the host is not known"
+        case MOSQ_ERR_KEEPALIVE.code: "it did not answer to a ping"
+        case MOSQ_ERR_SUCCESS.code, MOSQ_ERR_CONN_LOST.code: "the broker ended it"
+        default: String(cString: mosquitto_strerror(status))
+        }
+    }
+
+    // MARK: Waiting
+
+    /// - Returns: what the socket is ready for; 0 after a wake-up.
+    private func wait(for socket: Int32, events: Int32, until deadline: ContinuousClock.Instant) throws(Stop) -> Int32 {
+        let ready = try poll(socket, events: events, timeout: deadline - .now)
+        for command in commands() {
+            if case .close(let announcing) = command { throw .told(announcing: announcing) }
+        }
+        return ready
+    }
+
+    private func poll(_ socket: Int32, events: Int32, timeout: Duration) throws(Stop) -> Int32 {
+        var descriptors = [
+            pollfd(fd: socket, events: Int16(events), revents: 0),
+            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        let milliseconds = max(0, timeout / .milliseconds(1)).rounded(.up)
+        guard Glibc.poll(&descriptors, 2, Int32(min(milliseconds, 1e9))) >= 0 || errno == EINTR else {
+            throw .failed(.connectionLost(order.address, reason: String(cString: strerror(errno))))
+        }
+        if descriptors[1].revents != 0 { wake.clear() }
+        return Int32(descriptors[0].revents)
+    }
+}

@@ -1,0 +1,130 @@
+import CMosquitto
+import Cryptography
+import FoundationEssentials
+import Glibc
+
+/// A libmosquitto client for one connection, freed with this object. Everything happens on one thread, without a thread or
+/// a reconnection of the library's own.
+final class MosquittoClient {
+    /// What the library reported while one of its functions ran.
+    struct Report {
+        var connack: (code: Int, sessionPresent: Bool)?
+        var acknowledged: [Int32] = []
+        var granted: [(mid: Int32, granted: Bool)] = []
+        /// The last error the TLS library explained.
+        var tlsReason: String?
+    }
+
+    let handle: OpaquePointer
+    var report = Report()
+    private let inbox: Inbox
+    /// Holds the certificates and pins that the library's handshake is judged by.
+    private let tls: TLSContext?
+
+    private static let library: Int32 = mosquitto_lib_init()
+
+    /// - Returns: `nil` where there is no memory or the client id is not UTF-8.
+    init?(_ order: ConnectionOrder, inbox: Inbox) {
+        self.inbox = inbox
+        tls = order.credentials.tls
+        guard Self.library == MOSQ_ERR_SUCCESS.code,
+            let handle = mosquitto_new(order.credentials.clientID, order.cleanSession, nil)
+        else { return nil }
+        self.handle = handle
+        mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
+        guard configure(order) else { return nil }
+        setCallbacks()
+    }
+
+    deinit {
+        // The pointer given to the library ends with the library's own.
+        mosquitto_destroy(handle)
+    }
+
+    private func configure(_ order: ConnectionOrder) -> Bool {
+        var statuses = [
+            mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311),
+            // Acknowledgements and single messages must not wait for each other (Nagle's algorithm).
+            mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1),
+            // How much is under way is decided above; 0 is no limit.
+            mosquitto_int_option(handle, MOSQ_OPT_SEND_MAXIMUM, 0),
+        ]
+        if let tls {
+            statuses.append(mosquitto_void_option(handle, MOSQ_OPT_SSL_CTX, tls.handle))
+            statuses.append(mosquitto_int_option(handle, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0))
+        }
+        if let topic = order.presenceTopic {
+            statuses.append(mosquitto_will_set(
+                handle, topic.name, Int32(ConnectionOrder.offline.count), ConnectionOrder.offline, 1, true))
+        }
+        statuses.append(setCredentials(order.credentials))
+        return statuses.allSatisfy { $0 == MOSQ_ERR_SUCCESS.code }
+    }
+
+    /// The library keeps a copy of the password until the handle is freed, which the C library frees without wiping; our own
+    /// copy is wiped.
+    private func setCredentials(_ credentials: BrokerCredentials) -> Int32 {
+        guard let userName = credentials.userName else { return MOSQ_ERR_SUCCESS.code }
+        guard let password = credentials.password else { return mosquitto_username_pw_set(handle, userName, nil) }
+        var text = password.withUnsafeBytes { secret in
+            [UInt8](unsafeUninitializedCapacity: secret.count + 1) { bytes, count in
+                UnsafeMutableRawBufferPointer(bytes).copyBytes(from: secret)
+                bytes[secret.count] = 0
+                count = secret.count + 1
+            }
+        }
+        defer { wipe(&text) }
+        return text.withUnsafeBytes {
+            mosquitto_username_pw_set(handle, userName, $0.baseAddress?.assumingMemoryBound(to: CChar.self))
+        }
+    }
+
+    // MARK: Callbacks
+
+    private func setCallbacks() {
+        mosquitto_connect_with_flags_callback_set(handle) { _, client, code, flags in
+            MosquittoClient.of(client).report.connack = (Int(code), flags & 1 != 0)
+        }
+        mosquitto_publish_callback_set(handle) { _, client, mid in
+            MosquittoClient.of(client).report.acknowledged.append(mid)
+        }
+        mosquitto_subscribe_callback_set(handle) { _, client, mid, count, qos in
+            let granted = count > 0 && qos.map { $0[0] >= 0 && $0[0] <= 2 } ?? false
+            MosquittoClient.of(client).report.granted.append((mid, granted))
+        }
+        mosquitto_message_callback_set(handle) { _, client, message in
+            guard let message else { return }
+            MosquittoClient.of(client).receive(message.pointee)
+        }
+        mosquitto_log_callback_set(handle) { _, client, level, text in
+            guard level == MOSQ_LOG_ERR, let text else { return }
+            MosquittoClient.of(client).note(String(cString: text))
+        }
+    }
+
+    /// The library calls back only from within its functions, which only this object's owner calls.
+    private static func of(_ client: UnsafeMutableRawPointer?) -> MosquittoClient {
+        Unmanaged<MosquittoClient>.fromOpaque(client!).takeUnretainedValue()
+    }
+
+    private func receive(_ message: mosquitto_message) {
+        let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+        inbox.deliver(IncomingMessage(
+            topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
+            qos: QoS(rawValue: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
+    }
+
+    /// Of `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca` the last part.
+    private func note(_ text: String) {
+        guard text.hasPrefix("OpenSSL Error"), report.tlsReason == nil else { return }
+        report.tlsReason = text.split(separator: ":").last.map(String.init)
+    }
+
+    /// The library writes a line for every packet only to throw it away: no longer than errors are expected.
+    func stopLogging() { mosquitto_log_callback_set(handle, nil) }
+}
+
+extension mosq_err_t {
+    /// As the functions return it.
+    var code: Int32 { rawValue }
+}

@@ -1,0 +1,149 @@
+import Groundwork
+import Storage
+
+extension Outbox {
+    /// Takes a message over. When this returns it survives a power cut.
+    ///
+    /// - Returns: its number, ascending in the order in which messages are sent.
+    /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxFull`, `outboxUnusable`, `outboxClosed`; the message has
+    ///   then not been accepted.
+    @discardableResult
+    public func accept(_ message: OutgoingMessage) async throws(MessagingError) -> Int64 { try await accept([message])[0] }
+
+    /// Takes several messages over, all or none, in one write.
+    @discardableResult
+    public func accept(_ messages: [OutgoingMessage]) async throws(MessagingError) -> [Int64] {
+        guard store != nil else { throw .outboxClosed(path: path) }
+        guard !messages.isEmpty else { return [] }
+        for message in messages where message.payload.count > policy.payloadLimit {
+            throw .payloadTooLarge(bytes: message.payload.count, limit: policy.payloadLimit)
+        }
+        let result = await withCheckedContinuation { answer in
+            requests.append(Request(messages: messages, answer: answer))
+            // Runs after all that has been queued for this actor by now, so that they share the sync.
+            if requests.count == 1 { Task { write() } }
+        }
+        return try result.get()
+    }
+
+    /// Writes everything asked for in one transaction, with the removals that are due.
+    func write() {
+        guard !requests.isEmpty, let store else { return }
+        let due = requests
+        requests = []
+        let before = ledger
+        var answers: [Result<[Int64], MessagingError>] = []
+        do throws(StorageError) {
+            try change(store) {
+                try expire(in: store)
+                for request in due { answers.append(try insert(request.messages, into: store)) }
+            }
+        } catch {
+            answers = due.map { _ in .failure(.outboxUnusable(error)) }
+        }
+        for (request, answer) in zip(due, answers) { request.answer.resume(returning: answer) }
+        if ledger.accepted > before.accepted, isDrained {
+            isDrained = false
+            arrival?()
+        }
+    }
+
+    /// One transaction: removes what is acknowledged, does `body` and writes the sums where they changed. Where it fails,
+    /// everything is as before.
+    func change(_ store: any OutboxStore, _ body: () throws -> Void) throws(StorageError) {
+        let before = ledger
+        do throws(StorageError) {
+            try store.transaction {
+                for run in acknowledged.sorted().runs { try store.remove(run) }
+                try body()
+                if ledger.removed != written.removed || ledger.drops != written.drops { try store.save(ledger) }
+            }
+        } catch {
+            ledger = before
+            telemetryAfter = 0
+            throw error
+        }
+        acknowledged.removeAll(keepingCapacity: true)
+        written = ledger
+        report(since: before)
+    }
+
+    private func report(since before: OutboxLedger) {
+        for (reason, sum) in [
+            (OutboxEvent.DropReason.full, \OutboxStatus.Drops.full), (.expired, \.expired), (.unsendable, \.unsendable),
+        ] where ledger.drops[keyPath: sum] > before.drops[keyPath: sum] {
+            let total = ledger.drops[keyPath: sum]
+            events.send(.dropped(count: total - before.drops[keyPath: sum], reason, total: total))
+        }
+    }
+
+    private func insert(
+        _ messages: [OutgoingMessage], into store: any OutboxStore
+    ) throws(StorageError) -> Result<[Int64], MessagingError> {
+        guard try makeRoom(for: messages.reduce(0) { $0 + $1.size }, in: store) else {
+            let telemetry = messages.count { $0.kind == .telemetry }
+            ledger.refused += Int64(telemetry)
+            ledger.count(telemetry, droppedAs: .full)
+            return .failure(.outboxFull(limitBytes: policy.limitBytes))
+        }
+        let now = clock()
+        var numbers: [Int64] = []
+        for message in messages {
+            let id = ledger.accept(size: message.size)
+            try store.append(
+                QueuedMessage(id: id, message: message, acceptedAt: now), acceptedBytes: ledger.acceptedBytes)
+            numbers.append(id)
+        }
+        return .success(numbers)
+    }
+
+    /// Drops the oldest telemetry that is not being sent until `size` bytes fit.
+    ///
+    /// - Returns: whether they do; where they cannot, nothing was dropped.
+    private func makeRoom(for size: Int, in store: any OutboxStore) throws(StorageError) -> Bool {
+        let excess = ledger.bytes + size - policy.limitBytes
+        guard excess > 0 else { return true }
+        let start = max(cursor, telemetryAfter)
+        let oldest = try store.telemetry(after: start, bytes: max(excess, policy.slack))
+        guard size <= policy.limitBytes, oldest.reduce(0, { $0 + $1.size }) >= excess else {
+            telemetryAfter = max(start, (oldest.first?.id ?? ledger.accepted + 1) - 1)
+            return false
+        }
+        for run in oldest.map(\.id).runs { try store.remove(run) }
+        for message in oldest { ledger.remove(size: message.size) }
+        ledger.count(oldest.count, droppedAs: .full)
+        telemetryAfter = oldest.last?.id ?? start
+        return true
+    }
+
+    /// Drops what has become too old while nothing is sent; looks once a minute.
+    private func expire(in store: any OutboxStore) throws(StorageError) {
+        let instant = ContinuousClock.now
+        if let nextAgeCheck, instant < nextAgeCheck { return }
+        nextAgeCheck = instant + .seconds(60)
+        while true {
+            let page = try store.page(after: cursor, limit: 256, bytes: 1 << 20)
+            let now = clock()
+            let expired = page.messages.prefix { policy.hasExpired($0.acceptedAt, now: now) }
+            for run in expired.map(\.id).runs { try store.remove(run) }
+            for message in expired { ledger.remove(size: message.size) }
+            ledger.count(expired.count, droppedAs: .expired)
+            guard expired.count == page.messages.count, !page.isLast else { return }
+        }
+    }
+}
+
+extension Collection<Int64> {
+    /// Ascending numbers as the ranges without gaps that they make up.
+    var runs: [ClosedRange<Int64>] {
+        var runs: [ClosedRange<Int64>] = []
+        for number in self {
+            if let last = runs.last, last.upperBound + 1 == number {
+                runs[runs.count - 1] = last.lowerBound...number
+            } else {
+                runs.append(number...number)
+            }
+        }
+        return runs
+    }
+}

@@ -1,0 +1,101 @@
+import Storage
+
+/// What the ``Messenger`` asks for.
+extension Outbox {
+    /// The most acknowledged messages whose rows are still there.
+    private static let removalLimit = 512
+    /// How long a removal waits for others.
+    private static let removalDelay = Duration.seconds(1)
+
+    /// Begins anew with the oldest message: what was being sent is sent again, in order.
+    ///
+    /// - Parameter arrival: called once when there are messages after ``next(limit:bytes:acknowledging:)`` had none left.
+    /// - Throws: ``MessagingError``
+    func rewind(arrival: (@Sendable () -> Void)?) throws(MessagingError) {
+        self.arrival = arrival
+        do {
+            try removeAcknowledged()
+        } catch {
+            throw .outboxUnusable(error)
+        }
+        sizes = [:]
+        cursor = 0
+        telemetryAfter = 0
+        isDrained = false
+    }
+
+    /// Hands out the next messages in order, and takes note of those that the broker now has.
+    ///
+    /// - Parameters:
+    ///   - limit: the most messages.
+    ///   - bytes: no further message once so many bytes are handed out.
+    /// - Returns: `isLast` tells that there are no others; the arrival of the next is then told.
+    func next(
+        limit: Int, bytes: Int, acknowledging ids: [Int64]
+    ) throws(MessagingError) -> (messages: [QueuedMessage], isLast: Bool) {
+        guard let store else { throw .outboxClosed(path: path) }
+        do throws(StorageError) {
+            try acknowledge(ids)
+            while limit > 0 {
+                let page = try store.page(after: cursor, limit: limit, bytes: bytes)
+                let now = clock()
+                let expired = page.messages.filter { policy.hasExpired($0.acceptedAt, now: now) }
+                if !expired.isEmpty {
+                    try change(store) {
+                        for run in expired.map(\.id).runs { try store.remove(run) }
+                        for message in expired { ledger.remove(size: message.size) }
+                        ledger.count(expired.count, droppedAs: .expired)
+                    }
+                }
+                isDrained = page.isLast
+                cursor = page.messages.last?.id ?? cursor
+                let good = expired.isEmpty ? page.messages : page.messages.filter { message in
+                    !expired.contains { $0.id == message.id }
+                }
+                for message in good { sizes[message.id] = message.size }
+                if !good.isEmpty || page.isLast { return (good, page.isLast) }
+            }
+            return ([], false)
+        } catch {
+            throw .outboxUnusable(error)
+        }
+    }
+
+    /// Gives up a message that the client library does not take.
+    func discard(_ id: Int64) throws(MessagingError) {
+        guard let store, let size = sizes.removeValue(forKey: id) else { return }
+        do {
+            try change(store) {
+                try store.remove(id...id)
+                ledger.remove(size: size)
+                ledger.count(1, droppedAs: .unsendable)
+            }
+        } catch {
+            throw .outboxUnusable(error)
+        }
+    }
+
+    private func acknowledge(_ ids: [Int64]) throws(StorageError) {
+        for id in ids {
+            guard let size = sizes.removeValue(forKey: id) else { continue }
+            ledger.remove(size: size)
+            acknowledged.append(id)
+        }
+        if acknowledged.count >= Self.removalLimit {
+            try removeAcknowledged()
+        } else if !acknowledged.isEmpty, !removalIsDue {
+            removalIsDue = true
+            Task {
+                try? await Task.sleep(for: Self.removalDelay)
+                removalIsDue = false
+                // Tried again with the next change; until then the rows only stay longer.
+                try? removeAcknowledged()
+            }
+        }
+    }
+
+    func removeAcknowledged() throws(StorageError) {
+        guard !acknowledged.isEmpty, let store else { return }
+        try change(store) {}
+    }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Groundwork
+import Storage
+
+/// Messages that wait for the broker, on the disk before their publisher is told so.
+///
+/// ``accept(_:)`` returns when the message is durable (write-ahead log, full sync). Publishers that call at the same time
+/// share one sync: whatever has arrived while the disk was busy is written together. A message leaves with the broker's
+/// acknowledgement; that is written with the next messages or within a second, and what a power cut undoes of it is sent
+/// once more.
+///
+/// Runs on ``NamedThread/storage``.
+public actor Outbox {
+    /// Drops, as they happen.
+    public nonisolated let events = Broadcast<OutboxEvent>()
+    public nonisolated let path: String
+    public nonisolated let policy: OutboxPolicy
+
+    private let thread = NamedThread.storage
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    struct Request {
+        let messages: [OutgoingMessage]
+        let answer: CheckedContinuation<Result<[Int64], MessagingError>, Never>
+    }
+
+    /// The system's time, for the age of messages.
+    let clock: @Sendable () -> Date
+    /// `nil` before it is opened and once it is closed.
+    var store: (any OutboxStore)?
+    private var setAside: String?
+    /// The sums as they are, and as they were last written.
+    var ledger = OutboxLedger()
+    var written = OutboxLedger()
+    /// What has been asked for and not been written yet.
+    var requests: [Request] = []
+    /// Sizes of the messages that are being sent.
+    var sizes: [Int64: Int] = [:]
+    /// Messages that the broker has, in rows that are still there.
+    var acknowledged: [Int64] = []
+    var removalIsDue = false
+    /// The newest message handed out for sending.
+    var cursor: Int64 = 0
+    /// Whether the sender has seen the last message, so that it waits to be called.
+    var isDrained = true
+    var arrival: (@Sendable () -> Void)?
+    /// No telemetry that may be dropped is at or before this message.
+    var telemetryAfter: Int64 = 0
+    var nextAgeCheck: ContinuousClock.Instant?
+
+    private init(path: String, policy: OutboxPolicy, clock: @escaping @Sendable () -> Date) {
+        self.path = path
+        self.policy = policy
+        self.clock = clock
+    }
+
+    /// Opens or makes an outbox. A damaged file is set aside under a dated name (``OutboxStatus/setAside``).
+    ///
+    /// - Parameters:
+    ///   - path: the database; its directory exists.
+    ///   - now: the system's time, for the age of messages.
+    /// - Throws: ``MessagingError/outboxUnusable(_:)``
+    public static func open(
+        at path: String, policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws(MessagingError) -> Outbox {
+        let outbox = Outbox(path: path, policy: policy, clock: now)
+        try await outbox.open(durability)
+        return outbox
+    }
+
+    private func open(_ durability: Durability) throws(MessagingError) {
+        do {
+            switch durability {
+            case .disk:
+                let (file, setAside) = try OutboxFile.open(at: path, policy: policy)
+                ledger = try file.ledger()
+                written = ledger
+                self.setAside = setAside
+                store = file
+            case .memory:
+                store = OutboxMemory()
+            }
+        } catch {
+            throw .outboxUnusable(error)
+        }
+    }
+
+    /// Writes what is left to write and closes the database. Messages that wait stay in it.
+    public func close() {
+        guard let store else { return }
+        write()
+        // What is not removed now is sent again after the next start.
+        try? removeAcknowledged()
+        store.close()
+        self.store = nil
+        arrival = nil
+        events.finish()
+    }
+
+    public func status() -> OutboxStatus {
+        OutboxStatus(
+            depth: ledger.depth, bytes: ledger.bytes, oldest: ledger.depth > 0 ? try? store?.oldest() : nil,
+            accepted: Int(ledger.accepted), delivered: ledger.delivered, dropped: ledger.drops, setAside: setAside)
+    }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Storage
+
+/// The rows of an outbox that are lost with the process (``Durability/memory``).
+final class OutboxMemory: OutboxStore {
+    /// In ascending order of their numbers; those before `start` are gone.
+    private var rows: [QueuedMessage] = []
+    private var start = 0
+
+    func ledger() -> OutboxLedger { OutboxLedger() }
+    func save(_ ledger: OutboxLedger) {}
+    func close() {}
+
+    /// Nothing here can fail half way.
+    func transaction(_ body: () throws -> Void) throws(StorageError) {
+        do { try body() } catch { throw error as? StorageError ?? .refused(path: "memory", reason: "\(error)") }
+    }
+
+    func append(_ message: QueuedMessage, acceptedBytes: Int64) { rows.append(message) }
+
+    func page(after id: Int64, limit: Int, bytes: Int) -> (messages: [QueuedMessage], isLast: Bool) {
+        var messages: [QueuedMessage] = []
+        var left = bytes
+        var index = firstIndex(after: id)
+        while messages.count < limit, left > 0 {
+            guard index < rows.count else { return (messages, true) }
+            messages.append(rows[index])
+            left -= rows[index].size
+            index += 1
+        }
+        return (messages, false)
+    }
+
+    func telemetry(after id: Int64, bytes: Int) -> [(id: Int64, size: Int)] {
+        var found: [(id: Int64, size: Int)] = []
+        var left = bytes
+        for row in rows[firstIndex(after: id)...] where row.message.kind == .telemetry && left > 0 {
+            found.append((row.id, row.size))
+            left -= row.size
+        }
+        return found
+    }
+
+    func remove(_ ids: ClosedRange<Int64>) {
+        let first = firstIndex(after: ids.lowerBound - 1)
+        let end = firstIndex(after: ids.upperBound)
+        if first == start {
+            start = end
+        } else {
+            rows.removeSubrange(first..<end)
+        }
+        guard start > 1024, start > rows.count / 2 else { return }
+        rows.removeFirst(start)
+        start = 0
+    }
+
+    func oldest() -> Date? { start < rows.count ? rows[start].acceptedAt : nil }
+
+    private func firstIndex(after id: Int64) -> Int {
+        var (low, high) = (start, rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if rows[middle].id > id { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+
+/// What an ``Outbox`` keeps, and for how long.
+public struct OutboxPolicy: Sendable, Equatable {
+    /// The most bytes that wait: payload, topic and ``rowOverhead`` for each message. Beyond it the oldest telemetry that is
+    /// not being sent makes room; where there is none, the new message is refused.
+    public var limitBytes: Int
+    /// Messages that have waited for longer are dropped, whatever their kind. Time is the system's clock; a message accepted
+    /// before ``plausibleSince`` has no known age and stays.
+    public var maxAge: Duration
+    /// The largest payload, in bytes.
+    public var payloadLimit: Int
+
+    /// What a message counts beside payload and topic, in bytes.
+    public static let rowOverhead = 32
+    /// MQTT's largest packet holds no more (MQTT 3.1.1 section 2.2.3).
+    public static let greatestPayload = 268_435_455 - 2 - Topic.limit - 2
+    /// 2025-01-01: a clock that shows an earlier time has not been set since a board without a battery was switched on.
+    public static let plausibleSince = Date(timeIntervalSince1970: 1_735_689_600)
+
+    public init(
+        limitBytes: Int = 64 << 20, maxAge: Duration = .seconds(30 * 86_400), payloadLimit: Int = 256 << 10
+    ) {
+        self.limitBytes = limitBytes
+        self.maxAge = maxAge
+        self.payloadLimit = min(payloadLimit, Self.greatestPayload)
+    }
+
+    /// Whether a message accepted then is too old now.
+    func hasExpired(_ acceptedAt: Date, now: Date) -> Bool {
+        guard acceptedAt >= Self.plausibleSince else { return false }
+        return now.timeIntervalSince(acceptedAt) > Double(maxAge.components.seconds)
+    }
+
+    /// What room is made for at once, in bytes, so that not every message on a full outbox writes to both of its ends.
+    var slack: Int { min(16 << 10, limitBytes / 16) }
+}
+
+/// Where an ``Outbox`` keeps its messages.
+public enum Durability: Sendable, Equatable {
+    /// In a database: accepted means on the disk.
+    case disk
+    /// In memory, lost with the process: for measuring what durability costs.
+    case memory
+}
+
+/// What waits in an ``Outbox``, and what became of the rest. Counts are kept with the messages, across restarts.
+public struct OutboxStatus: Sendable, Equatable {
+    /// Messages that wait, those on their way included.
+    public var depth: Int
+    /// Bytes that count against ``OutboxPolicy/limitBytes``.
+    public var bytes: Int
+    /// When the oldest waiting message was accepted.
+    public var oldest: Date?
+    public var accepted: Int
+    /// Taken over by the broker.
+    public var delivered: Int
+    public var dropped: Drops
+    /// Where a damaged database was moved to when this outbox was opened.
+    public var setAside: String?
+
+    /// Messages that were accepted, or telemetry that was offered, and never sent.
+    public struct Drops: Sendable, Equatable {
+        /// Telemetry, for lack of room.
+        public var full = 0
+        /// For their age.
+        public var expired = 0
+        /// Those that can never be sent, such as rows somebody has tampered with.
+        public var unsendable = 0
+
+        public var total: Int { full + expired + unsendable }
+    }
+}
+
+/// Something that happened to messages in an ``Outbox``.
+public enum OutboxEvent: Sendable, Equatable {
+    /// Messages were given up; `total` counts all since the outbox was made.
+    case dropped(count: Int, DropReason, total: Int)
+
+    public enum DropReason: String, Sendable {
+        case full
+        case expired
+        case unsendable
+    }
+}

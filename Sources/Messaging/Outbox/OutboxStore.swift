@@ -1,0 +1,35 @@
+import FoundationEssentials
+import Storage
+
+/// A message in the outbox.
+struct QueuedMessage: Sendable, Equatable {
+    /// Ascending in the order of acceptance, never used again.
+    let id: Int64
+    let message: OutgoingMessage
+    let acceptedAt: Date
+
+    var size: Int { message.size }
+}
+
+extension OutgoingMessage {
+    /// What the message counts against ``OutboxPolicy/limitBytes``.
+    var size: Int { payload.count + topic.name.utf8.count + OutboxPolicy.rowOverhead }
+}
+
+/// Where the rows of an outbox are. Used by one actor, which keeps the sums.
+protocol OutboxStore: AnyObject {
+    /// The sums as they were last written, with the newest row.
+    func ledger() throws(StorageError) -> OutboxLedger
+    /// Does all of `body` or nothing.
+    func transaction(_ body: () throws -> Void) throws(StorageError)
+    func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError)
+    /// The oldest messages after `id`: at most `limit`, and after the first no more than `bytes` together.
+    /// - Returns: `isLast` tells that there are no others.
+    func page(after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> (messages: [QueuedMessage], isLast: Bool)
+    /// The oldest telemetry after `id` that together has `bytes`; all there is when it has less.
+    func telemetry(after id: Int64, bytes: Int) throws(StorageError) -> [(id: Int64, size: Int)]
+    func remove(_ ids: ClosedRange<Int64>) throws(StorageError)
+    func save(_ ledger: OutboxLedger) throws(StorageError)
+    func oldest() throws(StorageError) -> Date?
+    func close()
+}

@@ -1,0 +1,39 @@
+import Cryptography
+
+/// Where a broker listens.
+public struct BrokerAddress: Sendable, Hashable {
+    /// MQTT over TLS (IANA `secure-mqtt`, gateway protocol 9.1).
+    public static let standardPort = 8883
+
+    /// A DNS name or an IP address, IPv6 without brackets.
+    public var host: String
+    /// 1 to 65 535.
+    public var port: Int
+
+    public init(host: String, port: Int = standardPort) {
+        self.host = host
+        self.port = port
+    }
+}
+
+extension BrokerAddress: CustomStringConvertible {
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// Who connects, for one connection.
+public struct BrokerCredentials: Sendable {
+    /// `mag-identifier::master-client-id::user`, the user part only where somebody is logged in (gateway protocol 9.1).
+    public var clientID: String
+    public var userName: String?
+    /// The access token.
+    public var password: SecretBytes?
+    /// `nil` connects without TLS: for public brokers and tests on the same machine.
+    public var tls: TLSContext?
+
+    public init(clientID: String, userName: String?, password: SecretBytes?, tls: TLSContext?) {
+        self.clientID = clientID
+        self.userName = userName
+        self.password = password
+        self.tls = tls
+    }
+}

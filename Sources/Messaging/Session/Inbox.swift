@@ -1,0 +1,76 @@
+import Synchronization
+
+/// Gives each message from the broker to everybody who asked for it. Called on the connection's thread; never waits.
+final class Inbox: Sendable {
+    struct Counts: Sendable {
+        var received = 0
+        var unclaimed = 0
+        var oversized = 0
+    }
+
+    private struct Entry {
+        weak var subscription: Subscription?
+        let filter: TopicFilter
+        let qos: QoS
+    }
+
+    private struct State {
+        var next = 0
+        var entries: [Int: Entry] = [:]
+        var counts = Counts()
+    }
+
+    private let state = Mutex(State())
+    private let payloadLimit: Int
+
+    init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+
+    var counts: Counts { state.withLock { $0.counts } }
+
+    /// The filters that somebody asks for, each at the highest quality that is asked for it.
+    var filters: [TopicFilter: QoS] {
+        state.withLock { state in
+            state.entries.values.reduce(into: [:]) { filters, entry in
+                let known = filters[entry.filter]?.rawValue ?? 0
+                filters[entry.filter] = entry.qos.rawValue > known ? entry.qos : QoS(rawValue: known)
+            }
+        }
+    }
+
+    /// - Parameter onEnd: called once when the subscription has ended and is no longer here.
+    func subscribe(_ filter: TopicFilter, qos: QoS, bound: Int, onEnd: @escaping @Sendable () -> Void) -> Subscription {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let subscription = Subscription(filter, qos: qos, bound: bound) { [weak self] in
+            self?.state.withLock { _ = $0.entries.removeValue(forKey: id) }
+            onEnd()
+        }
+        state.withLock { $0.entries[id] = Entry(subscription: subscription, filter: filter, qos: qos) }
+        return subscription
+    }
+
+    func deliver(_ message: IncomingMessage) {
+        let receivers: [Subscription] = state.withLock { state in
+            state.counts.received += 1
+            guard message.payload.count <= payloadLimit else {
+                state.counts.oversized += 1
+                return []
+            }
+            let receivers = state.entries.values.compactMap { entry in
+                entry.filter.matches(message.topic) ? entry.subscription : nil
+            }
+            if receivers.isEmpty { state.counts.unclaimed += 1 }
+            return receivers
+        }
+        // Outside the lock: a subscription may end here, which removes it above.
+        for receiver in receivers { receiver.deliver(message) }
+    }
+
+    /// Ends all subscriptions.
+    func finish() {
+        let subscriptions = state.withLock { state in state.entries.values.compactMap(\.subscription) }
+        for subscription in subscriptions { subscription.finish() }
+    }
+}

@@ -1,0 +1,87 @@
+import Synchronization
+
+/// What happened on a connection since it was last asked, merged, so that it is bounded by the connection's window and not
+/// by the patience of the reader. One task reads it.
+final class Mailbox: Sendable {
+    struct News {
+        /// Set once the broker has accepted the connection: whether it had kept the session.
+        var opened: Bool?
+        /// Messages that the broker has taken over.
+        var acknowledged: [Int64] = []
+        /// Messages that the client library does not take.
+        var unsendable: [Int64] = []
+        /// Answers to subscriptions; `false` where they were refused.
+        var answers: [(filter: TopicFilter, granted: Bool)] = []
+        /// There are new messages to send.
+        var hasArrivals = false
+        var ending: Ending?
+    }
+
+    enum Ending: Sendable, Equatable {
+        /// As it was told to.
+        case closed
+        case failed(MessagingError)
+    }
+
+    private struct State {
+        var news: News?
+        var reader: CheckedContinuation<News?, Never>?
+        var isCancelled = false
+    }
+    private let state = Mutex(State())
+
+    func post(_ change: (inout News) -> Void) {
+        let (reader, news) = state.withLock { state in
+            var news = state.news ?? News()
+            change(&news)
+            guard let reader = state.reader else {
+                state.news = news
+                return (nil as CheckedContinuation<News?, Never>?, news)
+            }
+            state.reader = nil
+            state.news = nil
+            return (reader, news)
+        }
+        reader?.resume(returning: news)
+    }
+
+    /// - Returns: `nil` when the task is cancelled.
+    func next() async -> News? {
+        await withTaskCancellationHandler {
+            await read { $0.isCancelled }
+        } onCancel: {
+            let reader = state.withLock { state in
+                defer { state.reader = nil }
+                state.isCancelled = true
+                return state.reader
+            }
+            reader?.resume(returning: nil)
+        }
+    }
+
+    /// Reads on after a cancellation, until the connection has ended.
+    func last() async -> News {
+        var all = News()
+        while all.ending == nil {
+            guard let news = await read(unless: { _ in false }) else { continue }
+            all.acknowledged += news.acknowledged
+            all.ending = news.ending
+        }
+        return all
+    }
+
+    private func read(unless isOver: @Sendable (borrowing State) -> Bool) async -> News? {
+        await withCheckedContinuation { reader in
+            let (now, news): (Bool, News?) = state.withLock { state in
+                if isOver(state) { return (true, nil) }
+                if let news = state.news {
+                    state.news = nil
+                    return (true, news)
+                }
+                state.reader = reader
+                return (false, nil)
+            }
+            if now { reader.resume(returning: news) }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import FoundationEssentials
+
+/// What the connection to the broker is doing.
+public struct MessengerStatus: Sendable {
+    public enum State: String, Sendable {
+        /// ``Messenger/run()`` is not running.
+        case stopped
+        /// Asking for credentials, or connecting with them.
+        case connecting
+        case connected
+        /// Between two attempts.
+        case waiting
+    }
+
+    public var state: State
+    /// When it became so.
+    public var since: Date
+    public var broker: BrokerAddress
+    /// Attempts since the last connection, the present one included.
+    public var attempts: Int
+    /// Why the last connection or attempt ended; `nil` while all is well.
+    public var lastError: MessagingError?
+    public var outbox: OutboxStatus
+    /// Messages of the outbox handed to the broker since the start, repeated ones included.
+    public var sent: Int
+    /// Messages of the outbox that the broker has taken over since the start.
+    public var acknowledged: Int
+    /// Messages received since the start.
+    public var received: Int
+    /// Messages received that no subscription asked for.
+    public var unclaimed: Int
+    /// Messages received that were larger than ``MessengerSettings/payloadLimit``.
+    public var oversized: Int
+}
+
+/// Something that happened to the connection.
+public enum MessengerEvent: Sendable, Equatable {
+    case connecting(BrokerAddress, attempt: Int)
+    /// - Parameter sessionPresent: whether the broker still had the session, with what came in meanwhile.
+    case connected(BrokerAddress, sessionPresent: Bool)
+    /// The broker does not take user name and password, or does not let this client in (CONNACK 4 and 5): what the
+    /// credentials were made from is no longer good.
+    case refused(BrokerRefusal)
+    /// An attempt failed or a connection ended; the next attempt is made after the delay.
+    case failed(MessagingError, retryAfter: Duration)
+    /// The connection was ended from this side.
+    case disconnected(BrokerAddress)
+    case subscriptionRefused(TopicFilter)
+}
+
+/// Why a broker does not accept a connection (MQTT 3.1.1 section 3.2.2.3).
+public enum BrokerRefusal: Sendable, Equatable {
+    case protocolVersion
+    case clientID
+    case serverUnavailable
+    case badCredentials
+    case notAuthorized
+    case other(code: Int)
+
+    /// - Parameter code: the CONNACK return code, not 0.
+    init(code: Int) {
+        self = switch code {
+        case 1: .protocolVersion
+        case 2: .clientID
+        case 3: .serverUnavailable
+        case 4: .badCredentials
+        case 5: .notAuthorized
+        default: .other(code: code)
+        }
+    }
+
+    /// Whether other credentials may be let in.
+    public var concernsCredentials: Bool { self == .badCredentials || self == .notAuthorized }
+}
+
+extension BrokerRefusal: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .protocolVersion: "it does not speak MQTT 3.1.1"
+        case .clientID: "it does not take the client identifier"
+        case .serverUnavailable: "its service is unavailable"
+        case .badCredentials: "user name or password are wrong"
+        case .notAuthorized: "this client is not authorized"
+        case .other(let code): "it answered with code \(code)"
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import FoundationEssentials
+import Groundwork
+
+extension Envelope {
+    /// The longest text that is taken for an envelope, in bytes: 1 MiB.
+    public static let limit = 1 << 20
+    /// The longest identifier, name or type that is taken, in bytes.
+    private static let fieldLimit = 4096
+
+    /// Reads what either reference client writes: base 64 on one line or broken into several, `ContentEncoding` of any
+    /// value, absent fields as they fill them in.
+    ///
+    /// - Returns: `nil` for what is no envelope, and so is delivered as it is: no JSON object, no `SentTime`, or no
+    ///   `Payload` of base 64.
+    public init?(decoding bytes: [UInt8]) {
+        guard Self.looksLikeObject(bytes), let json = try? JSON(parsing: bytes, limit: Self.limit),
+            let sentAt = json["SentTime"]?.integer, let text = json["Payload"]?.string,
+            let payload = Self.decode(text), !payload.isEmpty
+        else { return nil }
+        func field(_ name: String) -> String? {
+            json[name]?.string.flatMap { $0.isEmpty || $0.utf8.count > Self.fieldLimit ? nil : $0 }
+        }
+        version = field("Version") ?? "1.0"
+        senderID = field("SenderId")
+        senderType = field("SenderType")?.uppercased() ?? SenderType.user.rawValue
+        displayName = field("DisplayName") ?? senderID
+        // Years 1 to 9999: what is written again must fit the milliseconds it was read from.
+        let plausible = min(max(sentAt, -62_135_596_800_000), 253_402_300_799_999)
+        self.sentAt = Date(timeIntervalSince1970: Double(plausible) / 1000)
+        contentType = field("ContentType") ?? "text/plain"
+        self.payload = payload
+        topic = field("Topic")
+    }
+
+    /// Keeps readings and other plain payloads away from the parser.
+    private static func looksLikeObject(_ bytes: [UInt8]) -> Bool {
+        let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+        return bytes.count <= limit && bytes.first { !blanks.contains($0) } == UInt8(ascii: "{")
+    }
+
+    /// Base 64 with or without line breaks and padding.
+    private static func decode(_ text: String) -> [UInt8]? {
+        if let bytes = Base64.decode(text) { return bytes }
+        let joined = text.utf8.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0x20 && $0 != 0x09 }
+        guard joined.count < text.utf8.count else { return nil }
+        return Base64.decode(String(decoding: joined, as: UTF8.self))
+    }
+}

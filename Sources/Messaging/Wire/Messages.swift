@@ -1,0 +1,48 @@
+import FoundationEssentials
+
+/// A message on its way to the broker.
+public struct OutgoingMessage: Sendable, Equatable {
+    /// What happens to the message when the outbox is full.
+    public enum Kind: Int, Sendable {
+        /// A reading: the oldest ones make room for new ones.
+        case telemetry = 0
+        /// Published by a program on purpose: kept until it is sent or too old; refused where there is no room.
+        case explicit = 1
+    }
+
+    public var topic: Topic
+    public var payload: [UInt8]
+    public var qos: QoS
+    /// Whether the broker keeps it for later subscribers.
+    public var retain: Bool
+    public var kind: Kind
+
+    public init(topic: Topic, payload: [UInt8], qos: QoS = .atLeastOnce, retain: Bool = false, kind: Kind = .explicit) {
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.retain = retain
+        self.kind = kind
+    }
+}
+
+/// A message that the broker sent.
+public struct IncomingMessage: Sendable, Equatable {
+    public var topic: String
+    public var payload: [UInt8]
+    public var qos: QoS
+    /// Whether it was kept by the broker from before the subscription.
+    public var retained: Bool
+    public var receivedAt: Date
+
+    public init(topic: String, payload: [UInt8], qos: QoS, retained: Bool, receivedAt: Date) {
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.retained = retained
+        self.receivedAt = receivedAt
+    }
+
+    /// The envelope that the payload is; `nil` when it is none and to be taken as it is. Decoded at every access.
+    public var envelope: Envelope? { Envelope(decoding: payload) }
+}

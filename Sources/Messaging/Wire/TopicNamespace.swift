@@ -1,0 +1,76 @@
+/// The topics of a gateway (gateway protocol 9.2), seen from one device.
+///
+///     let topics = try TopicNamespace(prefix: "", deviceID: "3f9a…")
+///     try topics.custom("telemetry")      // /2.0/client/devices/3f9a…/custom/telemetry
+///     try topics.user("alice", "doorbell") // /2.0/client/users/alice/custom/doorbell
+public struct TopicNamespace: Sendable, Hashable {
+    /// The gateway's prefix with one leading slash, or empty (Q15).
+    public let prefix: String
+    public let deviceID: String
+    /// Who is logged in on this device; `nil` for a board without a user.
+    public let userID: String?
+
+    /// - Parameters:
+    ///   - prefix: `server.prefix` as it is in the configuration; slashes around it do not count.
+    ///   - deviceID: the device identifier; one level of a topic.
+    /// - Throws: ``MessagingError/invalidTopic(_:_:)`` when one of them cannot be part of a topic.
+    public init(prefix: String, deviceID: String, userID: String? = nil) throws(MessagingError) {
+        var bare = prefix[...]
+        while bare.first == "/" { bare.removeFirst() }
+        while bare.last == "/" { bare.removeLast() }
+        self.prefix = bare.isEmpty ? "" : "/\(bare)"
+        self.deviceID = try Self.level(deviceID)
+        self.userID = try userID.map { user throws(MessagingError) in try Self.level(user) }
+        _ = try own("check")
+    }
+
+    /// A topic of this device: the user's where somebody is logged in, else the device's own.
+    public func custom(_ topic: String) throws(MessagingError) -> Topic { try Topic(own(topic).text) }
+
+    /// The filter for everything sent to this device: the user's topics where somebody is logged in, else its own.
+    public var ownFilter: TopicFilter {
+        get throws(MessagingError) { try own("#") }
+    }
+
+    /// A topic of a user within this application. A message to a user without a topic goes to the topic of that name.
+    public func user(_ user: String, _ topic: String? = nil) throws(MessagingError) -> Topic {
+        try Topic("\(prefix)/2.0/client/users/\(Self.level(user))/custom/\(topic ?? user)")
+    }
+
+    /// A topic of a user across applications.
+    public func userAcrossApplications(_ user: String, _ topic: String) throws(MessagingError) -> Topic {
+        try Topic("\(prefix)/2.0/users/\(Self.level(user))/custom/\(topic)")
+    }
+
+    /// A topic of a device.
+    public func device(_ device: String, _ topic: String) throws(MessagingError) -> Topic {
+        try Topic("\(prefix)/2.0/client/devices/\(Self.level(device))/custom/\(topic)")
+    }
+
+    /// A topic of a group.
+    public func group(_ group: String, _ topic: String) throws(MessagingError) -> Topic {
+        try Topic("\(prefix)/2.0/client/groups/\(Self.level(group))/custom/\(topic)")
+    }
+
+    /// A topic of the application.
+    public func application(_ topic: String) throws(MessagingError) -> Topic {
+        try Topic("\(prefix)/2.0/client/custom/\(topic)")
+    }
+
+    private func own(_ topic: String) throws(MessagingError) -> TopicFilter {
+        if let userID { return try TopicFilter("\(prefix)/2.0/client/users/\(userID)/custom/\(topic)") }
+        return try TopicFilter("\(prefix)/2.0/client/devices/\(deviceID)/custom/\(topic)")
+    }
+
+    /// Text that is one level and stays one: an identifier with a slash or wildcard would name somebody else's topics.
+    private static func level(_ text: String) throws(MessagingError) -> String {
+        let topic = try Topic(text)
+        guard !text.utf8.contains(UInt8(ascii: "/")) else { throw .invalidTopic(topic.name, .severalLevels) }
+        return text
+    }
+}
+
+extension TopicNamespace {
+    /// Whether the broker reports an error under this topic: its last level is `error` (gateway protocol 9.2).
+    public static func isError(_ topic: String) -> Bool { topic.hasSuffix("/error") || topic == "error" }
+}

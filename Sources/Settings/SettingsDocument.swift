@@ -1,0 +1,56 @@
+public import Groundwork
+import TOMLKit
+
+/// The text of a settings file (TOML 1.0) as a tree of plain values.
+public enum SettingsDocument {
+    /// Largest file accepted, in bytes.
+    public static let limit = 65_536
+
+    /// - Throws: the fault, with line and column, when the text is not TOML 1.0.
+    public static func parse(_ text: String) throws(SettingsFault) -> [String: JSON] {
+        try refuseNamelessHeaders(text)
+        do {
+            let table = try TOMLTable(string: text)
+            return table.reduce(into: [:]) { members, member in members[member.0] = tree(member.1) }
+        } catch let error as TOMLParseError {
+            let start = error.source.begin
+            let fault = "line \(start.line), column \(start.column): \(error.description)"
+            throw SettingsFault(keyPath: "", fault: fault, fix: "write TOML 1.0")
+        } catch {
+            throw SettingsFault(keyPath: "", fault: "\(error)", fix: "write TOML 1.0")
+        }
+    }
+
+    /// TOML's parser ends the process at a table header whose name begins with what no name begins with, so no such line
+    /// may reach it. A line of an array inside an array looks the same; no setting has one.
+    private static func refuseNamelessHeaders(_ text: String) throws(SettingsFault) {
+        let lines = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" }
+        for (index, line) in lines.enumerated() {
+            let header = line.drop { $0.properties.isWhitespace || $0 == "\u{FEFF}" }
+            guard header.first == "[" else { continue }
+            let beginning = header.first { $0 != "[" && $0 != " " && $0 != "\t" }
+            guard let beginning, nameBeginnings.contains(beginning) else {
+                throw SettingsFault(
+                    keyPath: "", fault: "line \(index + 1): a table without a name of letters, digits, _ and -",
+                    fix: "write the name between the brackets, in quotes if it has other characters")
+            }
+        }
+    }
+
+    /// Those of bare and quoted keys; the bracket is that of `[]`, which the parser itself refuses.
+    private static let nameBeginnings = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-\"']".unicodeScalars)
+
+    /// TOML's dates and times, which no setting uses, become what they are written as.
+    private static func tree(_ value: any TOMLValueConvertible) -> JSON {
+        switch value.type {
+        case .string: .string(value.string ?? "")
+        case .int: .integer(Int64(value.int ?? 0))
+        case .double: .number(value.double ?? .nan)
+        case .bool: .bool(value.bool ?? false)
+        case .array: .array(value.array?.map(tree) ?? [])
+        case .table: .object(value.table?.reduce(into: [:]) { $0[$1.0] = tree($1.1) } ?? [:])
+        case .date, .time, .dateTime: .string(value.debugDescription)
+        }
+    }
+}

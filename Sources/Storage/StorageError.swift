@@ -1,0 +1,108 @@
+import CSQLite
+import Groundwork
+
+/// What can go wrong with a database file. Every case names the file.
+public enum StorageError: Explained, Equatable {
+    /// The file cannot be opened or made: no such directory, no permission.
+    case cannotOpen(path: String, reason: String)
+    /// There is no file, and none was to be made.
+    case missing(path: String)
+    /// Others than the owner may read or write the file; `mode` are its permission bits.
+    case permissionsTooOpen(path: String, mode: UInt32)
+    /// A newer program wrote the file. It is left as it is.
+    case newerVersion(path: String, found: Int, supported: Int)
+    /// Pages of the file contradict each other, or the file has been cut.
+    case damaged(path: String, detail: String)
+    /// The file is no SQLite database.
+    case notADatabase(path: String)
+    /// The disk or the quota is used up. Nothing of the transaction was written.
+    case full(path: String)
+    /// The file or its file system cannot be written to.
+    case readOnly(path: String)
+    /// The disk failed to read, write or sync.
+    case inputOutput(path: String, detail: String)
+    /// Another process held the file for longer than the busy timeout.
+    case busy(path: String)
+    /// A damaged file could not be moved aside.
+    case cannotSetAside(path: String, reason: String)
+    /// The database has been closed by its owner.
+    case closed(path: String)
+    /// Anything else SQLite refuses, such as a broken constraint; `reason` is its own text.
+    case refused(path: String, reason: String)
+
+    /// Whether the file itself is unusable, so that setting it aside helps.
+    public var isDamage: Bool {
+        switch self {
+        case .damaged, .notADatabase: true
+        default: false
+        }
+    }
+
+    public var code: String {
+        switch self {
+        case .cannotOpen: "storage.cannot-open"
+        case .missing: "storage.missing"
+        case .permissionsTooOpen: "storage.permissions-too-open"
+        case .newerVersion: "storage.newer-version"
+        case .damaged: "storage.damaged"
+        case .notADatabase: "storage.not-a-database"
+        case .full: "storage.full"
+        case .readOnly: "storage.read-only"
+        case .inputOutput: "storage.input-output"
+        case .busy: "storage.busy"
+        case .cannotSetAside: "storage.cannot-set-aside"
+        case .closed: "storage.closed"
+        case .refused: "storage.refused"
+        }
+    }
+
+    public var message: String {
+        switch self {
+        case .cannotOpen(let path, let reason): "cannot open database \(path): \(reason)"
+        case .missing(let path): "there is no database \(path)"
+        case .permissionsTooOpen(let path, let mode):
+            "database \(path) is open to others than its owner (mode \(String(mode, radix: 8)))"
+        case .newerVersion(let path, let found, let supported):
+            "database \(path) has version \(found), newer than the \(supported) this program knows"
+        case .damaged(let path, let detail): "database \(path) is damaged: \(detail)"
+        case .notADatabase(let path): "\(path) is not a database"
+        case .full(let path): "cannot write to database \(path): the disk is full"
+        case .readOnly(let path): "cannot write to database \(path): it is read-only"
+        case .inputOutput(let path, let detail): "the disk failed on database \(path): \(detail)"
+        case .busy(let path): "database \(path) is held by another process"
+        case .cannotSetAside(let path, let reason): "cannot set damaged database \(path) aside: \(reason)"
+        case .closed(let path): "database \(path) is closed"
+        case .refused(let path, let reason): "database \(path) refused a statement: \(reason)"
+        }
+    }
+
+    public var remedy: String? {
+        switch self {
+        case .cannotOpen: "check that the directory exists and that the agent's user may write to it"
+        case .missing: "check the path of the state directory"
+        case .permissionsTooOpen(let path, _): "run: chmod 600 \(path)"
+        case .newerVersion: "install the newer program again, or restore the file from before the update"
+        case .damaged, .notADatabase: "keep the file for examination and move it away, or restore a copy"
+        case .full: "free space on the file system"
+        case .readOnly: "check the mount options and the owner of the file"
+        case .inputOutput: "look for disk errors in the kernel's log (dmesg); the card or disk may be failing"
+        case .busy(let path): "find the other process with: fuser \(path)"
+        case .cannotSetAside: "check that the agent's user may write to the directory"
+        case .closed, .refused: nil
+        }
+    }
+
+    /// - Parameter code: an extended result code (https://www.sqlite.org/rescode.html).
+    init(code: Int32, path: String, reason: String) {
+        switch code & 0xff {
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: self = .cannotOpen(path: path, reason: reason)
+        case SQLITE_CORRUPT: self = .damaged(path: path, detail: reason)
+        case SQLITE_NOTADB: self = .notADatabase(path: path)
+        case SQLITE_FULL: self = .full(path: path)
+        case SQLITE_READONLY: self = .readOnly(path: path)
+        case SQLITE_IOERR: self = .inputOutput(path: path, detail: "\(reason) (SQLite code \(code))")
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(path: path)
+        default: self = .refused(path: path, reason: "\(reason) (SQLite code \(code))")
+        }
+    }
+}

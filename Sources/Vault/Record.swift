@@ -1,0 +1,82 @@
+import Cryptography
+
+/// The place of a record in the vault.
+///
+/// Both parts are printable ASCII (0x20 to 0x7E), so that two names are equal exactly when their bytes are.
+public struct RecordName: Hashable, Sendable {
+    /// Empty for the board itself, else what the record belongs to: a gateway's `host:port/prefix`. At most 1024 bytes.
+    public let scope: String
+    /// 1 to 255 bytes.
+    public let name: String
+
+    public init(scope: String, name: String) {
+        self.scope = scope
+        self.name = name
+    }
+
+    var isAllowed: Bool {
+        let printable: ClosedRange<UInt8> = 0x20...0x7e
+        return (1...255).contains(name.utf8.count) && scope.utf8.count <= 1024
+            && name.utf8.allSatisfy(printable.contains) && scope.utf8.allSatisfy(printable.contains)
+    }
+}
+
+extension RecordName: CustomStringConvertible {
+    public var description: String { scope.isEmpty ? name : "\(name) of \(scope)" }
+}
+
+extension RecordName: Comparable {
+    public static func < (left: RecordName, right: RecordName) -> Bool {
+        (left.scope, left.name) < (right.scope, right.name)
+    }
+}
+
+/// What a record holds. An open set: a room may add its own, 1 to 64 bytes of printable ASCII.
+public struct RecordKind: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let privateKey = RecordKind(rawValue: "private-key")
+    public static let certificateChain = RecordKind(rawValue: "certificate-chain")
+    public static let token = RecordKind(rawValue: "token")
+    public static let clientCredentials = RecordKind(rawValue: "client-credentials")
+    public static let configuration = RecordKind(rawValue: "configuration")
+    public static let state = RecordKind(rawValue: "state")
+
+    var isAllowed: Bool {
+        (1...64).contains(rawValue.utf8.count) && rawValue.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+    }
+}
+
+/// A record as it was read, unsealed.
+public struct Record: Sendable, Equatable {
+    public let name: RecordName
+    public let kind: RecordKind
+    /// The generation of the vault that wrote it, from 1. It rises with every write of the record and is never used
+    /// again, also not after the record was removed and put anew.
+    public let version: Int64
+    public let content: SecretBytes
+}
+
+/// One step of a commit.
+public enum Change: Sendable {
+    /// Writes a record, or replaces the one of that name.
+    case put(RecordName, RecordKind, SecretBytes)
+    /// Removes a record; none of that name is no error.
+    case remove(RecordName)
+
+    /// The most content a record may have, in bytes: 1 MiB.
+    public static let contentLimit = 1 << 20
+
+    func check() throws(VaultError) {
+        switch self {
+        case .put(let name, let kind, let content):
+            guard name.isAllowed, kind.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: kind) }
+            guard content.count <= Self.contentLimit else {
+                throw VaultError.contentTooLong(name: name, bytes: content.count, limit: Self.contentLimit)
+            }
+        case .remove(let name):
+            guard name.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: nil) }
+        }
+    }
+}

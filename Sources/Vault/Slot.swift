@@ -1,0 +1,88 @@
+import Cryptography
+import FoundationEssentials
+
+/// One way to open the vault: its data key, wrapped under a key of this slot.
+public struct Slot: Sendable, Equatable {
+    /// An open set, named by the ``SlotKey`` that opens it.
+    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let systemdCredential = Kind(rawValue: "systemd-credential")
+        public static let passphrase = Kind(rawValue: "passphrase")
+        public static let developmentFile = Kind(rawValue: "development-file")
+
+        public var description: String { rawValue }
+        /// Whether its key lies beside the vault in the clear: for a desk, never for a board in the field.
+        public var isDevelopment: Bool { self == .developmentFile }
+    }
+
+    public let id: Int64
+    public let kind: Kind
+    public let created: Date
+    /// Bytes of the slot have changed since it was written; it opens nothing any more.
+    public let isDamaged: Bool
+}
+
+/// What opens slots of one kind.
+///
+/// A TPM 2.0 fits as well as a passphrase: `parameters` are whatever the kind needs to find its key again (a salt and a
+/// cost, or an object sealed by the TPM). They are not secret, are at most 4096 bytes, and come from a file that may be
+/// hostile, so ``wrappingKey(from:)`` bounds what it does with them. Both functions run on the storage thread and may
+/// block.
+public protocol SlotKey: Sendable {
+    var kind: Slot.Kind { get }
+
+    /// Makes a 32-byte key for a new slot, and the parameters from which ``wrappingKey(from:)`` gives it again.
+    func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8])
+
+    /// - Throws: ``VaultError``; ``VaultError/slotParametersRefused(kind:)`` for parameters outside the bounds.
+    func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes
+}
+
+/// A slot as it lies in the file.
+struct StoredSlot {
+    static let limit = 16
+    static let parametersLimit = 4096
+
+    let id: Int64
+    let kind: Slot.Kind
+    let created: Date
+    let parameters: [UInt8]
+    /// The data key, AES-256-GCM under the slot's key.
+    let wrapped: [UInt8]
+    /// Tells a changed byte from a wrong key, which AES-GCM cannot. No protection against intent, and needs none: a
+    /// forged slot does not open.
+    let digest: [UInt8]
+
+    var isDamaged: Bool {
+        digest != Self.digest(kind: kind, parameters: parameters, wrapped: wrapped)
+            || parameters.count > Self.parametersLimit
+    }
+
+    var slot: Slot { Slot(id: id, kind: kind, created: created, isDamaged: isDamaged) }
+
+    static func digest(kind: Slot.Kind, parameters: [UInt8], wrapped: [UInt8]) -> [UInt8] {
+        var writer = FieldWriter(purpose: "latchkey slot digest 1")
+        writer.append(kind.rawValue)
+        writer.append(parameters)
+        writer.append(wrapped)
+        return SHA256.hash(writer.bytes)
+    }
+
+    /// What is authenticated with the wrapped data key.
+    static func label(vaultID: [UInt8], kind: Slot.Kind, parameters: [UInt8]) -> [UInt8] {
+        var writer = FieldWriter(purpose: "latchkey slot 1")
+        writer.append(vaultID)
+        writer.append(kind.rawValue)
+        writer.append(parameters)
+        return writer.bytes
+    }
+
+    /// `nil` when `key` is not the slot's.
+    func unwrap(vaultID: [UInt8], key: SecretBytes) throws -> SecretBytes? {
+        let label = Self.label(vaultID: vaultID, kind: kind, parameters: parameters)
+        let dataKey = try AESGCM.openGenuine(wrapped, key: key, authenticating: label)
+        return dataKey.flatMap { $0.count == Seal.keyBytes ? $0 : nil }
+    }
+}

@@ -1,0 +1,171 @@
+import Cryptography
+import FoundationEssentials
+import Storage
+
+/// The vault's file: its schema, how it is made, and how a slot is found that opens it.
+struct VaultFile {
+    static let migrations = [
+        Migration(version: 1, sql: """
+            CREATE TABLE vault (
+                one INTEGER PRIMARY KEY CHECK (one = 1),
+                id BLOB NOT NULL,
+                manifest BLOB NOT NULL
+            ) STRICT;
+            CREATE TABLE slot (
+                id INTEGER PRIMARY KEY,
+                kind TEXT NOT NULL,
+                created INTEGER NOT NULL, -- milliseconds since 1970, UTC
+                parameters BLOB NOT NULL,
+                wrapped BLOB NOT NULL,
+                digest BLOB NOT NULL
+            ) STRICT;
+            CREATE TABLE record (
+                scope TEXT NOT NULL,
+                name TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                version INTEGER NOT NULL,
+                sealed BLOB NOT NULL,
+                PRIMARY KEY (scope, name)
+            ) STRICT;
+            """)
+    ]
+
+    let database: Database
+    var path: String { database.path }
+
+    /// Opens a vault that exists.
+    init(at path: String) throws {
+        var options = Database.Options()
+        options.creates = false
+        // A record with its nonce and tag; a manifest of the most and longest names.
+        options.valueBytes = 8 << 20
+        database = try Database(path: path, migrations: Self.migrations, options: options)
+    }
+
+    private init(_ database: Database) { self.database = database }
+
+    /// Makes a vault with a new data key and one slot for each key. The file has its name only when it is whole.
+    static func create(at path: String, with keys: [any SlotKey]) throws {
+        guard !keys.isEmpty else { throw VaultError.noSlotOpens(path: path, tried: []) }
+        let seal = Seal(vaultID: try Random.bytes(Seal.vaultIDBytes), dataKey: try SecretBytes.random(Seal.keyBytes))
+        try Database.create(at: path, migrations: migrations) { database in
+            try database.run("INSERT INTO vault (one, id, manifest) VALUES (1, ?1, ?2)",
+                .blob(seal.vaultID), .blob(try seal.seal(Manifest())))
+            for key in keys { _ = try VaultFile(database).insertSlot(for: key, of: seal) }
+        }
+    }
+
+    // MARK: Opening
+
+    /// Finds the first key that fits an undamaged slot.
+    ///
+    /// - Throws: the key's own error where one could not be used at all, ``VaultError/slotDamaged(path:id:kind:)`` where
+    ///   the slot it is for is damaged, else ``VaultError/noSlotOpens(path:tried:)``.
+    func unseal(with keys: [any SlotKey]) throws -> (seal: Seal, slot: Slot) {
+        let vaultID = try vaultID()
+        let slots = try storedSlots()
+        var fault: VaultError?
+        for key in keys {
+            for slot in slots where slot.kind == key.kind {
+                guard !slot.isDamaged else {
+                    fault = fault ?? .slotDamaged(path: path, id: slot.id, kind: slot.kind)
+                    continue
+                }
+                do throws(VaultError) {
+                    let wrappingKey = try key.wrappingKey(from: slot.parameters)
+                    if let dataKey = try explained({ try slot.unwrap(vaultID: vaultID, key: wrappingKey) }) {
+                        return (Seal(vaultID: vaultID, dataKey: dataKey), slot.slot)
+                    }
+                } catch {
+                    fault = fault ?? error
+                }
+            }
+        }
+        throw fault ?? .noSlotOpens(path: path, tried: keys.map(\.kind))
+    }
+
+    private func vaultID() throws -> [UInt8] {
+        guard let id = try database.first("SELECT id FROM vault", read: { $0.blob(0) }), id.count == Seal.vaultIDBytes
+        else { throw VaultError.fileDamaged(path: path, detail: "it does not say which vault it is") }
+        return id
+    }
+
+    // MARK: Slots
+
+    func storedSlots() throws -> [StoredSlot] {
+        try database.rows("SELECT id, kind, created, parameters, wrapped, digest FROM slot ORDER BY id LIMIT ?1",
+            .integer(Int64(StoredSlot.limit)),
+            read: { row in
+                StoredSlot(id: row.int64(0), kind: Slot.Kind(rawValue: row.text(1)),
+                    created: Date(millisecondsSince1970: row.int64(2)), parameters: row.blob(3), wrapped: row.blob(4),
+                    digest: row.blob(5))
+            })
+    }
+
+    /// - Parameter id: of the slot to replace; `nil` for a new one.
+    /// - Returns: the slot as it is now in the file.
+    func insertSlot(for key: any SlotKey, of seal: Seal, replacing id: Int64? = nil) throws -> Slot {
+        let (wrappingKey, parameters) = try key.makeWrappingKey()
+        let label = StoredSlot.label(vaultID: seal.vaultID, kind: key.kind, parameters: parameters)
+        let wrapped = try AESGCM.seal(seal.dataKey, key: wrappingKey, authenticating: label)
+        let created = Int64(Date().timeIntervalSince1970 * 1000)
+        try database.run("INSERT OR REPLACE INTO slot (id, kind, created, parameters, wrapped, digest) "
+                + "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            id.map(Value.integer) ?? .null, .text(key.kind.rawValue), .integer(created), .blob(parameters),
+            .blob(wrapped),
+            .blob(StoredSlot.digest(kind: key.kind, parameters: parameters, wrapped: wrapped)))
+        return Slot(id: try id ?? database.lastInsertedRow, kind: key.kind, created: Date(millisecondsSince1970: created),
+            isDamaged: false)
+    }
+
+    // MARK: Manifest and records
+
+    func manifest(_ seal: Seal) throws -> Manifest {
+        let sealed = try database.first("SELECT manifest FROM vault", read: { $0.blob(0) })
+        guard let manifest = try sealed.flatMap(seal.openManifest) else { throw VaultError.manifestDamaged(path: path) }
+        return manifest
+    }
+
+    func write(_ manifest: Manifest, _ seal: Seal) throws {
+        try database.run("UPDATE vault SET manifest = ?1", .blob(try seal.seal(manifest)))
+    }
+
+    /// A record as it lies in the file: what its columns claim, and the sealed content.
+    struct Row {
+        let claim: Manifest.Entry
+        let sealed: [UInt8]
+    }
+
+    func row(_ name: RecordName) throws -> Row? {
+        try database.first("SELECT kind, version, sealed FROM record WHERE scope = ?1 AND name = ?2",
+            .text(name.scope), .text(name.name),
+            read: { row in
+                let claim = Manifest.Entry(kind: RecordKind(rawValue: row.text(0)), version: row.int64(1))
+                return Row(claim: claim, sealed: row.blob(2))
+            })
+    }
+
+    func put(_ name: RecordName, _ entry: Manifest.Entry, _ content: SecretBytes, _ seal: Seal) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO record (scope, name, kind, version, sealed) VALUES (?1, ?2, ?3, ?4, ?5)",
+            .text(name.scope), .text(name.name), .text(entry.kind.rawValue), .integer(entry.version),
+            .blob(try seal.seal(content, as: name, entry)))
+    }
+
+    func remove(_ name: RecordName) throws {
+        try database.run("DELETE FROM record WHERE scope = ?1 AND name = ?2", .text(name.scope), .text(name.name))
+    }
+
+    /// Every name that has a row, genuine or not.
+    func rowNames() throws -> [RecordName] {
+        try database.rows("SELECT scope, name FROM record ORDER BY scope, name LIMIT ?1",
+            .integer(Int64(Manifest.limit) + 1),
+            read: { RecordName(scope: $0.text(0), name: $0.text(1)) })
+    }
+}
+
+extension Date {
+    fileprivate init(millisecondsSince1970 milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import GatewayLab
+import Groundwork
+
+struct FaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fault",
+        abstract: "Make the lab misbehave.",
+        subcommands: [Set.self, Clear.self, Face.self, Part.self, Clock.self])
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set a fault at an endpoint.",
+            discussion: """
+                latchkey-lab fault set status --status 503 --endpoint E8 --times 2
+                latchkey-lab fault set error --code 1000206 --status 401 --endpoint E5
+                latchkey-lab fault set delay --milliseconds 3000
+                """)
+
+        @OptionGroup var lab: AdminOptions
+
+        @Argument(help: "delay, drop, drop-answer, status, error or captive-portal.")
+        var kind: String
+
+        @Option(help: "E1 to E18, L1 to L3; every endpoint if not given.")
+        var endpoint: String?
+
+        @Option(help: "How many requests are struck; all until cleared if not given.")
+        var times: Int?
+
+        @Option(help: "HTTP status, for status and error.")
+        var status: Int?
+
+        @Option(help: "The x-ca-err, for error.")
+        var code: Int?
+
+        @Option(help: "For delay.")
+        var milliseconds: Int?
+
+        func run() async throws {
+            var input: [String: JSON] = ["kind": .string(kind)]
+            input["endpoint"] = endpoint.map { .string($0) }
+            for (name, value) in [("times", times), ("status", status), ("code", code), ("milliseconds", milliseconds)]
+            {
+                input[name] = value.map { .integer(Int64($0)) }
+            }
+            lab.show(try await lab.call("POST", "faults", .object(input))) { _ in "set" }
+        }
+    }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Clear every fault and show the genuine certificate.")
+        @OptionGroup var lab: AdminOptions
+
+        func run() async throws {
+            _ = try await lab.call("DELETE", "faults")
+            lab.show(try await lab.call("POST", "face", ["face": "genuine"])) { _ in "cleared" }
+        }
+    }
+
+    struct Face: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show another server certificate.")
+        @OptionGroup var lab: AdminOptions
+
+        @Argument(help: "genuine, other-key, expired, other-host or other-authority.")
+        var face: String
+
+        func run() async throws {
+            lab.show(try await lab.call("POST", "face", ["face": .string(face)])) { _ in "showing \(face)" }
+        }
+    }
+
+    struct Part: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stop, start, kill, suspend or resume the gateway or the broker.")
+        @OptionGroup var lab: AdminOptions
+
+        @Argument(help: "gateway or broker.")
+        var part: String
+
+        @Argument(help: "stop or start; for the broker also kill, suspend, resume.")
+        var action: String
+
+        func run() async throws {
+            lab.show(try await lab.call("POST", "\(part)/\(action)", [:])) { _ in "\(part): \(action)" }
+        }
+    }
+
+    struct Clock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Move the lab's clock.")
+        @OptionGroup var lab: AdminOptions
+
+        @Argument(help: "Seconds forward.")
+        var seconds: Int
+
+        func run() async throws {
+            let input: JSON = ["advance_seconds": .integer(Int64(seconds))]
+            lab.show(try await lab.call("POST", "clock", input)) { _ in "moved by \(seconds) s" }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import Groundwork
+
+struct MessagesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messages", abstract: "Print what the broker let pass, oldest first.",
+        discussion: "Exit status 1 when there is none.")
+
+    @OptionGroup var lab: AdminOptions
+
+    @Option(help: "Only topics that end so.")
+    var topic = ""
+
+    @Option(help: ArgumentHelp("At most so many, the newest ones.", valueName: "n"))
+    var count = 20
+
+    func run() async throws {
+        let state = try await lab.call("GET", "state")
+        let messages = (state["messages"]?.array ?? []).filter { $0["topic"]?.string?.hasSuffix(topic) == true }
+        let newest = Array(messages.prefix(count).reversed())
+        guard !newest.isEmpty else { throw ExitCode.failure }
+        lab.show(.array(newest)) { _ in
+            newest.map { "\($0["topic"]?.string ?? "")  \($0["payload"]?.string ?? "")" }.joined(separator: "\n")
+        }
+    }
+}

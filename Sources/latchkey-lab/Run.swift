@@ -1,0 +1,132 @@
+import ArgumentParser
+import Foundation
+import GatewayLab
+import Groundwork
+
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Run the gateway, its broker and its admin page.")
+
+    @Option(help: "Directory for keys, registrations and retained messages; without it nothing is kept.")
+    var data: String?
+
+    @Option(help: "Name by which boards reach the lab; it stands in URLs and in the certificate.")
+    var host = "localhost"
+
+    @Option(help: "Address the gateway and the broker listen on. The admin page is on loopback alone.")
+    var listen = "127.0.0.1"
+
+    @Option(help: "Port of the gateway; 0 is any.")
+    var port = 8443
+
+    @Option(help: "Port of the admin page; 0 is any.")
+    var adminPort = 8480
+
+    @Option(help: "Port of the broker; 0 is any.")
+    var brokerPort = 8883
+
+    @Flag(inversion: .prefixedNo, help: "Start Mosquitto.")
+    var broker = true
+
+    @Option(help: "The broker's plugin, if it is not beside this program.")
+    var brokerPlugin: String?
+
+    @Option(help: "Prefix of all paths and topics.")
+    var prefix = ""
+
+    @Option(help: "Algorithm of id_tokens: HS256 or RS256.")
+    var idTokens = IDTokenAlgorithm.hs256
+
+    @Flag(help: "Let new devices await activation on the admin page.")
+    var manualActivation = false
+
+    @Flag(help: "Answer the client credentials grant with a refresh token and an id_token.")
+    var sessionsForClients = false
+
+    @OptionGroup(title: "Lives, in seconds")
+    var lives: LifeOptions
+
+    func run() async throws {
+        var configuration = LabConfiguration()
+        configuration.dataDirectory = data
+        configuration.host = host
+        configuration.listenAddress = listen
+        configuration.port = port
+        configuration.adminPort = adminPort
+        configuration.brokerPort = brokerPort
+        configuration.broker = broker
+        configuration.brokerPlugin = brokerPlugin
+        configuration.prefix = prefix
+        configuration.idTokenAlgorithm = idTokens
+        configuration.activatesDevices = !manualActivation
+        configuration.givesSessionsToClients = sessionsForClients
+        configuration.lives = lives.lives
+        let signals = StopSignals()
+        let lab = try await Lab.start(configuration)
+        print("gateway     \(lab.baseURL)")
+        if let port = lab.brokerPort { print("broker      \(host):\(port)") }
+        print("admin page  \(lab.adminURL)")
+        // A program that reads these lines through a pipe waits for them.
+        fflush(nil)
+        await signals.wait()
+        await lab.stop()
+    }
+}
+
+/// How long what the lab issues stays valid.
+struct LifeOptions: ParsableArguments {
+    @Option(help: "Access tokens.")
+    var tokenLife = Lives().accessToken
+    @Option(help: "Refresh tokens.")
+    var refreshLife = Lives().refreshToken
+    @Option(help: "Id_tokens.")
+    var idTokenLife = Lives().idToken
+    @Option(help: "Client credentials; 0 is for ever.")
+    var clientLife = Lives().clientCredentials
+    @Option(help: "Device certificates.")
+    var certificateLife = Lives().deviceCertificate
+    @Option(help: "Enrollment URLs.")
+    var enrollmentLife = Lives().enrollmentURL
+
+    var lives: Lives {
+        var lives = Lives()
+        lives.accessToken = tokenLife
+        lives.refreshToken = refreshLife
+        lives.idToken = idTokenLife
+        lives.clientCredentials = clientLife
+        lives.deviceCertificate = certificateLife
+        lives.enrollmentURL = enrollmentLife
+        return lives
+    }
+
+    func validate() throws {
+        let positive = [tokenLife, refreshLife, idTokenLife, certificateLife, enrollmentLife]
+        guard positive.allSatisfy({ $0 > 0 }), clientLife >= 0 else {
+            throw ValidationError("A life must be a positive number of seconds.")
+        }
+    }
+}
+
+extension IDTokenAlgorithm: ExpressibleByArgument {}
+
+/// SIGINT and SIGTERM, as something to wait for.
+struct StopSignals {
+    private let sources: [any DispatchSourceSignal]
+    private let stream: AsyncStream<Void>
+
+    init() {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        self.stream = stream
+        sources = [SIGINT, SIGTERM].map { number in
+            // The default would end the program before the source hears of it.
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source
+        }
+    }
+
+    func wait() async {
+        for await _ in stream { return }
+    }
+}

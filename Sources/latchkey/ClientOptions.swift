@@ -1,0 +1,24 @@
+import Agent
+import ArgumentParser
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+
+/// What every subcommand that talks to the daemon takes.
+struct ClientOptions: ParsableArguments {
+    @Flag(help: "Print JSON, for programs; errors too, on standard error.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Socket of the daemon (environment: LATCHKEY_SOCKET).", valueName: "path"))
+    var socket: String?
+
+    var client: LocalClient {
+        LocalClient(socketPath: socket
+            ?? ProcessInfo.processInfo.environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath)
+    }
+
+    /// Prints the daemon's answer: as it is with `--json`, else in the words of `describe`.
+    func show(_ answer: JSON, _ describe: (JSON) -> String) {
+        Terminal.line(json ? answer.text : describe(answer))
+    }
+}

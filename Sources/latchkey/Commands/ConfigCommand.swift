@@ -1,0 +1,34 @@
+import Agent
+import ArgumentParser
+import FoundationEssentials
+import Groundwork
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Check configuration files.", subcommands: [Check.self])
+
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check the agent's configuration, or a gateway's document, and name every fault.",
+            discussion: """
+                A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed
+                and no daemon is needed. Exit status 78 when there is a fault.
+                """)
+
+        @Argument(help: "File to check; without it, the agent's configuration in use.") var file: String?
+        @Flag(help: "Print JSON.") var json = false
+
+        func run() async throws {
+            let path = file ?? ProcessInfo.processInfo.environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
+            let report = try ConfigurationReport(of: Input.file(path, limit: 1 << 20), path: path)
+            if json {
+                Terminal.line(report.json.text)
+            } else {
+                for fault in report.faults { Terminal.line("\(Terminal.standardOutput.red("fault")) \(fault)") }
+                for notice in report.notices { Terminal.line("\(Terminal.standardOutput.yellow("note"))  \(notice)") }
+                if report.faults.isEmpty { Terminal.line("\(Terminal.standardOutput.green("ok"))    \(path)") }
+            }
+            guard report.faults.isEmpty else { throw ExitCode(ExitStatus.configuration.rawValue) }
+        }
+    }
+}

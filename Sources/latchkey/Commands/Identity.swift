@@ -1,0 +1,66 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Renew: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Renew the device certificate now.")
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let answer = try await options.client.post("/v1/renew", [:], timeout: .seconds(180))
+        options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
+    }
+}
+
+struct Deregister: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove this board at the gateway, and its identity here.",
+        discussion: "When the gateway refuses or does not answer, everything stays as it is.")
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let answer = try await options.client.post("/v1/deregister", [:], timeout: .seconds(180))
+        options.show(answer) { _ in "this board is no longer registered" }
+    }
+}
+
+struct Reset: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forget the identity at the active gateway, here only.",
+        discussion: """
+            The gateway is not told and keeps the old registration; 'latchkey deregister' removes both. Enrolled again, the
+            board is another device.
+            """)
+
+    @Flag(help: "Do it without asking.")
+    var yes = false
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        guard yes || confirmed() else { throw ExitCode(ExitStatus.usage.rawValue) }
+        let answer = try await options.client.post("/v1/reset", [:])
+        options.show(answer) { _ in "the local identity is gone" }
+    }
+
+    private func confirmed() -> Bool {
+        guard Terminal.standardOutput.isTerminal else {
+            Terminal.error("latchkey: reset forgets this board's identity; add --yes to do it without a terminal")
+            return false
+        }
+        Terminal.line("This forgets the board's key, certificate and tokens. Continue? [y/N]")
+        return readLine().map { $0.lowercased() == "y" || $0.lowercased() == "yes" } ?? false
+    }
+}
+
+struct Token: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print a valid access token, for a program of your own.",
+        discussion: "  $ curl -H \"Authorization: Bearer $(latchkey token)\" …")
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let answer = try await options.client.get("/v1/token", timeout: .seconds(90))
+        options.show(answer) { $0["accessToken"]?.string ?? "" }
+    }
+}

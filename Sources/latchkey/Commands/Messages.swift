@@ -1,0 +1,127 @@
+import ArgumentParser
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+
+struct Publish: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Publish a message; it is on disk when this returns.",
+        discussion: """
+            The topic is the device's own, unless --raw gives a whole one:
+
+              $ latchkey publish door/state open
+              $ latchkey publish --lines log < lines.txt
+            """)
+
+    @Argument(help: "Topic below the device's own, such as door/state.") var topic: String
+    @Argument(help: "The message; without it, standard input.") var message: String?
+    @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
+    @Flag(help: "The broker keeps it for those who subscribe later.") var retain = false
+    @Flag(help: "The topic is a whole one, taken as it is.") var raw = false
+    @Flag(help: "Each line of standard input is a message.") var lines = false
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
+        guard !lines || message == nil else { throw ValidationError("--lines reads standard input; leave the message out") }
+    }
+
+    func run() async throws {
+        let client = options.client
+        if lines {
+            var count: Int64 = 0
+            while let line = readLine() {
+                do {
+                    _ = try await publish(Array(line.utf8), by: client)
+                } catch {
+                    Terminal.error("latchkey: \(count) messages accepted before this:")
+                    throw error
+                }
+                count += 1
+            }
+            options.show(["accepted": .integer(count)]) { _ in "\(count) messages accepted" }
+        } else {
+            let payload = try message.map { Array($0.utf8) } ?? Input.standardInput(limit: Input.payloadLimit)
+            options.show(try await publish(payload, by: client)) { "accepted as message \($0["id"]?.integer ?? 0)" }
+        }
+    }
+
+    private func publish(_ payload: [UInt8], by client: LocalClient) async throws -> JSON {
+        try await client.post("/v1/messages", [
+            "topic": .string(topic), "payload": .string(Base64.encode(payload)), "encoding": "base64",
+            "qos": .integer(Int64(qos)), "retain": .bool(retain), "raw": .bool(raw),
+        ])
+    }
+}
+
+struct Subscribe: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print messages as they arrive, until Ctrl-C.",
+        discussion: """
+            Without a filter: everything sent to this device, but for its own telemetry and status. With --json: one object
+            a line. Goes on when the daemon has started anew, and ends when the registration goes.
+            """)
+
+    @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
+    @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
+    @Option(help: ArgumentHelp("End after so many messages.", valueName: "n")) var count: Int?
+    @Flag(help: "The filter is a whole one, taken as it is.") var raw = false
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
+        guard count ?? 1 > 0 else { throw ValidationError("--count is 1 or more") }
+    }
+
+    func run() async throws {
+        var query = "?qos=\(qos)&raw=\(raw)"
+        if let filter { query += "&filter=\(Query.encode(filter))" }
+        var received = 0
+        try await Following(client: options.client, path: "/v1/messages\(query)").run { event in
+            guard event.name == "message" else {
+                Terminal.error("latchkey: \(EventLine(event).text)")
+                return true
+            }
+            Terminal.line(options.json ? event.data.text : text(of: event.data))
+            received += 1
+            return received != count
+        }
+    }
+
+    private func text(of message: JSON) -> String {
+        let sender = message["envelope"]?["senderID"]?.string.map { " from \($0)" } ?? ""
+        let payload = message["text"]?.string ?? "\(message["bytes"]?.integer ?? 0) bytes that are no text"
+        let out = Terminal.standardOutput
+        return "\(out.dim(out.shown((message["topic"]?.string ?? "") + sender)))  \(out.shown(payload))"
+    }
+}
+
+struct Send: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send an enveloped message to a device or a user of the same gateway.",
+        discussion: "  $ latchkey send --user alice --topic door 'somebody rang'")
+
+    @Option(help: "User identifier of the receiver.") var user: String?
+    @Option(help: "Device identifier of the receiver.") var device: String?
+    @Option(help: "Topic below the receiver's own.") var topic = "messages"
+    @Option(help: "MIME type of the message.") var contentType = "text/plain"
+    @Argument(help: "The message; without it, standard input.") var message: String?
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard (user == nil) != (device == nil) else { throw ValidationError("give one receiver: --user or --device") }
+    }
+
+    func run() async throws {
+        let payload = try message.map { Array($0.utf8) } ?? Input.standardInput(limit: 1 << 18)
+        var body: [String: JSON] = [
+            "topic": .string(topic), "contentType": .string(contentType), "payload": .string(Base64.encode(payload)),
+            "encoding": "base64",
+        ]
+        if let user { body["user"] = .string(user) }
+        if let device { body["device"] = .string(device) }
+        options.show(try await options.client.post("/v1/send", .object(body))) {
+            "accepted as message \($0["id"]?.integer ?? 0)"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the registration, the certificate, the token, the broker and the outbox.")
+
+    @Flag(name: .shortAndLong, help: "Show what happens, as it happens, until Ctrl-C.")
+    var follow = false
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let client = options.client
+        options.show(try await client.get("/v1/status"), describe)
+        guard follow else { return }
+        try await Following(client: client, path: "/v1/events", isKnown: true).run { event in
+            Terminal.line(options.json ? event.data.text : EventLine(event).text)
+            return true
+        }
+    }
+
+    private func describe(_ status: JSON) -> String {
+        let out = Terminal.standardOutput
+        var fields = Fields()
+        fields.add("agent", "version \(status["version"]?.string ?? "?"), up \(Age(seconds: status["uptime"]?.integer))")
+        fields.add("gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll <url>"))
+        let registration = status["registration"]
+        fields.add("registration", registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
+        fields.add("device", registration?["deviceID"]?.string)
+        fields.add("identifier", registration?["magIdentifier"]?.string)
+        if let days = status["certificate"]?["daysLeft"]?.integer {
+            let text = "\(days) days left, until \(status["certificate"]?["notAfter"]?.string ?? "?")"
+            fields.add("certificate", days < 0 ? out.red(text) : days < 30 ? out.yellow(text) : text)
+        }
+        if let age = status["token"]?["age"]?.integer {
+            fields.add("token", "\(Age(seconds: age)) old, \(Age(seconds: status["token"]?["lifeLeft"]?.integer)) left")
+        }
+        if let broker = status["broker"], let state = broker["state"]?.string {
+            let text = "\(state), \(broker["address"]?.string ?? "?")"
+            fields.add("broker", state == "connected" ? out.green(text) : out.yellow(text))
+        }
+        if let outbox = status["outbox"] {
+            fields.add("outbox", "\(outbox["depth"]?.integer ?? 0) messages, \(outbox["bytes"]?.integer ?? 0) bytes, "
+                + "\(outbox["dropped"]?.integer ?? 0) dropped")
+        }
+        if let failing = status["sensors"]?["failing"]?.array {
+            let count = status["sensors"]?["count"]?.integer ?? 0
+            let names = failing.compactMap(\.string).joined(separator: ", ")
+            fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
+        }
+        for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
+        if let error = status["lastError"]?["message"]?.string { fields.add("last error", out.red(error)) }
+        return fields.text
+    }
+}

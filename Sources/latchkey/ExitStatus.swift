@@ -1,0 +1,40 @@
+import Glibc
+import Groundwork
+
+/// What a script learns from the exit status (`sysexits.h`).
+struct ExitStatus: RawRepresentable, Equatable {
+    let rawValue: Int32
+
+    static let failure = ExitStatus(rawValue: 1)
+    static let usage = ExitStatus(rawValue: EX_USAGE)
+    static let input = ExitStatus(rawValue: EX_DATAERR)
+    static let unavailable = ExitStatus(rawValue: EX_UNAVAILABLE)
+    static let temporary = ExitStatus(rawValue: EX_TEMPFAIL)
+    static let refused = ExitStatus(rawValue: EX_PROTOCOL)
+    static let noPermission = ExitStatus(rawValue: EX_NOPERM)
+    static let configuration = ExitStatus(rawValue: EX_CONFIG)
+
+    init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// By the error's stable code, which is the same whether it was thrown here or came from the daemon.
+    init(_ error: any Explained) {
+        let room = error.code.prefix { $0 != "." }
+        self = switch (room, error.code) {
+        case (_, "local-api.access-denied"): .noPermission
+        case (_, "local-api.daemon-not-running"), (_, "local-api.no-answer"): .unavailable
+        case (_, "local-api.stopping"), (_, "local-api.too-many-requests"), (_, "local-api.too-many-connections"),
+            (_, "agent.subscription-ended"): .temporary
+        case (_, "local-api.cannot-listen"), (_, "local-api.already-running"), (_, "agent.state-directory"): .configuration
+        case (_, "agent.bad-request"): .usage
+        case ("http", _), (_, "messaging.outbox-full"), (_, "gateway.no-answer"), (_, "gateway.unexpected-answer"): .temporary
+        case ("gateway", let code) where code.contains("configuration"): .configuration
+        case ("gateway", let code) where code.contains("enrollment-url"): .input
+        case ("gateway", _): .refused
+        case ("configuration", _), ("board", _), ("vault", _): .configuration
+        case ("local-api", _): .usage
+        case ("messaging", let code) where code.contains("invalid") || code.contains("payload"): .input
+        case ("input", _), ("json", _): .input
+        default: .failure
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Agent
+import ArgumentParser
+
+/// The command: `latchkey run` is the daemon, every other subcommand talks to it.
+@main
+struct Latchkey: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latchkey",
+        abstract: "Gives this board an identity at a mobile API gateway and keeps it connected.",
+        discussion: """
+            A board is enrolled once, with a URL that the gateway's administrator mints:
+
+              $ latchkey enroll 'https://gateway.example:8443/connect/device/config?sessionData=…&subjectKeyHash=…'
+              $ latchkey status
+
+            From then on the daemon keeps its registration, its certificate and its tokens by itself,
+            publishes the board's sensors and receives messages.
+            """,
+        version: Version.text,
+        groupedSubcommands: [
+            CommandGroup(name: "Daemon", subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self]),
+            CommandGroup(name: "Identity", subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self]),
+            CommandGroup(name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, Call.self]),
+            CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
+            CommandGroup(name: "More", subcommands: [Completions.self, VersionCommand.self]),
+        ])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Failure(error, asJSON: CommandLine.arguments.contains("--json")).exit()
+        }
+    }
+}

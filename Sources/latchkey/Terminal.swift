@@ -1,0 +1,56 @@
+import FoundationEssentials
+import Glibc
+
+/// Text for a person: in colour on a terminal, plain in a pipe or where `NO_COLOR` is set (no-color.org).
+struct Terminal {
+    static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
+    static let standardError = Terminal(descriptor: STDERR_FILENO)
+
+    let isTerminal: Bool
+    private let hasColour: Bool
+
+    private init(descriptor: Int32) {
+        isTerminal = isatty(descriptor) == 1
+        let environment = ProcessInfo.processInfo.environment
+        hasColour = isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+    }
+
+    func red(_ text: String) -> String { coloured(31, text) }
+    func green(_ text: String) -> String { coloured(32, text) }
+    func yellow(_ text: String) -> String { coloured(33, text) }
+    func dim(_ text: String) -> String { coloured(2, text) }
+    func bold(_ text: String) -> String { coloured(1, text) }
+
+    private func coloured(_ code: Int, _ text: String) -> String {
+        hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Text that somebody else wrote: as it is in a pipe; on a terminal, which would obey them, without control characters.
+    func shown(_ text: String) -> String { isTerminal ? Self.withoutControls(text) : text }
+
+    /// Control characters but tab and line feed, replaced by U+FFFD.
+    static func withoutControls(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { scalar in
+            let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
+            return isControl ? "\u{FFFD}" : scalar
+        }))
+    }
+
+    /// One line to standard output, written at once so that a reader at the other end of a pipe sees it now.
+    static func line(_ text: String = "") { bytes(Array((text + "\n").utf8)) }
+    /// Bytes to standard output as they are.
+    static func bytes(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
+    static func error(_ text: String) { write(Array((text + "\n").utf8), to: STDERR_FILENO) }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                return
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

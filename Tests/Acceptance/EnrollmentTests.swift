@@ -1,0 +1,100 @@
+import Foundation
+import GatewayLab
+import Testing
+
+@Suite("Enrollment", .timeLimit(.minutes(2)))
+struct EnrollmentTests {
+    /// Tries a URL that must be refused, and checks that the board is as it was before.
+    private func expectRefusal(_ url: String, code: String, exit status: Int32, on board: TestBoard) async throws {
+        let before = try await board.ask("status")
+        let result = try await board.latchkey("enroll", "--json", url)
+        #expect(result.status == status, "\(result.errors)")
+        #expect(result.errors.contains("\"code\":\"\(code)\""), "\(result.errors)")
+        let after = try await board.ask("status")
+        #expect(value(after, "gateway", "scope") as? String == value(before, "gateway", "scope") as? String)
+        #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+    }
+
+    @Test("a URL without the hash of the gateway's key is refused before any connection (checklist 1)")
+    func unpinned() async throws {
+        try await withLabAndBoard { lab, board in
+            let url = try await lab.mintEnrollmentURL()
+            let connections = lab.connections
+            let bare = url.split(separator: "&").filter { !$0.hasPrefix("subjectKeyHash") }.joined(separator: "&")
+            try await expectRefusal(bare, code: "gateway.enrollment-url-without-key-hash", exit: 65, on: board)
+            #expect(lab.connections == connections)
+        }
+    }
+
+    @Test("a URL with another key's hash ends in the TLS handshake (checklist 2)")
+    func wronglyPinned() async throws {
+        try await withLabAndBoard { lab, board in
+            let url = try await lab.mintEnrollmentURL()
+            let start = try #require(url.range(of: "subjectKeyHash=")).upperBound
+            let wrong = String(url[..<start]) + Data(repeating: 7, count: 32).base64EncodedString()
+                .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+                .replacingOccurrences(of: "=", with: "%3D")
+            try await expectRefusal(wrong, code: "gateway.enrollment-key-mismatch", exit: 76, on: board)
+            #expect(lab.requestCounts[.enrollment, default: 0] == 0)
+        }
+    }
+
+    @Test("a URL works once, and a board that is enrolled stays so when it is used again (checklist 46)")
+    func reused() async throws {
+        try await withLabAndBoard { lab, board in
+            let url = try await lab.mintEnrollmentURL()
+            _ = try await board.ask("enroll", url)
+            try await expectRefusal(url, code: "gateway.enrollment-refused", exit: 76, on: board)
+        }
+    }
+
+    @Test("a URL ends with its ticket")
+    func expired() async throws {
+        try await withLabAndBoard { lab, board in
+            let url = try await lab.mintEnrollmentURL()
+            lab.advanceClock(by: .seconds(601))
+            try await expectRefusal(url, code: "gateway.enrollment-refused", exit: 76, on: board)
+        }
+    }
+
+    @Test("a forged ticket is refused")
+    func forged() async throws {
+        try await withLabAndBoard { lab, board in
+            let url = try await lab.mintEnrollmentURL()
+            let forged = url.replacingOccurrences(of: "sessionData=ey", with: "sessionData=eY")
+            #expect(forged != url)
+            try await expectRefusal(forged, code: "gateway.enrollment-refused", exit: 76, on: board)
+        }
+    }
+
+    @Test("a configuration file with faults names path, fault and fix, and the old one stays active", arguments: [
+        ("hostname", "server.hostname"), ("client_id", "oauth.client.client_ids[0].client_id"),
+        ("organization", "oauth.client.organization"),
+    ])
+    func faultyConfiguration(key: String, path: String) async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let document = String(decoding: try await lab.configurationDocument(), as: UTF8.self)
+            let faulty = document.replacingOccurrences(of: "\"\(key)\"", with: "\"missing-\(key)\"")
+            let file = board.folder.appending(path: "faulty.json")
+            try faulty.write(to: file, atomically: true, encoding: .utf8)
+
+            let check = try await Program(name: "latchkey").run(["config", "check", file.path])
+            #expect(check.status == 78)
+            #expect(check.output.contains("\(path) is missing"), "\(check.output)")
+            try await expectRefusal(file.path, code: "gateway.configuration-invalid", exit: 78, on: board)
+        }
+    }
+
+    @Test("a configuration file without faults enrolls as a URL does")
+    func configurationFile() async throws {
+        try await withLabAndBoard { lab, board in
+            let file = board.folder.appending(path: "msso_config.json")
+            try Data(try await lab.configurationDocument()).write(to: file)
+            #expect(try await Program(name: "latchkey").run(["config", "check", file.path]).status == 0)
+            let enrolled = try await board.ask("enroll", file.path)
+            #expect(value(enrolled, "registration", "state") as? String == "registered")
+            #expect(lab.requestCounts[.enrollment, default: 0] == 0)
+        }
+    }
+}

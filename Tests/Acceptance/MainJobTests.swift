@@ -1,0 +1,99 @@
+import Foundation
+import GatewayLab
+import Groundwork
+import Testing
+
+@Suite("The main job", .timeLimit(.minutes(2)))
+struct MainJobTests {
+    @Test("from an enrollment URL to a reading at the broker, and status tells how the board stands")
+    func enrollToReading() async throws {
+        try await withLabAndBoard(settings: "[telemetry]\ntopic = \"readings\"") { lab, board in
+            let arrivals = lab.arrivals.subscribe()
+            let enrolled = try await board.enroll(at: lab)
+            #expect(value(enrolled, "registration", "state") as? String == "registered")
+            let device = try #require(value(enrolled, "registration", "deviceID") as? String)
+
+            let reading = try await Acceptance.within(30, "a reading at the broker") {
+                for await message in arrivals where message.topic.hasSuffix("/custom/readings") { return message }
+                throw Unexpected("the broker's messages ended")
+            }
+            #expect(reading.topic == "/2.0/client/devices/\(device)/custom/readings")
+            let telemetry = try #require(try JSONSerialization.jsonObject(with: Data(reading.payload)) as? [String: Any])
+            let names = try #require(telemetry["readings"] as? [[String: Any]]).compactMap { $0["name"] as? String }
+            #expect(names.contains { $0.contains("memory") })
+            let milliseconds = try #require(telemetry["time"] as? Double)
+            #expect(abs(milliseconds / 1000 - Date().timeIntervalSince1970) < 60)
+
+            let status = try await board.status {
+                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+            }
+            #expect(value(status, "registration", "state") as? String == "registered")
+            #expect(value(status, "registration", "magIdentifier") as? String == (await lab.devices().first?.magIdentifier))
+            #expect(value(status, "certificate", "daysLeft") as? Int == 364)
+            #expect(try #require(value(status, "token", "age") as? Int) < 60)
+            #expect(try #require(value(status, "outbox", "delivered") as? Int) > 0)
+            #expect(try await board.latchkey("status").output.contains("registered"))
+        }
+    }
+
+    @Test("the broker keeps whether the board is there: online, and offline after it stopped")
+    func presence() async throws {
+        try await withLabAndBoard { lab, board in
+            let arrivals = lab.arrivals.subscribe()
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            try await board.stop()
+            let presence = try await Acceptance.within(30, "the word that the board is offline") {
+                var seen: [String] = []
+                for await message in arrivals where message.topic.hasSuffix("/custom/status") {
+                    seen.append(String(decoding: message.payload, as: UTF8.self) + (message.retained ? " retained" : ""))
+                    if seen.last?.hasPrefix("offline") == true { return seen }
+                }
+                return seen
+            }
+            #expect(presence == ["online retained", "offline retained"])
+        }
+    }
+
+    @Test("every check of the doctor passes on a board that works, but for what development leaves open")
+    func doctor() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            let report = try await board.ask("doctor")
+            let checks = try #require(report["checks"] as? [[String: Any]])
+            #expect(checks.compactMap { $0["name"] as? String } == [
+                "clock", "vault", "dns", "gateway", "pin", "device-certificate-dates", "broker", "outbox", "sensors", "gpio",
+            ])
+            let verdicts = Dictionary(uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })
+            #expect(verdicts.filter { $0.value != "pass" } == ["vault": "warn", "gpio": "warn"])
+            await lab.suspend()
+            await lab.stopBroker()
+            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            let sick = try await board.latchkey("doctor")
+            #expect(sick.status == 1)
+            #expect(sick.output.contains("fail  gateway"))
+        }
+    }
+
+    @Test("without a daemon every subcommand says so and how to start it")
+    func noDaemon() async throws {
+        let program = Program(name: "latchkey")
+        let result = try await program.run(["status", "--socket", "/tmp/latchkey-nobody.sock"])
+        #expect(result.status == 69)
+        #expect(result.errors.contains("systemctl start latchkey"))
+        let json = try await program.run(["publish", "a", "b", "--json", "--socket", "/tmp/latchkey-nobody.sock"])
+        #expect(json.status == 69)
+        #expect(json.errors.contains(#""code":"local-api.daemon-not-running""#))
+    }
+
+    @Test("a second daemon on the same state directory refuses to start")
+    func secondDaemon() async throws {
+        let board = try TestBoard()
+        try await board.start()
+        let second = try await Program(name: "latchkey").run(["run", "--config", board.configuration.path], seconds: 20)
+        #expect(second.status == 78 || second.status == 1)
+        #expect(second.errors.contains("another agent uses it"))
+        try await board.tearDown()
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import GatewayLab
+import Testing
+
+@Suite("Messages", .timeLimit(.minutes(2)))
+struct MessageTests {
+    private func enroll(_ board: TestBoard, at lab: Lab) async throws -> String {
+        let enrolled = try await board.enroll(at: lab)
+        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+        return try #require(value(enrolled, "registration", "deviceID") as? String)
+    }
+
+    @Test("from another client arrive in order, an envelope decoded, anything else as it is (checklist 40)")
+    func receive() async throws {
+        try await withLabAndBoard { lab, board in
+            let device = try await enroll(board, at: lab)
+            let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            let reader = try board.follow("subscribe", "--count", "2")
+            _ = try await reader.errors.line(containing: "subscribed")
+
+            let topic = "/2.0/client/devices/\(device)/custom/greeting"
+            try await phone.publish("""
+                {"Version":"1.0","SenderId":"alice","SenderType":"USER","DisplayName":"Alice","SentTime":1767225600000,\
+                "ContentType":"text/plain","ContentEncoding":"BASE64","Payload":"aGVsbG8="}
+                """, to: topic)
+            try await phone.publish("no envelope", to: topic)
+            #expect(try await reader.ended(within: 30) == 0)
+
+            let messages = try reader.output.lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+            #expect(messages.map { $0?["text"] as? String } == ["hello", "no envelope"])
+            #expect(value(messages[0], "envelope", "senderID") as? String == "alice")
+            #expect(value(messages[0], "envelope", "sentAt") as? String == "2026-01-01T00:00:00Z")
+            #expect(value(messages[1], "envelope") == nil)
+        }
+    }
+
+    @Test("sent to a user are read by that user's client, in an envelope")
+    func send() async throws {
+        try await withLabAndBoard { lab, board in
+            let device = try await enroll(board, at: lab)
+            let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            let listener = try await phone.subscribe(to: "/2.0/client/users/alice/custom/#")
+            _ = try await board.ask("send", "--user", "alice", "--topic", "door", "somebody rang")
+            let line = try await listener.output.line(containing: "SenderId")
+            try await listener.stop(SIGKILL)
+            let envelope = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(envelope["SenderId"] as? String == device)
+            #expect(envelope["SenderType"] as? String == "DEVICE")
+            #expect(envelope["Payload"] as? String == Data("somebody rang".utf8).base64EncodedString())
+        }
+    }
+
+    @Test("with a topic that is none are refused with what is wrong, and nothing is accepted")
+    func badTopic() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await enroll(board, at: lab)
+            let result = try await board.latchkey("publish", "--json", "door/#", "open")
+            #expect(result.status != 0)
+            #expect(result.errors.contains("messaging.invalid-topic"))
+        }
+    }
+
+    @Test("cannot be accepted before the board is registered, and the caller is told")
+    func notRegistered() async throws {
+        let board = try TestBoard()
+        try await board.start()
+        let result = try await board.latchkey("publish", "--json", "door", "open")
+        #expect(result.status != 0)
+        #expect(result.errors.contains("agent.not-enrolled"))
+        try await board.tearDown()
+    }
+
+    @Test("are published by curl over the local API")
+    func curl() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await enroll(board, at: lab)
+            let curl = try RunningProgram(URL(filePath: "/usr/bin/curl"), [
+                "-sS", "--unix-socket", board.socket, "-d", #"{"topic":"door","payload":"open"}"#, "http://localhost/v1/messages",
+            ])
+            #expect(try await curl.ended(within: 20) == 0)
+            #expect(curl.output.text.contains(#""id":"#))
+        }
+    }
+}

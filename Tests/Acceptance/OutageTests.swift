@@ -1,0 +1,76 @@
+import Foundation
+import GatewayLab
+import Testing
+
+@Suite("Outages", .timeLimit(.minutes(3)))
+struct OutageTests {
+    /// The numbers in messages of one topic that reached the broker, in their order, duplicates left out.
+    private static func numbers(in lab: Lab, topic: String) -> [Int] {
+        var seen: Set<Int> = []
+        return lab.messages.filter { $0.topic.hasSuffix("/custom/\(topic)") }
+            .compactMap { Int(String(decoding: $0.payload, as: UTF8.self)) }.filter { seen.insert($0).inserted }
+    }
+
+    @Test("a broker that is gone for a while costs no message, and the order of a topic holds")
+    func broker() async throws {
+        try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            let first = (1...100).map(String.init).joined(separator: "\n")
+            #expect(try await board.latchkey("publish", "--lines", "counter", input: first).status == 0)
+            await lab.stopBroker(abruptly: true)
+            let second = (101...200).map(String.init).joined(separator: "\n")
+            #expect(try await board.latchkey("publish", "--lines", "counter", input: second).status == 0)
+            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            try await lab.startBroker()
+            let status = try await board.status(within: 60) { value($0, "outbox", "depth") as? Int == 0 }
+            #expect(value(status, "outbox", "dropped") as? Int == 0)
+            #expect(Self.numbers(in: lab, topic: "counter") == Array(1...200))
+        }
+    }
+
+    @Test("a gateway that is gone for a while is not asked again and again, and nothing accepted is lost")
+    func gateway() async throws {
+        var configuration = LabConfiguration()
+        configuration.lives.accessToken = 3600
+        try await withLabAndBoard(configuration, settings: "[telemetry]\nenabled = false") { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            await lab.suspend()
+            #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 75)
+            #expect(try await board.latchkey("publish", "door", "1").status == 0)
+            let connections = lab.connections
+            // The broker lives: messages pass without the gateway.
+            _ = try await board.status { value($0, "outbox", "depth") as? Int == 0 }
+            #expect(lab.connections == connections)
+            try await lab.resume()
+            #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
+            #expect(await lab.devices().count == 1)
+        }
+    }
+
+    @Test("without broker and gateway the processor rests")
+    func noBusyLoop() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            await lab.suspend()
+            await lab.stopBroker(abruptly: true)
+            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            let process = try #require(board.daemon?.processIdentifier)
+            let before = try Self.processorTicks(of: process)
+            // An interval to measure in, not a wait for something to happen.
+            try await Task.sleep(for: .seconds(10))
+            let ticks = try Self.processorTicks(of: process) - before
+            // A tick is a hundredth of a second: at most a twentieth of the time, in a debug build.
+            #expect(ticks < 50)
+        }
+    }
+
+    private static func processorTicks(of process: Int32) throws -> Int {
+        let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
+        // User and system time are fields 14 and 15 (proc(5)), counted from the field after the name, which is field 3.
+        return (Int(fields[12]) ?? 0) + (Int(fields[13]) ?? 0)
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A program of this package, run as a user runs it.
+struct Program {
+    let url: URL
+
+    /// The folder that programs are built into: the one that this test runs from.
+    static let folder: URL = {
+        // The test bundle lies beside the programs; the runner of Swift Testing is started with its path.
+        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+        return URL(filePath: bundle).deletingLastPathComponent()
+    }()
+
+    /// A program of this build.
+    init(name: String) { url = Self.folder.appending(path: name) }
+    init(url: URL) { self.url = url }
+
+    struct Result {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        var json: [String: Any] {
+            get throws {
+                guard let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] else {
+                    throw Unexpected("no JSON object: \(output) \(errors)")
+                }
+                return object
+            }
+        }
+    }
+
+    /// Runs it to its end; one that does not end in time is killed.
+    func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:], seconds: Double = 60) async throws
+        -> Result
+    {
+        let running = try RunningProgram(url, arguments, environment: environment, input: input)
+        let status = try await running.ended(within: seconds)
+        return Result(status: status, output: running.output.text, errors: running.errors.text)
+    }
+}
+
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A process under way, whose output can be awaited line by line.
+final class RunningProgram: Sendable {
+    let output = Collected()
+    let errors = Collected()
+    let processIdentifier: pid_t
+    private let exit: AsyncStream<Int32>
+
+    init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws {
+        let (out, err, stdin) = (try Channel(), try Channel(), try Channel())
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map { "\($0.key)=\($0.value)" }
+        let process = try ChildProcess.spawn([url.path] + arguments, variables: variables, streams: [stdin, out, err].map(\.childEnd))
+        processIdentifier = process
+        for channel in [out, err, stdin] { close(channel.childEnd) }
+        out.read(into: output)
+        err.read(into: errors)
+        if let input { FileHandle(fileDescriptor: stdin.ownEnd, closeOnDealloc: false).write(Data(input.utf8)) }
+        close(stdin.ownEnd)
+
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        exit = stream
+        Thread.detachNewThread {
+            continuation.yield(ChildProcess.waitForExit(of: process))
+            continuation.finish()
+        }
+    }
+
+    /// A connection between this process and a child, which no other child inherits.
+    private struct Channel {
+        let ownEnd: Int32
+        let childEnd: Int32
+
+        init() throws {
+            var ends: [Int32] = [0, 0]
+            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+                throw Unexpected("no socket pair: \(String(cString: strerror(errno)))")
+            }
+            (ownEnd, childEnd) = (ends[0], ends[1])
+        }
+
+        /// Reads to the end on a thread of its own. A dispatch source would miss what comes for a descriptor whose number
+        /// another source has just let go of.
+        func read(into collected: Collected) {
+            let descriptor = ownEnd
+            Thread.detachNewThread {
+                var piece = [UInt8](repeating: 0, count: 65_536)
+                while true {
+                    let count = Glibc.read(descriptor, &piece, piece.count)
+                    if count > 0 { collected.append(Data(piece[..<count])) } else if count == 0 || errno != EINTR { break }
+                }
+                close(descriptor)
+                collected.finish()
+            }
+        }
+    }
+
+    func ended(within seconds: Double) async throws -> Int32 {
+        let watchdog = Task { [self] in
+            try await Task.sleep(for: .seconds(seconds))
+            kill(processIdentifier, SIGKILL)
+        }
+        defer { watchdog.cancel() }
+        var status: Int32 = -1
+        for await value in exit { status = value }
+        await output.finished()
+        await errors.finished()
+        return status
+    }
+
+    /// Asks it to end and waits until it has.
+    @discardableResult
+    func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
+        kill(processIdentifier, signal)
+        return try await ended(within: 20)
+    }
+}
+
+/// What a process has written so far.
+final class Collected: Sendable {
+    private struct State {
+        var data = Data()
+        var ended = false
+        var watchers: [AsyncStream<Void>.Continuation] = []
+    }
+    private let state = Mutex(State())
+
+    var text: String { state.withLock { String(decoding: $0.data, as: UTF8.self) } }
+    var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+    func append(_ data: Data) {
+        state.withLock { state in
+            state.data += data
+            for watcher in state.watchers { watcher.yield() }
+        }
+    }
+
+    func finish() {
+        let watchers = state.withLock { state in
+            state.ended = true
+            defer { state.watchers = [] }
+            return state.watchers
+        }
+        for watcher in watchers { watcher.finish() }
+    }
+
+    /// A value now, one for each piece of output that comes, and the end with the output's.
+    private func changes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.yield()
+        let hasEnded = state.withLock { state in
+            if !state.ended { state.watchers.append(continuation) }
+            return state.ended
+        }
+        if hasEnded { continuation.finish() }
+        return stream
+    }
+
+    func finished() async { for await _ in changes() {} }
+
+    /// The first line that holds `part`, once it is there.
+    func line(containing part: String, within seconds: Double = 30) async throws -> String {
+        try await Acceptance.within(seconds, "a line with \(part)") { [self] in
+            for await _ in changes() {
+                if let line = lines.first(where: { $0.contains(part) }) { return line }
+            }
+            throw Unexpected("no line with \(part) in: \(text)")
+        }
+    }
+}
+
+/// What acceptance tests share.
+enum Acceptance {
+    /// Runs `body`, but no longer than so many seconds.
+    static func within<Value: Sendable>(
+        _ seconds: Double, _ what: String, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: body)
+            group.addTask {
+                try await Task.sleep(for: .seconds(seconds))
+                throw Unexpected("\(what) did not come in \(seconds) s")
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
+    }
+}

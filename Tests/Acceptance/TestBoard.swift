@@ -1,0 +1,117 @@
+import Foundation
+import GatewayLab
+
+/// A board as its owner has it: a state directory, a configuration and a running daemon, asked over the command.
+final class TestBoard {
+    let folder: URL
+    private(set) var daemon: RunningProgram?
+    private let program: Program
+
+    private static let repository = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    var socket: String { folder.appending(path: "api.sock").path }
+    var configuration: URL { folder.appending(path: "latchkey.toml") }
+    var state: URL { folder.appending(path: "state") }
+
+    /// - Parameters:
+    ///   - settings: more TOML, after the sections that every board needs.
+    ///   - definition: of the board; the simulated one reads its sensors every few seconds.
+    init(program: Program = Program(name: "latchkey"), definition: String = "simulated", settings: String = "") throws {
+        self.program = program
+        // Short, as the path of a socket has at most 107 bytes.
+        folder = URL(filePath: "/tmp/lk-\(UInt32.random(in: .min ... .max))")
+        try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        try """
+            [agent]
+            state_directory = "\(state.path)"
+            log_level = "trace"
+            [vault]
+            slot = "development-key-file"
+            [api]
+            socket = "\(socket)"
+            [board]
+            definition = "\(definition)"
+            directories = ["\(Self.repository.appending(path: "Boards").path)"]
+            \(settings)
+            """.write(to: configuration, atomically: true, encoding: .utf8)
+    }
+
+    /// Starts the daemon and waits until it answers.
+    func start() async throws {
+        let daemon = try RunningProgram(program.url, ["run", "--config", configuration.path])
+        self.daemon = daemon
+        _ = try await daemon.errors.line(containing: "ready")
+    }
+
+    @discardableResult
+    func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
+        defer { daemon = nil }
+        return try await daemon?.stop(signal) ?? 0
+    }
+
+    func tearDown() async throws {
+        try await stop(SIGKILL)
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @discardableResult
+    func latchkey(_ arguments: String..., input: String? = nil) async throws -> Program.Result {
+        try await program.run(arguments + ["--socket", socket], input: input)
+    }
+
+    /// Runs a subcommand with `--json` that has to succeed.
+    @discardableResult
+    func ask(_ arguments: String...) async throws -> [String: Any] {
+        let result = try await program.run(arguments + ["--json", "--socket", socket])
+        guard result.status == 0 else { throw Unexpected("\(arguments) ended with \(result.status): \(result.errors)") }
+        return try result.json
+    }
+
+    /// A subcommand that goes on until it is stopped.
+    func follow(_ arguments: String...) throws -> RunningProgram {
+        try RunningProgram(program.url, arguments + ["--json", "--socket", socket])
+    }
+
+    /// Asks for the status until it is as wanted.
+    func status(within seconds: Double = 30, until isWanted: @escaping ([String: Any]) -> Bool) async throws -> [String: Any] {
+        let end = ContinuousClock.now + .seconds(seconds)
+        var status: [String: Any] = [:]
+        repeat {
+            status = try await ask("status")
+            if isWanted(status) { return status }
+            try await Task.sleep(for: .milliseconds(100))
+        } while ContinuousClock.now < end
+        throw Unexpected("the status stayed \(status)")
+    }
+
+    func enroll(at lab: Lab) async throws -> [String: Any] {
+        try await ask("enroll", try await lab.mintEnrollmentURL())
+    }
+}
+
+/// A value deep in a JSON object: `value(status, "token", "age")`.
+func value(_ object: Any?, _ path: String...) -> Any? {
+    path.reduce(object) { ($0 as? [String: Any])?[$1] }
+}
+
+/// Gives `body` a lab and a board that are gone afterwards.
+func withLabAndBoard(
+    _ lab: LabConfiguration = LabConfiguration(), settings: String = "",
+    _ body: (Lab, TestBoard) async throws -> Void
+) async throws {
+    let lab = try await Lab.start(lab)
+    let board = try TestBoard(settings: settings)
+    do {
+        try await board.start()
+        try await body(lab, board)
+    } catch {
+        let log = board.daemon?.errors.lines.suffix(60).joined(separator: "\n") ?? ""
+        try? await board.tearDown()
+        await lab.stop()
+        throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+    }
+    try await board.tearDown()
+    await lab.stop()
+}

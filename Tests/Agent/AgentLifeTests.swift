@@ -1,0 +1,185 @@
+import Board
+import Cryptography
+import Foundation
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+import Logging
+import Messaging
+import Testing
+import Vault
+
+@testable import Agent
+
+/// An agent on a board without parts, not enrolled anywhere, with a vault of its own.
+private func withAgent(_ body: (Agent, String) async throws -> Void) async throws {
+    try await withFolder { folder in
+        var configuration = AgentConfiguration()
+        configuration.stateDirectory = folder
+        configuration.board = BoardSettings(definition: "absent", directories: [folder])
+        let vault = try await Vault.open(at: folder + "/vault.db", with: [DevelopmentKeyFile(folder + "/vault.key")], creating: true)
+        let time = BestKnownTime(path: folder + "/clock")
+        let agent = Agent(
+            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault), time: time,
+            board: BoardParts(configuration.board, time: time), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await body(agent, folder)
+        await agent.close()
+        await vault.close()
+    }
+}
+
+@Suite("The agent before it is enrolled", .timeLimit(.minutes(1)))
+struct AgentLifeTests {
+    @Test("has no link and no station, and says what to do")
+    func notEnrolled() async throws {
+        try await withAgent { agent, _ in
+            await agent.resume()
+            await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
+            await #expect(throws: AgentError.notEnrolled) { try await agent.activeStation() }
+            // There is nobody to send it to, and that is no failure.
+            try await agent.publishTelemetry([1])
+            let report = try await agent.statusReport()
+            #expect(report["registration"] == ["state": "unregistered"])
+            #expect(report["gateway"] == nil)
+        }
+    }
+
+    @Test("starts, and says so, when what is stored of its gateway cannot be used; it can be enrolled again")
+    func unusableConfiguration() async throws {
+        try await withAgent { agent, _ in
+            try await agent.vault.commit([
+                .put(RecordName(scope: "", name: "active-gateway"), .configuration, SecretBytes(utf8: "gw.example:8443/")),
+                .put(RecordName(scope: "gw.example:8443/", name: "configuration"), .configuration, SecretBytes(utf8: "not JSON")),
+            ])
+            await agent.resume()
+            #expect(agent.lastTrouble?.name == "gateway.configuration-unusable")
+            #expect(try await agent.statusReport()["lastError"]?["code"]?.string == "gateway.configuration-unreadable")
+            await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
+        }
+    }
+
+    @Test("warns of a vault whose key lies beside it, and of a board without a definition")
+    func warnings() async throws {
+        try await withAgent { agent, _ in
+            let warnings = try await agent.warnings()
+            #expect(warnings.contains { $0.contains("development key file") })
+            #expect(warnings.contains { $0.contains("no board definition absent") })
+            let state = try await agent.examinedState()
+            #expect(state.boardFault?.code == "board.definition-absent")
+            #expect(state.vaultSlot == .developmentFile)
+        }
+    }
+
+    @Test("events of the broker and the outbox are told under stable names, and each failure as trouble once")
+    func mapping() async throws {
+        try await withAgent { agent, _ in
+            let broker = BrokerAddress(host: "b.example", port: 8883)
+            let events = agent.events.subscribe()
+            agent.report(MessengerEvent.connecting(broker, attempt: 3))
+            agent.report(MessengerEvent.refused(.badCredentials))
+            agent.report(MessengerEvent.failed(.refused(broker, .badCredentials), retryAfter: .seconds(4)))
+            agent.report(MessengerEvent.connected(broker, sessionPresent: true))
+            agent.report(MessengerEvent.subscriptionRefused(try TopicFilter("a/#")))
+            agent.report(MessengerEvent.disconnected(broker))
+            agent.report(GatewayEvent.deviceDidRegister(magIdentifier: "m-1"))
+            agent.report(GatewayEvent.tokenDidFail(.noGrantApplies))
+            agent.events.finish()
+
+            var told: [AgentEvent] = []
+            for await event in events { told.append(event) }
+            #expect(told.map(\.name) == [
+                "broker.connecting", "broker.refused", "broker.failed", "broker.connected", "broker.subscription-refused",
+                "broker.disconnected", "gateway.device-did-register", "gateway.token-did-fail",
+            ])
+            #expect(told.map(\.severity) == [.routine, .routine, .trouble, .notable, .trouble, .notable, .notable, .trouble])
+            #expect(told[0].details == ["broker": "b.example:8883", "attempt": 3])
+            #expect(told[2].details["retrySeconds"] == 4)
+            #expect(told[2].details["code"] == "messaging.refused")
+            #expect(told[3].details["sessionPresent"] == true)
+            #expect(told[4].details["filter"] == "a/#")
+            #expect(told[7].details["code"] == "gateway.no-grant-applies")
+            #expect(agent.lastTrouble == told[7])
+        }
+    }
+
+    @Test("every route of the local API needs a permission, and errors have statuses of their kind")
+    func statuses() async throws {
+        try await withAgent { agent, folder in
+            let path = folder + "/api.sock"
+            let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: agent.router())
+            try server.listen()
+            let serving = Task { try await server.run() }
+            let client = LocalClient(socketPath: path)
+            func status(_ method: String, _ route: String, _ body: JSON = [:]) async -> Int? {
+                do {
+                    _ = try await method == "GET" ? client.get(route) : client.post(route, body)
+                    return 200
+                } catch .remote(let status, _, _, _) {
+                    return status
+                } catch {
+                    return nil
+                }
+            }
+            #expect(await status("GET", "/v1/status") == 200)
+            #expect(await status("GET", "/v1/doctor") == 200)
+            #expect(await status("GET", "/v1/sensors") == 200)
+            #expect(await status("GET", "/v1/board") == 200)
+            #expect(await status("GET", "/v1/token") == 409)
+            #expect(await status("POST", "/v1/renew") == 409)
+            #expect(await status("POST", "/v1/deregister") == 409)
+            #expect(await status("POST", "/v1/messages", ["topic": "a", "payload": "b"]) == 409)
+            #expect(await status("POST", "/v1/enrollments", ["url": "http://gw.example/"]) == 400)
+            #expect(await status("POST", "/v1/enrollments", [:]) == 400)
+            #expect(await status("POST", "/v1/enrollments", ["configuration": [:]]) == 400)
+            #expect(await status("POST", "/v1/enrollments", ["url": "https://gw.example/config"]) == 400)
+            #expect(await status("POST", "/v1/board/button") == 404)
+            serving.cancel()
+            try await serving.value
+        }
+    }
+}
+
+@Suite("Streams of messages", .timeLimit(.minutes(1)))
+struct DeliveriesTests {
+    private func subscription(_ folder: String) async throws -> (Messenger, Subscription) {
+        let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)
+        let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) { throw AgentError.notRegistered }
+        return (messenger, try await messenger.subscribe("a/#"))
+    }
+
+    @Test("begin with word of the subscription, and end with an error when their station goes")
+    func ends() async throws {
+        try await withFolder { folder in
+            let (messenger, subscription) = try await subscription(folder)
+            let open = OpenSubscriptions()
+            try open.add(subscription)
+            var events = Deliveries(subscription: subscription).makeAsyncIterator()
+            #expect(try await events.next() == LocalEvent(name: "subscribed", data: ["filter": "a/#"]))
+            open.end()
+            await #expect(throws: AgentError.subscriptionEnded) { try await events.next() }
+            #expect(throws: AgentError.subscriptionEnded) { try open.add(subscription) }
+            withExtendedLifetime(messenger) {}
+        }
+    }
+
+    @Test("end without an error when their reader goes")
+    func readerGoes() async throws {
+        try await withFolder { folder in
+            let (messenger, subscription) = try await subscription(folder)
+            let begun = AsyncStream.makeStream(of: Void.self)
+            let reader = Task {
+                var names: [String] = []
+                for try await event in Deliveries(subscription: subscription) {
+                    names.append(event.name)
+                    begun.continuation.yield()
+                }
+                return names
+            }
+            for await _ in begun.stream.prefix(1) {}
+            reader.cancel()
+            #expect(try await reader.value == ["subscribed"])
+            withExtendedLifetime(messenger) {}
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Agent
+
+/// A clock that a test sets.
+private final class SetClock: Sendable {
+    private let value: Mutex<Date>
+    init(_ date: Date) { value = Mutex(date) }
+    var now: Date {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}
+
+@Suite("Best known time")
+struct BestKnownTimeTests {
+    private let built = Date(timeIntervalSince1970: 1_790_000_000)
+
+    private func time(_ folder: String, _ clock: SetClock) -> BestKnownTime {
+        BestKnownTime(path: folder + "/clock", built: built) { clock.now }
+    }
+
+    @Test("a board that wakes up in 1970 takes the time this program was built for now, and says that its clock is wrong")
+    func epoch() throws {
+        try withFolder { folder in
+            let time = time(folder, SetClock(Date(timeIntervalSince1970: 30)))
+            #expect(time.now == built)
+            #expect(!time.isPlausible)
+        }
+    }
+
+    @Test("a clock later than all that is known is believed")
+    func plausible() throws {
+        try withFolder { folder in
+            let time = time(folder, SetClock(built + 60))
+            #expect(time.now == built + 60)
+            #expect(time.isPlausible)
+        }
+    }
+
+    @Test("the start of a certificate's validity raises what is known, and an earlier one does not lower it")
+    func floor() throws {
+        try withFolder { folder in
+            let time = time(folder, SetClock(built + 60))
+            time.notBefore(built + 3600)
+            #expect(time.now == built + 3600)
+            #expect(!time.isPlausible)
+            time.notBefore(built - 3600)
+            #expect(time.now == built + 3600)
+        }
+    }
+
+    @Test("a confirmed time is known after a restart")
+    func persists() throws {
+        try withFolder { folder in
+            time(folder, SetClock(built + 7200)).confirm()
+            let restarted = time(folder, SetClock(Date(timeIntervalSince1970: 30)))
+            #expect(restarted.now == built + 7200)
+            #expect(!restarted.isPlausible)
+        }
+    }
+
+    @Test("an implausible clock confirms nothing")
+    func notConfirmed() throws {
+        try withFolder { folder in
+            time(folder, SetClock(Date(timeIntervalSince1970: 30))).confirm()
+            #expect(BestKnownTime.modified(folder + "/clock") == nil)
+        }
+    }
+
+    @Test("a clock that jumps back after it was confirmed is not believed")
+    func jumpsBack() throws {
+        try withFolder { folder in
+            let clock = SetClock(built + 86_400)
+            let time = time(folder, clock)
+            time.confirm()
+            clock.now = built + 3600
+            #expect(!time.isPlausible)
+            #expect(time.now == built + 86_400)
+        }
+    }
+
+    @Test("within the hour the file is not written again, after it the file is")
+    func rewritten() throws {
+        try withFolder { folder in
+            let clock = SetClock(built + 1000)
+            let time = time(folder, clock)
+            time.confirm()
+            clock.now += 3599
+            time.confirm()
+            #expect(BestKnownTime.modified(folder + "/clock") == built + 1000)
+            clock.now += 1
+            time.confirm()
+            #expect(BestKnownTime.modified(folder + "/clock") == built + 4600)
+        }
+    }
+
+    @Test("where the file cannot be written, the time is known for as long as the agent runs")
+    func unwritable() throws {
+        let clock = SetClock(built + 1000)
+        let time = BestKnownTime(path: "/proc/latchkey-clock", built: built) { clock.now }
+        time.confirm()
+        clock.now = built
+        #expect(time.now == built + 1000)
+    }
+}

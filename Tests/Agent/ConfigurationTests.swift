@@ -1,0 +1,147 @@
+import Agent
+import Foundation
+import Groundwork
+import Logging
+import Settings
+import Testing
+
+@testable import Agent
+
+@Suite("The agent's settings")
+struct ConfigurationTests {
+    /// `Config/latchkey.toml` of the source tree.
+    static let documented = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Config/latchkey.toml")
+
+    /// Every key as `table.key`, in the order of the documented file.
+    static func documentedKeys() throws -> [String] {
+        var table = ""
+        return try String(contentsOf: documented, encoding: .utf8).split(separator: "\n").compactMap { line in
+            if line.hasPrefix("["), let end = line.firstIndex(of: "]") {
+                table = String(line[line.index(after: line.startIndex)..<end])
+                return nil
+            }
+            guard !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else { return nil }
+            return "\(table).\(line[..<equals].trimmingCharacters(in: .whitespaces))"
+        }
+    }
+
+    /// For every key a value that no setting takes, and one that is taken and is not the default.
+    static let examples: [(key: String, wrong: String, other: String)] = [
+        ("agent.state_directory", "\"relative\"", "\"/srv/latchkey\""),
+        ("agent.log_level", "\"loud\"", "\"trace\""),
+        ("vault.slot", "\"nail\"", "\"passphrase\""),
+        ("vault.credential", "\"a/b\"", "\"other\""),
+        ("vault.passphrase_file", "\"relative\"", "\"/etc/latchkey/passphrase\""),
+        ("vault.development_key_file", "\"relative\"", "\"/tmp/key\""),
+        ("api.socket", "\"relative\"", "\"/run/other.sock\""),
+        ("api.group", "7", "\"latchkey\""),
+        ("api.read", "\"root\"", "[\"root\"]"),
+        ("api.publish", "[1]", "[\"root\"]"),
+        ("api.operate", "true", "[\"@adm\"]"),
+        ("board.definition", "\"\"", "\"simulated\""),
+        ("board.directories", "\"/etc\"", "[\"/srv/boards\"]"),
+        ("telemetry.enabled", "1", "false"),
+        ("telemetry.topic", "\"readings/#\"", "\"readings\""),
+        ("telemetry.qos", "3", "2"),
+        ("broker.host", "\"mqtts://broker\"", "\"broker.example\""),
+        ("broker.port", "65536", "1883"),
+        ("broker.keep_alive_seconds", "4", "30"),
+        ("broker.status_topic", "\"\"", "\"presence\""),
+        ("broker.window", "0", "10"),
+        ("outbox.limit_bytes", "1024", "1048576"),
+        ("outbox.max_age_hours", "0", "24"),
+        ("gateway.device_name", "[]", "\"Front door\""),
+        ("gateway.renew_days", "0", "14"),
+    ]
+
+    private static func text(_ key: String, _ value: String) -> String {
+        let parts = key.split(separator: ".")
+        return "[\(parts[0])]\n\(parts[1]) = \(value)\n"
+    }
+
+    @Test("the documented file holds every key with its default")
+    func documentedDefaults() throws {
+        let text = try String(contentsOf: Self.documented, encoding: .utf8)
+        #expect(try AgentConfiguration(toml: text, path: "latchkey.toml") == AgentConfiguration())
+        #expect(try Self.documentedKeys().sorted() == Self.examples.map(\.key).sorted())
+    }
+
+    @Test("a value of each key is taken", arguments: examples)
+    func taken(example: (key: String, wrong: String, other: String)) throws {
+        let configuration = try AgentConfiguration(toml: Self.text(example.key, example.other), path: "test.toml")
+        #expect(configuration != AgentConfiguration(), "\(example.key) has no effect")
+    }
+
+    @Test("a wrong value of each key is a fault that names it", arguments: examples)
+    func refused(example: (key: String, wrong: String, other: String)) throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try AgentConfiguration(toml: Self.text(example.key, example.wrong), path: "test.toml")
+        }
+        guard case .faults("test.toml", let faults) = error else { throw error }
+        #expect(faults.map(\.keyPath) == [example.key])
+        #expect(faults.allSatisfy { !$0.fix.isEmpty })
+        #expect(error.message.contains(example.key))
+    }
+
+    @Test("unknown tables and keys are refused, all faults at once", arguments: [
+        ("[brokr]\nport = 1\n", ["brokr"]),
+        ("[broker]\nprot = 1\n", ["broker.prot"]),
+        ("[broker]\nprot = 1\nport = -1\n[telemetry]\nqos = 7\n", ["broker.port", "broker.prot", "telemetry.qos"]),
+    ])
+    func unknown(text: String, places: [String]) throws {
+        let error = try #require(throws: ConfigurationError.self) { try AgentConfiguration(toml: text, path: "test.toml") }
+        guard case .faults(_, let faults) = error else { throw error }
+        #expect(faults.map(\.keyPath).sorted() == places)
+    }
+
+    @Test("what is no TOML is a fault with its line")
+    func notTOML() throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try AgentConfiguration(toml: "[agent]\nlog_level = \n", path: "test.toml")
+        }
+        #expect(error.message.contains("line 2"))
+    }
+
+    @Test("a file that is missing, too long or no UTF-8 is refused with its path")
+    func unreadable() throws {
+        try withFolder { folder in
+            let missing = folder + "/missing.toml"
+            #expect(throws: ConfigurationError.unreadable(path: missing, reason: "No such file or directory")) {
+                try AgentConfiguration.load(path: missing)
+            }
+            let long = folder + "/long.toml"
+            try Data(repeating: UInt8(ascii: "#"), count: SettingsDocument.limit + 1).write(to: URL(filePath: long))
+            #expect(throws: ConfigurationError.unreadable(path: long, reason: "it has more than \(SettingsDocument.limit) bytes")) {
+                try AgentConfiguration.load(path: long)
+            }
+            let binary = folder + "/binary.toml"
+            try Data([0x23, 0xFF]).write(to: URL(filePath: binary))
+            #expect(throws: ConfigurationError.unreadable(path: binary, reason: "it is not UTF-8")) {
+                try AgentConfiguration.load(path: binary)
+            }
+        }
+    }
+
+    @Test("directories of systemd win over the defaults, never over the file")
+    func systemdDirectories() throws {
+        let environment = ["STATE_DIRECTORY": "/var/lib/other", "RUNTIME_DIRECTORY": "/run/other"]
+        let placed = AgentConfiguration().placedBySystemd(environment)
+        #expect(placed.stateDirectory == "/var/lib/other")
+        #expect(placed.api.socket == "/run/other/api.sock")
+
+        var written = AgentConfiguration()
+        written.stateDirectory = "/srv/state"
+        written.api.socket = "/srv/api.sock"
+        #expect(written.placedBySystemd(environment) == written)
+        #expect(AgentConfiguration().placedBySystemd(["STATE_DIRECTORY": "/a:/b"]) == AgentConfiguration())
+    }
+
+    @Test("a check names the faults of a file, and a gateway's document is known by its ending")
+    func report() {
+        #expect(ConfigurationReport(of: Array("[telemetry]\nqos = 9\n".utf8), path: "a.toml").faults.map { $0.prefix(14) } == ["telemetry.qos:"])
+        #expect(ConfigurationReport(of: [], path: "a.toml").faults.isEmpty)
+        #expect(!ConfigurationReport(of: Array("{}".utf8), path: "msso_config.json").faults.isEmpty)
+        #expect(ConfigurationReport(of: Array("not JSON".utf8), path: "msso_config.json").faults.count == 1)
+    }
+}

@@ -1,0 +1,142 @@
+import Cryptography
+import Foundation
+import Groundwork
+import HTTPClient
+import Messaging
+import Testing
+import Vault
+
+@testable import Agent
+@testable import Board
+
+/// One look at an agent, and what one check must say of it.
+struct Row: Sendable, CustomTestStringConvertible {
+    let check: any HealthCheck
+    let verdict: String
+    let says: String
+    let state: AgentState
+
+    init(_ check: any HealthCheck, _ verdict: String, _ says: String, _ change: (inout AgentState) -> Void) {
+        self.check = check
+        self.verdict = verdict
+        self.says = says
+        var state = AgentState(now: Date(timeIntervalSince1970: 1_800_000_000), clockIsPlausible: true, renewDays: 30)
+        change(&state)
+        self.state = state
+    }
+
+    var testDescription: String { "\(type(of: check).name): \(verdict), \(says)" }
+}
+
+@Suite("Health checks")
+struct DoctorTests {
+    private static let sensorFailure = SensorPoller.Failure(
+        sensor: "temperature", error: .sensorAbsent(sensor: "temperature", place: "hwmon"), since: Date(timeIntervalSince1970: 0))
+
+    private static func days(_ days: Double, after now: Date) -> Date { now + days * 86_400 }
+
+    static let rows: [Row] = [
+        Row(ClockCheck(), "pass", "plausible") { _ in },
+        Row(ClockCheck(), "fail", "cannot be right") { $0.clockIsPlausible = false },
+
+        Row(VaultCheck(), "pass", "systemd-credential") { $0.vaultSlot = .systemdCredential },
+        Row(VaultCheck(), "warn", "development key file") { $0.vaultSlot = .developmentFile },
+        Row(VaultCheck(), "fail", "1 records") {
+            $0.vaultSlot = .developmentFile
+            $0.vaultFaults = [.recordDisplaced(name: RecordName(scope: "", name: "x"))]
+        },
+
+        Row(NameResolutionCheck(), "pass", "no gateway") { _ in },
+        Row(NameResolutionCheck(), "pass", "gw.example is found") { $0.gatewayHost = "gw.example"; $0.probe = .success(200) },
+        Row(NameResolutionCheck(), "fail", "gw.example has no address") {
+            $0.gatewayHost = "gw.example"
+            $0.probe = .failure(.cannotResolve(host: "gw.example"))
+        },
+
+        Row(GatewayCheck(), "warn", "not enrolled") { _ in },
+        Row(GatewayCheck(), "pass", "answers") { $0.gatewayHost = "gw.example"; $0.probe = .success(200) },
+        Row(GatewayCheck(), "warn", "status 503") { $0.gatewayHost = "gw.example"; $0.probe = .success(503) },
+        Row(GatewayCheck(), "fail", "cannot connect") {
+            $0.gatewayHost = "gw.example"
+            $0.probe = .failure(.cannotConnect(host: "gw.example", port: 8443, reason: "refused"))
+        },
+        Row(GatewayCheck(), "pass", "reached") {
+            $0.gatewayHost = "gw.example"
+            $0.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
+        },
+
+        Row(ServerKeyCheck(), "pass", "has the key") { $0.probe = .success(404) },
+        Row(ServerKeyCheck(), "pass", "not reached") { $0.probe = .failure(.cannotResolve(host: "gw.example")) },
+        Row(ServerKeyCheck(), "fail", "not trusted") { $0.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch)) },
+
+        Row(DeviceCertificateDates(), "pass", "none yet") { _ in },
+        Row(DeviceCertificateDates(), "pass", "30 days left") { $0.certificateEnd = days(30.5, after: $0.now) },
+        Row(DeviceCertificateDates(), "warn", "29 days left") { $0.certificateEnd = days(29.5, after: $0.now) },
+        Row(DeviceCertificateDates(), "pass", "29 days left") { $0.certificateEnd = days(29.5, after: $0.now); $0.renewDays = 14 },
+        Row(DeviceCertificateDates(), "fail", "ended") { $0.certificateEnd = days(-0.1, after: $0.now) },
+
+        Row(BrokerCheck(), "pass", "none before") { _ in },
+        Row(BrokerCheck(), "pass", "connected to b:8883") { $0.broker = .init(address: "b:8883", isConnected: true) },
+        Row(BrokerCheck(), "warn", "not connected to b:8883 yet") { $0.broker = .init(address: "b:8883", isConnected: false) },
+        Row(BrokerCheck(), "fail", "refuses") {
+            $0.broker = .init(
+                address: "b:8883", isConnected: false,
+                lastError: MessagingError.refused(BrokerAddress(host: "b", port: 8883), .notAuthorized))
+        },
+
+        Row(OutboxCheck(), "pass", "none before") { _ in },
+        Row(OutboxCheck(), "pass", "3 messages wait") { $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3599) },
+        Row(OutboxCheck(), "warn", "the oldest for 60 minutes") { $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3600) },
+        Row(OutboxCheck(), "warn", "2 messages were dropped") { $0.outbox = .init(depth: 0, dropped: 2) },
+
+        Row(SensorsCheck(), "pass", "4 answer") { $0.sensorCount = 4 },
+        Row(SensorsCheck(), "fail", "temperature") { $0.failingSensors = [sensorFailure] },
+        Row(SensorsCheck(), "fail", "and 1 more fail") { $0.failingSensors = [sensorFailure, sensorFailure] },
+        Row(SensorsCheck(), "fail", "no board definition pi") {
+            $0.boardFault = .definitionAbsent(name: "pi", searched: ["/etc/latchkey/boards"], known: [])
+        },
+
+        Row(LinesCheck(), "pass", "names no lines") { _ in },
+        Row(LinesCheck(), "pass", "2 lines") { $0.lineCount = 2 },
+        Row(LinesCheck(), "warn", "simulated") { $0.lineCount = 2; $0.linesAreSimulated = true },
+        Row(LinesCheck(), "fail", "gpio-sim") { $0.lineCount = 2; $0.lineFaults = [.chipAbsent(label: "gpio-sim", present: [])] },
+        Row(LinesCheck(), "pass", "without a board definition") {
+            $0.boardFault = .definitionAbsent(name: "pi", searched: [], known: [])
+        },
+    ]
+
+    @Test("each check passes, warns and fails where it should, and says what to do", arguments: rows)
+    func verdict(row: Row) {
+        let verdict = row.check.run(row.state)
+        #expect(verdict.word == row.verdict)
+        switch verdict {
+        case .pass(let message): #expect(message.contains(row.says))
+        case .warn(let message, let remedy), .fail(let message, let remedy):
+            #expect(message.contains(row.says))
+            #expect(!remedy.isEmpty)
+        }
+    }
+
+    @Test("every check has rows, for all its verdicts are looked at, and a name of its own")
+    func complete() {
+        let names = Doctor.checks.map { type(of: $0).name }
+        #expect(Set(names).count == names.count)
+        #expect(Set(Self.rows.map { type(of: $0.check).name }) == Set(names))
+    }
+
+    @Test("the answer holds every check in order, and the worst verdict of all", arguments: [
+        (true, true, "pass"), (true, false, "warn"), (false, true, "fail"),
+    ])
+    func answer(clock: Bool, vault: Bool, worst: String) throws {
+        var state = AgentState(now: Date(timeIntervalSince1970: 0), clockIsPlausible: clock, renewDays: 30)
+        state.gatewayHost = "gw.example"
+        state.probe = .success(200)
+        state.vaultSlot = vault ? .systemdCredential : .developmentFile
+        let answer = Doctor.examine(state)
+        #expect(answer["worst"]?.string == worst)
+        #expect(answer["checks"]?.array?.compactMap { $0["name"]?.string } == Doctor.checks.map { type(of: $0).name })
+        let clockAnswer = try #require(answer["checks"]?.array?.first)
+        #expect(clockAnswer["verdict"]?.string == (clock ? "pass" : "fail"))
+        #expect((clockAnswer["remedy"] == nil) == clock)
+    }
+}

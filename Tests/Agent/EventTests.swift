@@ -1,0 +1,83 @@
+import Foundation
+import Gateway
+import Groundwork
+import HTTPClient
+import Messaging
+import Testing
+
+@testable import Agent
+
+@Suite("Events of the agent")
+struct EventTests {
+    private let time = Date(timeIntervalSince1970: 1_800_000_000)
+    private let noAnswer = GatewayError.noAnswer(.obtainToken, .cannotResolve(host: "gw.example"))
+
+    @Test("an event for programs has its name and time, which its details cannot replace")
+    func json() {
+        let event = AgentEvent("button.pressed", .notable, at: time, ["event": "forged", "time": "forged", "line": 4])
+        #expect(event.json == ["event": "button.pressed", "time": "2027-01-15T08:00:00Z", "line": 4])
+    }
+
+    @Test("a failure has code, message and remedy of its error")
+    func failure() {
+        let event = AgentEvent.failure("x.failed", AgentError.notEnrolled, at: time)
+        #expect(event.severity == .trouble)
+        #expect(event.details == [
+            "code": "agent.not-enrolled", "message": "this board is not enrolled at a gateway",
+            "remedy": "enroll it with: latchkey enroll <url>",
+        ])
+    }
+
+    @Test("an error that does not explain itself tells its kind and nothing of its content")
+    func unexplained() {
+        struct Leaky: Error { let token = "s3cret" }
+        let event = AgentEvent.failure("x.failed", Leaky(), at: time)
+        #expect(event.details == ["message": "an unexpected error: Leaky"])
+        #expect(!event.json.text.contains("s3cret"))
+    }
+
+    @Test("why a board is not at its broker is trouble only where nobody has told of it and somebody has to act", arguments: [
+        (GatewayError.notRegistered, AgentEvent.Severity.notable), (.awaitingActivation(magIdentifier: "m"), .notable),
+        (.registrationWithdrawn(code: 1107), .trouble), (.deviceRecordInvalid(reason: "x"), .trouble),
+        (.noAnswer(.registerDevice, .cannotResolve(host: "gw.example")), .routine),
+        (.registrationAnswerInvalid(reason: "x"), .routine),
+    ])
+    func notReady(error: GatewayError, severity: AgentEvent.Severity) {
+        let event = AgentEvent(notReadyFor: error, retryAfter: .seconds(7), at: time)
+        #expect(event.name == "gateway.not-ready")
+        #expect(event.severity == severity)
+        #expect(event.details["code"]?.string == error.code)
+        // What waits for a person is not tried again by itself.
+        #expect((event.details["retrySeconds"] == nil) == error.needsPerson)
+    }
+
+    @Test("an error that is not the gateway's keeps a board from its broker as trouble, and is tried again")
+    func notReadyForOther() {
+        let event = AgentEvent(notReadyFor: MessagingError.outboxClosed(path: "/x"), retryAfter: .seconds(7), at: time)
+        #expect(event.severity == .trouble)
+        #expect(event.details["retrySeconds"] == 7)
+    }
+
+    @Test("only what a person has to do makes the link wait for one")
+    func needsPerson() {
+        #expect(GatewayError.notRegistered.needsPerson)
+        #expect(GatewayError.registrationWithdrawn(code: 1107).needsPerson)
+        #expect(GatewayError.deviceRecordInvalid(reason: "x").needsPerson)
+        #expect(GatewayError.noGrantApplies.needsPerson)
+        #expect(!GatewayError.awaitingActivation(magIdentifier: "m").needsPerson)
+        #expect(!noAnswer.needsPerson)
+    }
+
+    @Test("every error of the agent says what to do, under a code of its own")
+    func errors() {
+        let errors: [AgentError] = [
+            .notEnrolled, .notRegistered, .stateDirectory(path: "/x", reason: "y"), .credentialsMissing(name: "n"),
+            .passphraseUnreadable(path: "/x", reason: "y"), .badRequest(member: "m", fault: "f"), .subscriptionEnded, .noSuchPart("p"),
+        ]
+        #expect(Set(errors.map(\.code)).count == errors.count)
+        for error in errors {
+            #expect(error.remedy?.isEmpty == false)
+            #expect(!error.message.isEmpty)
+        }
+    }
+}

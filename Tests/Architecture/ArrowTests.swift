@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+/// The map of `Sources/README.md` as a rule: each room with the rooms it may know.
+private let allowed: [String: Set<String>] = [
+    "Groundwork": [],
+    "Settings": ["Groundwork"],
+    "Cryptography": ["Groundwork"],
+    "Storage": ["Groundwork"],
+    "Vault": ["Groundwork", "Cryptography", "Storage"],
+    "HTTPClient": ["Groundwork", "Cryptography"],
+    "Gateway": ["Groundwork", "Cryptography", "HTTPClient", "Vault"],
+    "Messaging": ["Groundwork", "Cryptography", "Storage"],
+    "Board": ["Groundwork", "Settings"],
+    "LocalAPI": ["Groundwork", "HTTPClient"],
+    "Agent": ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "Board", "LocalAPI",
+        "Settings"],
+    "latchkey": ["Groundwork", "HTTPClient", "Board", "LocalAPI", "Agent"],
+    "GatewayLab": ["Groundwork", "Cryptography"],
+    "latchkey-lab": ["Groundwork", "GatewayLab"],
+]
+
+/// The only room that may name a system library.
+private let owner = [
+    "TOMLKit": "Settings", "COpenSSL": "Cryptography", "CSQLite": "Storage", "CCurl": "HTTPClient", "CMosquitto": "Messaging", "CGPIOD": "Board",
+    "CMicroHTTPD": "LocalAPI", "CQREncode": "GatewayLab",
+]
+
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+@Suite("The arrows between the rooms point down")
+struct ArrowTests {
+    /// A target of the manifest, as `swift package dump-package` prints it: that reads the manifest alone, so it neither
+    /// resolves dependencies nor waits for the build that runs this test.
+    struct Manifest: Decodable {
+        struct Target: Decodable {
+            struct Dependency: Decodable {
+                var byName: [String?]?
+            }
+            var name: String
+            var type: String
+            var dependencies: [Dependency]
+        }
+        var targets: [Target]
+
+        static func read() throws -> Manifest {
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            let scratch = FileManager.default.temporaryDirectory.appending(path: "latchkey-manifest-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: scratch) }
+            process.arguments = ["swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package"]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return try JSONDecoder().decode(Manifest.self, from: text)
+        }
+    }
+
+    @Test("in the manifest")
+    func manifest() throws {
+        let targets = try Manifest.read().targets.filter { ["regular", "executable"].contains($0.type) }
+        let rooms = targets.filter { allowed[$0.name] != nil }
+        #expect(rooms.count == allowed.count, "the rule names rooms that are not there")
+        for target in rooms {
+            let known = Set(target.dependencies.compactMap { $0.byName?.first ?? nil })
+            let rising = known.intersection(allowed.keys).subtracting(allowed[target.name] ?? [])
+            #expect(rising.isEmpty, "\(target.name) may not know \(rising.sorted())")
+        }
+    }
+
+    @Test("in the sources, where a forgotten dependency would still compile", arguments: allowed.keys.sorted())
+    func sources(room: String) throws {
+        for (file, imported) in try imports(of: room) {
+            if let expected = owner[imported] {
+                #expect(room == expected, "\(file) may not import \(imported)")
+            } else if allowed[imported] != nil {
+                #expect(allowed[room]?.contains(imported) == true, "\(file) may not import \(imported)")
+            }
+        }
+    }
+
+    @Test("and the agent never names all of Foundation, which would bring 45 MB of ICU")
+    func foundation() throws {
+        for room in allowed.keys where !["GatewayLab", "latchkey-lab"].contains(room) {
+            for (file, imported) in try imports(of: room) {
+                #expect(imported != "Foundation" && imported != "FoundationNetworking", "\(file) imports \(imported)")
+            }
+        }
+    }
+
+    private func imports(of room: String) throws -> [(file: String, module: String)] {
+        let folder = root.appending(path: "Sources/\(room)")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(!files.isEmpty)
+        return try files.flatMap { file in
+            try String(contentsOf: folder.appending(path: file), encoding: .utf8).split(separator: "\n").compactMap { line in
+                let words = line.split(separator: " ")
+                guard let keyword = words.firstIndex(of: "import"), keyword <= 2, words.count > keyword + 1,
+                    words[..<keyword].allSatisfy({ ["public", "internal", "private", "package", "@testable"].contains($0) })
+                else { return nil }
+                // `import struct Module.Name` names the module in its last word.
+                let module = words[words.count - 1].split(separator: ".")[0]
+                return ("\(room)/\(file)", String(module))
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Board
+import Foundation
+import Testing
+
+@Suite("Board catalog")
+struct BoardCatalogTests {
+    /// The definitions that are shipped.
+    private static let shipped = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Boards").standardizedFileURL.path
+
+    @Test("has every shipped definition in order")
+    func shippedDefinitions() throws {
+        let catalog = BoardCatalog(folders: [Self.shipped])
+        #expect(catalog.names == [
+            "generic-linux", "raspberry-pi-3", "raspberry-pi-4", "raspberry-pi-5", "raspberry-pi-zero-2-w", "simulated",
+            "virtual-board",
+        ])
+        for name in catalog.names { #expect(try catalog.definition(named: name).name == name) }
+    }
+
+    @Test(
+        "recognises a board by its device tree",
+        arguments: [
+            ("Raspberry Pi 3 Model B Plus Rev 1.3", "raspberry-pi-3"),
+            ("Raspberry Pi 4 Model B Rev 1.4", "raspberry-pi-4"),
+            ("Raspberry Pi Compute Module 4 Rev 1.0", "raspberry-pi-4"),
+            ("Raspberry Pi 5 Model B Rev 1.0", "raspberry-pi-5"),
+            ("Raspberry Pi Zero 2 W Rev 1.0", "raspberry-pi-zero-2-w"),
+            ("Radxa ROCK 5B", "generic-linux"),
+        ])
+    func detects(model: String, name: String) throws {
+        let tree = try FakeTree(["/proc/device-tree/model": model + "\0"])
+        let detection = try BoardCatalog(folders: [Self.shipped]).detect(tree.machine)
+        #expect(detection.definition.name == name)
+        #expect(detection.model == model)
+    }
+
+    @Test("prefers the definition that knows more of the model")
+    func mostSpecific() throws {
+        let own = try FakeTree([
+            "/a.toml": "title = \"a\"\nmodels = \"Acme\"", "/b.toml": "title = \"b\"\nmodels = \"Acme Mega\"",
+            "/c.toml": "title = \"c\"\nmodels = \"Acm\"", "/proc/device-tree/model": "Acme Mega 2\0",
+        ])
+        #expect(try BoardCatalog(folders: [own.root]).detect(own.machine).definition.name == "b")
+    }
+
+    @Test("takes a machine without a device tree for generic Linux")
+    func noDeviceTree() throws {
+        let detection = try BoardCatalog(folders: [Self.shipped]).detect(try FakeTree().machine)
+        #expect(detection.definition.name == "generic-linux")
+        #expect(detection.model == nil)
+    }
+
+    @Test("prefers the administrator's definition to the package's")
+    func override() throws {
+        let own = try FakeTree(["/raspberry-pi-5.toml": "title = \"Mine\""])
+        #expect(try BoardDefinition.load(named: "raspberry-pi-5", searching: [own.root, Self.shipped]).title == "Mine")
+    }
+
+    @Test("does not let a faulty override pass for the package's")
+    func faultyOverride() throws {
+        let own = try FakeTree(["/raspberry-pi-5.toml": "titel = \"Mine\""])
+        #expect(throws: BoardError.self) {
+            try BoardDefinition.load(named: "raspberry-pi-5", searching: [own.root, Self.shipped])
+        }
+    }
+
+    @Test("reports the definitions it could not ask when it detects")
+    func skipsFaulty() throws {
+        let own = try FakeTree([
+            "/odd.toml": "[", "/proc/device-tree/model": "Raspberry Pi 4 Model B\0",
+        ])
+        let detection = try BoardCatalog(folders: [own.root, Self.shipped]).detect(own.machine)
+        #expect(detection.definition.name == "raspberry-pi-4")
+        #expect(detection.skipped.map(\.code) == ["board.definition-faulty"])
+    }
+
+    @Test(
+        "names what there is when there is no such definition",
+        arguments: ["raspberry-pi-9", "../Boards/simulated", ".hidden"])
+    func absent(name: String) throws {
+        #expect(throws: BoardError.definitionAbsent(
+            name: name, searched: [Self.shipped], known: BoardCatalog(folders: [Self.shipped]).names)
+        ) {
+            try BoardDefinition.load(named: name, searching: [Self.shipped])
+        }
+    }
+
+    @Test("refuses a file that is too large")
+    func tooLarge() throws {
+        let own = try FakeTree(["/big.toml": String(repeating: "#", count: 65_537)])
+        #expect(throws: BoardError.definitionUnreadable(path: "\(own.root)/big.toml", reason: "File too large")) {
+            try BoardDefinition.load(named: "big", searching: [own.root])
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Groundwork
+import Testing
+
+@testable import Board
+
+@Suite("Button", .timeLimit(.minutes(1)))
+struct ButtonTests {
+    /// A simulated button that is being watched.
+    private struct Watched {
+        let clock = ManualClock()
+        let button: Button
+        let line: SimulatedLine
+        var events: AsyncStream<ButtonEvent>.Iterator
+        let task: Task<Void, any Error>
+
+        init(pressed: Bool = false) async throws {
+            let button = Button(LineDefinition(place: .simulated, debounce: .milliseconds(20)), clock: clock)
+            self.button = button
+            line = try #require(button.simulated)
+            line.set(active: pressed)
+            _ = line.takeEdges()
+            events = button.events.subscribe().makeAsyncIterator()
+            task = Task { try await button.run() }
+            await line.awaited()
+        }
+
+        /// Lets the debounce time pass.
+        func rest() async {
+            await clock.advanceToSleeper()
+            await line.awaited()
+        }
+    }
+
+    @Test("gives one press and one release with its duration, however it bounces")
+    func bounces() async throws {
+        var watched = try await Watched()
+        let start = watched.clock.now
+        for active in [true, false, true, false, true] {
+            watched.line.set(active: active)
+            _ = await watched.clock.sleeper()
+            watched.clock.advance(by: .milliseconds(3))
+        }
+        #expect(await watched.clock.sleeper() == start + .milliseconds(20))
+        await watched.clock.advanceToSleeper()
+        // The last edge came 12 ms after the first: the line has rested when 20 ms have passed since.
+        #expect(await watched.clock.sleeper() == start + .milliseconds(32))
+        await watched.rest()
+        #expect(await watched.events.next() == .pressed(at: start))
+
+        watched.clock.advance(to: start + .milliseconds(500))
+        watched.line.set(active: false)
+        await watched.rest()
+        #expect(await watched.events.next() == .released(at: start + .milliseconds(500), held: .milliseconds(500)))
+        watched.task.cancel()
+    }
+
+    @Test("says nothing of a button that is stuck when it begins to watch")
+    func stuck() async throws {
+        var watched = try await Watched(pressed: true)
+        watched.line.set(active: false)
+        await watched.rest()
+        watched.line.set(active: true)
+        let pressed = watched.clock.now
+        await watched.rest()
+        #expect(await watched.events.next() == .pressed(at: pressed))
+        watched.task.cancel()
+    }
+
+    @Test("stops watching when it is cancelled, and can be watched again")
+    func cancelled() async throws {
+        let watched = try await Watched()
+        watched.task.cancel()
+        await #expect(throws: CancellationError.self) { try await watched.task.value }
+        let again = Task { try await watched.button.run() }
+        await watched.line.awaited()
+        again.cancel()
+        await #expect(throws: CancellationError.self) { try await again.value }
+    }
+
+    @Test("says which chip is missing, and which there are")
+    func absentChip() async throws {
+        let place = LineDefinition.Place.gpio(chip: "pinctrl-rp1", line: .name("GPIO17"))
+        let button = Button(LineDefinition(place: place), on: try FakeTree().machine)
+        await #expect(throws: BoardError.chipAbsent(label: "pinctrl-rp1", present: [])) { try await button.run() }
+    }
+}
+
+extension SimulatedLine {
+    /// Returns when somebody waits for an edge.
+    func awaited() async {
+        while !isAwaited { await Task.yield() }
+    }
+}

@@ -1,0 +1,28 @@
+import Board
+import Foundation
+import Testing
+
+@Suite("Monotonic clock")
+struct MonotonicClockTests {
+    /// The kernel's clock that dates GPIO edges.
+    private var kernelNow: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    @Test("is on the scale on which the kernel dates GPIO edges")
+    func scale() {
+        let (before, now, after) = (kernelNow, MonotonicClock().now, kernelNow)
+        #expect(before <= now && now <= after)
+    }
+
+    @Test("sleeps until a time, not at all when that is past", .timeLimit(.minutes(1)))
+    func sleeps() async throws {
+        let clock = MonotonicClock()
+        try await clock.sleep(until: .zero)
+        let deadline = clock.now + .milliseconds(20)
+        try await clock.sleep(until: deadline)
+        #expect(clock.now >= deadline)
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Groundwork
+import Testing
+
+@testable import Board
+
+@Suite("Sensor poller", .timeLimit(.minutes(1)))
+struct SensorPollerTests {
+    private let clock = ManualClock()
+    private let tree: FakeTree
+    private let wire = "/sys/bus/w1/devices/28-01/temperature"
+
+    init() throws {
+        tree = try FakeTree([
+            "/sys/class/thermal/thermal_zone0/type": "cpu-thermal\n", "/sys/class/thermal/thermal_zone0/temp": "40000\n",
+            "/sys/bus/w1/devices/28-01/temperature": "20000\n",
+        ])
+    }
+
+    private func cpu(period: Int = 10, deadband: Double = 1) -> SensorDefinition {
+        SensorDefinition(
+            name: "cpu", source: .thermal(zones: ["cpu-thermal"]), unit: .celsius, divisor: 1000, period: .seconds(period),
+            deadband: deadband)
+    }
+
+    private func pipe(device: String = "28-01", isOptional: Bool = false) -> SensorDefinition {
+        SensorDefinition(
+            name: "pipe", source: .oneWire(device: device), unit: .celsius, divisor: 1000, period: .seconds(10),
+            isOptional: isOptional)
+    }
+
+    private func poller(_ sensors: SensorDefinition...) -> SensorPoller {
+        SensorPoller(
+            sensors, on: tree.machine, clock: clock, wallClock: { Date(timeIntervalSince1970: 1_767_225_600) },
+            retryCap: .seconds(40))
+    }
+
+    /// Runs the poller while the body does.
+    private func polling(_ poller: SensorPoller, _ body: () async throws -> Void) async throws {
+        let task = Task { try await poller.run() }
+        defer { task.cancel() }
+        try await body()
+    }
+
+    @Test("sends all sensors as one set at the start, and sleeps until the next is due")
+    func start() async throws {
+        let poller = poller(cpu(), pipe())
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        try await polling(poller) {
+            let set = try #require(await samples.next())
+            #expect(set.readings.map(\.name) == ["cpu", "pipe"])
+            #expect(set.readings.map(\.value) == [40, 20])
+            #expect(await clock.sleeper() == clock.now + .seconds(10))
+            #expect(await poller.latest().map(\.value) == [40, 20])
+        }
+    }
+
+    @Test("sends only what left its deadband")
+    func deadband() async throws {
+        let poller = poller(cpu(), pipe())
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        try await polling(poller) {
+            _ = await samples.next()
+            try tree.write("40900\n", to: "/sys/class/thermal/thermal_zone0/temp")
+            try tree.write("20100\n", to: wire)
+            await clock.advanceToSleeper()
+            #expect(await samples.next()?.readings.map(\.name) == ["pipe"])
+            #expect(await poller.latest().map(\.value) == [40.9, 20.1])
+        }
+    }
+
+    @Test("reports a failing sensor once, retries it ever less often, and reports its recovery")
+    func failure() async throws {
+        let poller = poller(pipe())
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        var events = poller.events.subscribe().makeAsyncIterator()
+        try await polling(poller) {
+            _ = await samples.next()
+            try tree.write("", to: wire)
+            await clock.advanceToSleeper()
+            let error = BoardError.sensorSilent(sensor: "pipe", path: wire)
+            #expect(await events.next() == .failed(sensor: "pipe", error))
+            let bad = try #require(await samples.next()?.readings.first)
+            #expect(bad.value == nil && bad.quality == .bad)
+            #expect(await poller.failing().map(\.error) == [error])
+
+            for delay in [10, 20, 40, 40] {
+                #expect(await clock.sleeper() == clock.now + .seconds(delay))
+                if delay == 40 { try tree.write("21000\n", to: wire) }
+                await clock.advanceToSleeper()
+                if delay == 40 { break }
+            }
+            #expect(await events.next() == .recovered(sensor: "pipe"))
+            #expect(await samples.next()?.readings.map(\.value) == [21])
+            #expect(await poller.failing().isEmpty)
+        }
+    }
+
+    @Test("keeps reading the others at their periods while one fails")
+    func others() async throws {
+        try tree.remove(wire)
+        let poller = poller(cpu(deadband: 0), pipe())
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        try await polling(poller) {
+            #expect(await samples.next()?.readings.map(\.quality) == [.good, .bad])
+            for step in 1...8 {
+                try tree.write("\(40_000 + step)\n", to: "/sys/class/thermal/thermal_zone0/temp")
+                await clock.advanceToSleeper()
+                #expect(await samples.next()?.readings.map(\.name) == ["cpu"])
+            }
+        }
+    }
+
+    @Test("says nothing of an optional part that was never there, and all of one that was")
+    func optional() async throws {
+        let poller = poller(cpu(deadband: 0), pipe(isOptional: true))
+        let events = poller.events.subscribe()
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        try tree.move(wire, to: "/elsewhere")
+        try await polling(poller) {
+            #expect(await samples.next()?.readings.map(\.name) == ["cpu"])
+            #expect(await poller.failing().isEmpty)
+            try tree.move("/elsewhere", to: wire)
+            await clock.advanceToSleeper()
+            #expect(await samples.next()?.readings.map(\.name) == ["pipe"])
+            try tree.remove(wire)
+            await clock.advanceToSleeper()
+            #expect(await samples.next()?.readings.map(\.quality) == [.bad])
+            var iterator = events.makeAsyncIterator()
+            #expect(await iterator.next() == .failed(sensor: "pipe", .sensorAbsent(sensor: "pipe", place: wire)))
+        }
+    }
+
+    @Test("sends an unchanged value again after the greatest interval, though its timer is late each time")
+    func greatestInterval() async throws {
+        let sensor = SensorDefinition(
+            name: "cpu", source: .thermal(zones: ["cpu-thermal"]), unit: .celsius, divisor: 1000, period: .seconds(30),
+            deadband: 1, greatestInterval: .seconds(30))
+        let poller = poller(sensor)
+        var samples = poller.samples.subscribe().makeAsyncIterator()
+        try await polling(poller) {
+            _ = await samples.next()
+            // The second interval is shorter than the greatest by 8 ms.
+            for late in [9, 1] {
+                clock.advance(to: await clock.sleeper() + .milliseconds(late))
+                #expect(await samples.next()?.readings.map(\.value) == [40])
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import Board
+
+@Suite("Sensor probe")
+struct SensorProbeTests {
+    private func sensor(_ source: SensorDefinition.Source, scale: Double = 1, offset: Double = 0) -> SensorDefinition {
+        let quantity = source.quantity
+        return SensorDefinition(
+            name: "s", source: source, unit: quantity?.unit ?? .count, divisor: quantity?.divisor ?? 1, scale: scale,
+            offset: offset)
+    }
+
+    private func read(_ source: SensorDefinition.Source, _ tree: FakeTree) throws -> SensorValue {
+        var probe = SensorProbe(sensor(source), on: tree.machine)
+        return try probe.read()
+    }
+
+    @Test("reads a hwmon channel of the device with that name")
+    func hwmon() throws {
+        let tree = try FakeTree([
+            "/sys/class/hwmon/hwmon0/name": "other\n", "/sys/class/hwmon/hwmon0/temp1_input": "1000\n",
+            "/sys/class/hwmon/hwmon1/name": "tmp75\n", "/sys/class/hwmon/hwmon1/temp1_input": "21500\n",
+            "/sys/class/hwmon/hwmon1/humidity1_input": "45250\n",
+        ])
+        let temperature = try read(.hwmon(devices: ["tmp75"], channel: "temp1", bus: nil), tree)
+        #expect(temperature == SensorValue(value: 21.5, quality: .good))
+        #expect(try read(.hwmon(devices: ["tmp75"], channel: "humidity1", bus: nil), tree).value == 45.25)
+    }
+
+    @Test("finds a hwmon device again that came back under another number, though its old one is taken")
+    func renumbered() throws {
+        let tree = try FakeTree([
+            "/sys/class/hwmon/hwmon1/name": "tmp75\n", "/sys/class/hwmon/hwmon1/temp1_input": "21500\n",
+        ])
+        var probe = SensorProbe(sensor(.hwmon(devices: ["tmp75"], channel: "temp1", bus: nil)), on: tree.machine)
+        #expect(try probe.read().value == 21.5)
+        try tree.move("/sys/class/hwmon/hwmon1", to: "/sys/class/hwmon/hwmon12")
+        try tree.write("lm75\n", to: "/sys/class/hwmon/hwmon1/name")
+        try tree.write("99000\n", to: "/sys/class/hwmon/hwmon1/temp1_input")
+        #expect(try probe.read().value == 21.5)
+    }
+
+    @Test("tells apart two devices of one name by their place on the bus")
+    func bus() throws {
+        let tree = try FakeTree([
+            "/sys/class/hwmon/hwmon0/name": "lm75\n", "/sys/class/hwmon/hwmon0/temp1_input": "1000\n",
+            "/sys/class/hwmon/hwmon1/name": "lm75\n", "/sys/class/hwmon/hwmon1/temp1_input": "2000\n",
+            "/sys/devices/i2c-1/1-0048/x": "", "/sys/devices/i2c-1/1-0049/x": "",
+        ])
+        try tree.link("/sys/class/hwmon/hwmon0/device", to: "/sys/devices/i2c-1/1-0048")
+        try tree.link("/sys/class/hwmon/hwmon1/device", to: "/sys/devices/i2c-1/1-0049")
+        #expect(try read(.hwmon(devices: ["lm75"], channel: "temp1", bus: "1-0049"), tree).value == 2)
+        #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "hwmon device lm75 at 1-004a")) {
+            try read(.hwmon(devices: ["lm75"], channel: "temp1", bus: "1-004a"), tree)
+        }
+    }
+
+    @Test("prefers the first of several names")
+    func preference() throws {
+        let tree = try FakeTree([
+            "/sys/class/thermal/thermal_zone0/type": "acpitz\n", "/sys/class/thermal/thermal_zone0/temp": "30000\n",
+            "/sys/class/thermal/thermal_zone1/type": "cpu-thermal\n", "/sys/class/thermal/thermal_zone1/temp": "48500\n",
+        ])
+        #expect(try read(.thermal(zones: ["cpu-thermal", "acpitz"]), tree).value == 48.5)
+        #expect(try read(.thermal(zones: ["soc-thermal", "acpitz"]), tree).value == 30)
+    }
+
+    @Test("reads a processed IIO channel, or a raw one with its scale and offset")
+    func iio() throws {
+        let device = "/sys/bus/iio/devices/iio:device0"
+        let tree = try FakeTree([
+            "\(device)/name": "bme280\n", "\(device)/in_pressure_input": "101.324997070\n",
+            "\(device)/in_temp_raw": "200\n", "\(device)/in_temp_scale": "62.500000\n", "\(device)/in_temp_offset": "100\n",
+            "\(device)/in_voltage0_raw": "1024\n", "\(device)/in_voltage_scale": "0.125000\n",
+        ])
+        func value(_ channel: String) throws -> Double {
+            try read(.iio(devices: ["bme280"], channel: channel, bus: nil), tree).value
+        }
+        #expect(try value("pressure") == 1013.249971)
+        #expect(try value("temp") == 18.75)
+        #expect(try value("voltage0") == 0.128)
+    }
+
+    @Test("applies the definition's correction after the driver's scale")
+    func correction() throws {
+        let zone = "/sys/class/thermal/thermal_zone0"
+        let tree = try FakeTree(["\(zone)/type": "t", "\(zone)/temp": "20000"])
+        var probe = SensorProbe(sensor(.thermal(zones: ["t"]), scale: 1.1, offset: -0.5), on: tree.machine)
+        #expect(try probe.read().value == 21.5)
+    }
+
+    @Test("takes an empty 1-Wire file for a part that does not answer")
+    func silent() throws {
+        let path = "/sys/bus/w1/devices/28-0000d0a7b001/temperature"
+        let tree = try FakeTree([path: ""])
+        #expect(throws: BoardError.sensorSilent(sensor: "s", path: path)) {
+            try read(.oneWire(device: "28-0000d0a7b001"), tree)
+        }
+    }
+
+    @Test("doubts the value a 1-Wire thermometer holds after power-up")
+    func powerOnValue() throws {
+        let tree = try FakeTree(["/sys/bus/w1/devices/28-01/temperature": "85000\n"])
+        #expect(try read(.oneWire(device: "28-01"), tree) == SensorValue(value: 85, quality: .uncertain))
+        try tree.write("84937\n", to: "/sys/bus/w1/devices/28-01/temperature")
+        #expect(try read(.oneWire(device: "28-01"), tree) == SensorValue(value: 84.937, quality: .good))
+    }
+
+    @Test("doubts what cannot be")
+    func implausible() throws {
+        let tree = try FakeTree([
+            "/sys/class/hwmon/hwmon0/name": "d", "/sys/class/hwmon/hwmon0/humidity1_input": "118000",
+            "/sys/class/hwmon/hwmon0/temp1_input": "-300000",
+        ])
+        #expect(try read(.hwmon(devices: ["d"], channel: "humidity1", bus: nil), tree).quality == .uncertain)
+        #expect(try read(.hwmon(devices: ["d"], channel: "temp1", bus: nil), tree).quality == .uncertain)
+    }
+
+    @Test("says what is not there: the device, or its channel")
+    func absent() throws {
+        let tree = try FakeTree(["/sys/class/hwmon/hwmon0/name": "d\n"])
+        #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "hwmon device x or y")) {
+            try read(.hwmon(devices: ["x", "y"], channel: "temp1", bus: nil), tree)
+        }
+        #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "/sys/class/hwmon/hwmon0/temp1_input")) {
+            try read(.hwmon(devices: ["d"], channel: "temp1", bus: nil), tree)
+        }
+    }
+
+    @Test("refuses what is no number, too long or no file, and does not wait for a pipe", .timeLimit(.minutes(1)))
+    func hostile() throws {
+        let path = "/sys/class/thermal/thermal_zone0/temp"
+        let tree = try FakeTree(["/sys/class/thermal/thermal_zone0/type": "t", path: "hot\n"])
+        func fault() -> BoardError? {
+            do { _ = try read(.thermal(zones: ["t"]), tree); return nil } catch { return error as? BoardError }
+        }
+        #expect(fault() == .sensorMalformed(sensor: "s", path: path, text: "hot?"))
+        try tree.write(String(repeating: "1", count: 1 << 20), to: path)
+        #expect(fault() == .sensorMalformed(sensor: "s", path: path, text: "more than 64 bytes"))
+        try tree.remove(path)
+        mkfifo(tree.root + path, 0o600)
+        #expect(fault() == .sensorUnreadable(sensor: "s", path: path, reason: "Invalid argument"))
+    }
+
+    @Test("reads load, memory, disk and uptime")
+    func system() throws {
+        let tree = try FakeTree([
+            "/proc/loadavg": "0.42 0.30 0.25 1/123 4567\n", "/proc/uptime": "3661.53 7000.00\n",
+            "/proc/meminfo": "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     512 kB\n", "/var/x": "",
+        ])
+        #expect(try read(.system(.load), tree).value == 0.42)
+        #expect(try read(.system(.uptime), tree).value == 3661.53)
+        #expect(try read(.system(.memoryAvailable), tree).value == 524_288)
+        #expect(try read(.system(.diskFree(path: "/var")), tree).value > 0)
+        #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "/srv")) {
+            try read(.system(.diskFree(path: "/srv")), tree)
+        }
+    }
+
+    @Test("reads this machine's own load, memory and uptime")
+    func realSystem() throws {
+        for metric in [SensorDefinition.SystemMetric.load, .memoryAvailable, .uptime] {
+            var probe = SensorProbe(sensor(.system(metric)), on: Machine())
+            #expect(try probe.read().value >= 0)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Board
+
+@Suite("Sensor reader", .timeLimit(.minutes(1)))
+struct SensorReaderTests {
+    private static let names = ["a", "b", "c", "d"]
+
+    /// Drivers that hang until they are let go.
+    private final class Drivers: Sendable {
+        private let hanging = Mutex<[String: DispatchSemaphore]>([:])
+
+        func hang(_ name: String) { hanging.withLock { $0[name] = DispatchSemaphore(value: 0) } }
+        func letGo(_ name: String) { hanging.withLock { $0.removeValue(forKey: name) }?.signal() }
+
+        func read(_ probe: inout SensorProbe) -> Result<SensorValue, BoardError> {
+            hanging.withLock { [name = probe.definition.name] in $0[name] }?.wait()
+            return .success(SensorValue(value: 1, quality: .good))
+        }
+    }
+
+    private let drivers = Drivers()
+    private let patience = Duration.milliseconds(100)
+
+    private func reader(threads: Int) -> SensorReader {
+        let definitions = Self.names.map { SensorDefinition(name: $0, source: .system(.load), unit: .count) }
+        return SensorReader(
+            definitions, on: Machine(), threads: SensorThreads(limit: threads), patience: patience,
+            work: { [drivers] in drivers.read(&$0) })
+    }
+
+    /// Names of the sensors that stall.
+    private func stalled(_ reader: SensorReader) async -> [String] {
+        await reader.read([0, 1, 2, 3]).compactMap { result in
+            if case .failure(.sensorStalled(let name, _)) = result { name } else { nil }
+        }
+    }
+
+    @Test("reads the others while a driver hangs, and asks that one again only when it came back")
+    func hanging() async {
+        let reader = reader(threads: 2)
+        drivers.hang("b")
+        #expect(await stalled(reader) == ["b"])
+        #expect(await stalled(reader) == ["b"])
+        drivers.letGo("b")
+        while await !stalled(reader).isEmpty { await Task.yield() }
+    }
+
+    @Test("starts no more threads than its limit, and goes on when one comes back")
+    func limit() async {
+        let reader = reader(threads: 2)
+        drivers.hang("a")
+        drivers.hang("b")
+        #expect(await stalled(reader) == ["a", "b", "c", "d"])
+        drivers.letGo("a")
+        while await stalled(reader) != ["b"] { await Task.yield() }
+        drivers.letGo("b")
+    }
+
+    @Test("does its work on a thread of its own")
+    func thread() async throws {
+        let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]
+        let reader = SensorReader(definitions, on: Machine(), work: { _ in
+            let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+            return .success(SensorValue(value: name == "sensors\n" ? 1 : 0, quality: .good))
+        })
+        #expect(try await reader.read([0])[0].get().value == 1)
+    }
+}

@@ -1,0 +1,36 @@
+@testable import Board
+
+extension FuzzTarget {
+    static let board = [
+        FuzzTarget(name: "board-definition") { bytes throws(Violation) in
+            guard let board = try? BoardDefinition(toml: text(bytes), path: "/etc/latchkey/boards/fuzzed.toml") else {
+                return .refused
+            }
+            try require(board.sensors.count <= BoardDefinition.sensorLimit, "a board has a bounded number of sensors")
+            try require(Set(board.sensors.map(\.name)).count == board.sensors.count, "sensors have names of their own")
+            for sensor in board.sensors {
+                try require(sensor.scale.isFinite && sensor.offset.isFinite, "a sensor's numbers are finite")
+                try require(sensor.period >= .milliseconds(100), "no sensor is read more often than ten times a second")
+                switch sensor.source {
+                case .hwmon(let names, let channel, _), .iio(let names, let channel, _):
+                    try require((names + [channel]).allSatisfy { !$0.contains("/") && $0 != ".." }, "no name leads elsewhere")
+                case .thermal(let names):
+                    try require(names.allSatisfy { !$0.contains("/") && $0 != ".." }, "no name leads elsewhere")
+                case .oneWire(let name): try require(!name.contains("/") && name != "..", "no name leads elsewhere")
+                case .system: break
+                }
+            }
+            return .accepted
+        },
+        FuzzTarget(name: "driver-number") { bytes throws(Violation) in
+            guard let number = DriverNumber.parse(bytes) else {
+                try require(DriverNumber.excerpt(bytes).utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "an excerpt prints")
+                return .refused
+            }
+            try require(number.isFinite, "a reading is a finite number")
+            try require(DriverNumber.parse(Array("\(Int32(clamping: Int64(exactly: number.rounded()) ?? 0))\n".utf8)) != nil,
+                "whole numbers are read")
+            return .accepted
+        },
+    ]
+}

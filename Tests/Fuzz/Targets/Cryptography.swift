@@ -1,0 +1,57 @@
+@testable import Cryptography
+import Groundwork
+
+extension FuzzTarget {
+    static let cryptography = [
+        FuzzTarget(name: "jws-token") { bytes throws(Violation) in
+            guard let token = try? JWS.Token(compact: text(bytes)) else { return .refused }
+            try require(bytes.count <= JWS.limit, "a token has at most \(JWS.limit) bytes")
+            try require(token.header["crit"] == nil, "no token with critical extensions is read")
+            // Whatever the signature is, verifying must come to an end; that it fits this secret is out of reach.
+            try require((try? token.verify(with: .hmac(secret))) == nil, "no token is genuine without the secret")
+            return .accepted
+        },
+        FuzzTarget(name: "certificate") { bytes throws(Violation) in
+            guard let certificate = try? Certificate(der: bytes) else { return .refused }
+            try require((try? Certificate(pem: certificate.pem)) == certificate, "PEM gives back the certificate")
+            try require(certificate.dnsNames.allSatisfy { $0.utf8.allSatisfy { (0x21..<0x7F).contains($0) } },
+                "DNS names are visible ASCII")
+            try require(certificate.description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a description is one line")
+            _ = certificate.isIssued(by: certificate)
+            return .accepted
+        },
+        FuzzTarget(name: "pem") { bytes throws(Violation) in
+            guard let blocks = try? PEM.decode(text(bytes)), !blocks.isEmpty else { return .refused }
+            let written = blocks.map(PEM.encode).joined()
+            try require((try? PEM.decode(written)) == blocks, "PEM gives back what it was given")
+            _ = try? Certificate.all(inPEM: text(bytes))
+            return .accepted
+        },
+        FuzzTarget(name: "certificate-request") { bytes throws(Violation) in
+            guard let request = try? CertificateRequest(der: bytes) else { return .refused }
+            try require(request.der == bytes, "a request is kept as it came")
+            return .accepted
+        },
+        FuzzTarget(name: "public-key") { bytes throws(Violation) in
+            guard let key = try? PublicKey(spki: bytes) else { return .refused }
+            try require((try? PublicKey(spki: key.spki)) == key, "a key that was written reads as the same key")
+            _ = (key.rsaModulus, key.rsaExponent)
+            return .accepted
+        },
+        FuzzTarget(name: "private-key") { bytes throws(Violation) in
+            guard let key = try? PrivateKey(pkcs8: SecretBytes(bytes)) else { return .refused }
+            guard let written = try? key.pkcs8(), let again = try? PrivateKey(pkcs8: written) else {
+                throw Violation(description: "a key that was read can be written and read again")
+            }
+            try require(again.publicKey == key.publicKey, "the key written is the key read")
+            return .accepted
+        },
+        FuzzTarget(name: "public-key-pin") { bytes throws(Violation) in
+            guard let pin = PublicKeyPin(text(bytes)) else { return .refused }
+            try require(PublicKeyPin(Hex.encode(pin.sha256)) == pin, "a pin in hexadecimal is the same pin")
+            return .accepted
+        },
+    ]
+
+    private static let secret = SecretBytes(utf8: "a secret that no fuzzer computes a code with")
+}

@@ -1,0 +1,30 @@
+@testable import LocalAPI
+
+extension FuzzTarget {
+    static let localAPI = [
+        FuzzTarget(name: "request-target") { bytes throws(Violation) in
+            guard let target = try? RequestTarget(bytes) else { return .refused }
+            try require(
+                target.segments.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.contains("/") },
+                "no segment leads elsewhere")
+            let texts = target.segments + target.query.keys + target.query.values
+            try require(texts.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }, "nothing holds control characters")
+            return .accepted
+        },
+        FuzzTarget(name: "event-lines") { bytes throws(Violation) in
+            guard let size = bytes.first.map({ Int($0) + 1 }) else { return .refused }
+            let stream = Array(bytes.dropFirst())
+            var (whole, pieces) = (LineSplitter(), LineSplitter())
+            guard let lines = try? whole.add(stream) else { return .refused }
+            var found: [[UInt8]] = []
+            for start in stride(from: 0, to: stream.count, by: size) {
+                guard let more = try? pieces.add(Array(stream[start..<min(start + size, stream.count)])) else {
+                    throw Violation(description: "pieces are no longer than the whole")
+                }
+                found += more
+            }
+            try require(found == lines, "lines do not depend on how the stream was cut")
+            return lines.isEmpty ? .refused : .accepted
+        },
+    ]
+}

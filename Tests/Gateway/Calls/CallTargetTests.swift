@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Gateway
+
+@Suite("Where a call goes")
+struct CallTargetTests {
+    private let gateway = GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: "test")
+
+    @Test("is below the gateway for a path")
+    func path() throws {
+        let target = try CallTarget.resolve("/lab/hello?x=1", at: gateway)
+        #expect(target.url == "https://gw.lab.test:8443/test/lab/hello?x=1")
+        #expect(target.host == "gw.lab.test" && target.port == 8443)
+    }
+
+    @Test("is what an https URL says, with its port")
+    func absolute() throws {
+        #expect(try CallTarget.resolve("https://Other.test/a", at: gateway) == CallTarget(
+            host: "other.test", port: 443, url: "https://other.test:443/a"))
+        #expect(try CallTarget.resolve("https://other.test:9443?q", at: gateway).url == "https://other.test:9443/?q")
+    }
+
+    @Test("is nowhere when the text could mean another host or another request (checklist 31)", arguments: [
+        "", "lab/hello", "//evil.test/", "@evil.test/", ".evil.test", "http://gw.lab.test/", "https://gw.lab.test@evil.test/",
+        "https://gw.lab.test:8443:1/", "/a b", "/a\r\nX: y", "/a#b", "/\u{e9}", "https://", "https://-a.test/", "/a\\b",
+        "/" + String(repeating: "a", count: CallTarget.lengthLimit),
+    ])
+    func refused(text: String) {
+        #expect { try CallTarget.resolve(text, at: gateway) } throws: {
+            ($0 as? GatewayError)?.code == "gateway.path-invalid"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import HTTPClient
+import Testing
+
+@testable import Gateway
+
+@Suite("What follows a refusal")
+struct RecoveryTests {
+    private func verdict(_ status: Int, _ code: String?, body: String = "{}", isStatic: Bool = false) -> CallVerdict {
+        var headers: HTTPHeaders = ["Content-Type": "application/json"]
+        if let code { headers.set("x-ca-err", code) }
+        return CallVerdict.of(
+            HTTPResponse(status: status, headers: headers, body: Array(body.utf8)), isStaticClient: isStatic)
+    }
+
+    @Test("of a called API is recovery for …990, …201 and …206 (checklist 24, 18)", arguments: [
+        ("3007990", Recovery.dropAccessToken), ("990", .dropAccessToken), ("1002201", .reinitializeClient),
+        ("3003206", .renewCertificate),
+    ])
+    func recovers(code: String, recovery: Recovery) {
+        guard case .recover(let found, let refusal) = verdict(401, code) else {
+            Issue.record("no recovery for \(code)")
+            return
+        }
+        #expect(found == recovery)
+        #expect(refusal.status == 401)
+    }
+
+    @Test("is an error for codes about the token, the device or the user (checklist 25, 26)", arguments: [
+        ("3007991", "gateway.token-scope-insufficient", 130_203), ("3007992", "gateway.token-missing", 130_201),
+        ("3007993", "gateway.token-disabled", 130_202), ("1003107", "gateway.device-unknown", nil),
+        ("1003108", "gateway.device-not-active", nil), ("3003202", "gateway.user-credentials-invalid", 130_002),
+    ] as [(String, String, Int?)])
+    func fails(code: String, name: String, local: Int?) {
+        guard case .fail(let error) = verdict(401, code) else {
+            Issue.record("no error for \(code)")
+            return
+        }
+        #expect(error.code == name)
+        #expect(error.localCode == local)
+    }
+
+    @Test("is left to the caller for everything else", arguments: [
+        (404, nil), (500, nil), (400, "1016155"), (404, "1016156"), (400, "8000142"), (200, "3007990"), (405, "3007990"),
+        (401, "x990"), (401, "99999999999999999990"), (401, "-990"),
+    ] as [(Int, String?)])
+    func answers(status: Int, code: String?) { #expect(verdict(status, code) == .answer) }
+
+    @Test("does not initialize static client credentials anew (checklist 8)")
+    func staticClient() {
+        guard case .fail(let error) = verdict(401, "3003201", isStatic: true) else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == "gateway.client-credentials-invalid")
+    }
+
+    @Test("names what 448 and 449 demand, location first")
+    func demands() {
+        #expect(verdict(449, nil, body: "Missing Location data") == .fail(.locationDemanded(status: 449)))
+        #expect(verdict(448, nil, body: "msisdn and location") == .fail(.locationDemanded(status: 448)))
+        #expect(verdict(449, nil, body: "Missing MSISDN") == .fail(.telephoneNumberDemanded(status: 449)))
+        #expect(verdict(449, nil) == .answer)
+    }
+
+    @Test("of our own requests is recovery for …201 and …206, but never at renewal or removal", arguments: [
+        (GatewayOperation.obtainToken, 3_003_201, Recovery.reinitializeClient),
+        (.initializeClient, 1_002_201, .reinitializeClient), (.registerDevice, 1_000_201, .reinitializeClient),
+        (.obtainToken, 3_003_206, .renewCertificate), (.registerDevice, 1_000_206, .renewCertificate),
+        (.renewCertificate, 1_000_206, nil), (.removeDevice, 1_001_201, nil), (.obtainToken, 3_003_990, nil),
+        (.obtainToken, 3_003_107, nil),
+    ] as [(GatewayOperation, Int, Recovery?)])
+    func ownRequests(operation: GatewayOperation, code: Int, recovery: Recovery?) {
+        let refusal = Refusal(operation: operation, status: 401, code: code)
+        #expect(Recovery.from(refusal, isStaticClient: false) == recovery)
+    }
+
+    @Test("keeps the gateway's words, on one line and bounded")
+    func words() throws {
+        let body = #"{"error":"invalid_request","error_description":"a\nb\#(String(repeating: "x", count: 1000))"}"#
+        let response = HTTPResponse(status: 400, headers: ["X-CA-ERR": "1000105"], body: Array(body.utf8))
+        let refusal = try #require(Refusal(response, to: .registerDevice))
+        #expect(refusal.text?.count == Refusal.textLimit)
+        #expect(refusal.text?.hasPrefix("a bx") == true)
+        let error = GatewayError.refused(refusal)
+        #expect(error.code == "gateway.device-already-registered")
+        #expect(error.localCode == 120_001)
+        #expect(error.message.contains("1000105") && error.message.contains("HTTP 400"))
+        #expect(error.remedy?.contains("latchkey reset") == true)
+    }
+}

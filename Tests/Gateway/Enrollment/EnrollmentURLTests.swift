@@ -1,0 +1,86 @@
+import Cryptography
+import Foundation
+import Groundwork
+import HTTPClient
+import Testing
+
+@testable import Gateway
+
+@Suite("Enrollment URL")
+struct EnrollmentURLTests {
+    /// A hash whose encodings differ: bytes of 0xFF give `/` in base 64 and `_` in base64url.
+    private static let hash = [UInt8](repeating: 0xFF, count: 32)
+
+    @Test("is refused without subjectKeyHash, before anything is sent (checklist 1)", arguments: [
+        "https://gw.lab.test:8443/connect/device/config", "https://gw.lab.test/c?sessionData=x",
+        "https://gw.lab.test/c?subjectKeyHash=", "https://gw.lab.test/c?subjectKeyHash", "https://gw.lab.test/c?xsubjectKeyHash=a",
+    ])
+    func withoutHash(text: String) {
+        #expect(throws: GatewayError.enrollmentURLWithoutKeyHash) { try Enrollment(url: text) }
+        #expect(GatewayError.enrollmentURLWithoutKeyHash.localCode == 100_005)
+    }
+
+    @Test("is refused with a hash that is not 32 bytes", arguments: ["zz", "AAAA", "%3", "%3D", "%FF%FE"])
+    func wrongHash(hash: String) {
+        #expect(throws: GatewayError.enrollmentKeyHashInvalid) {
+            try Enrollment(url: "https://gw.lab.test/c?subjectKeyHash=\(hash)")
+        }
+    }
+
+    @Test("is refused when it is no https URL", arguments: [
+        "http://gw/c?subjectKeyHash=x", "ftp://gw/", "https://user@gw/c", "https://gw:0/c", "https://gw:99999/", "https:// gw/",
+        "https://[::1]/", "file://otherhost/etc/x", "",
+    ])
+    func noURL(text: String) {
+        #expect { try Enrollment(url: text) } throws: {
+            if case .enrollmentURLInvalid? = $0 as? GatewayError { true } else { false }
+        }
+    }
+
+    @Test("takes the hash in hex and in base 64 of both alphabets, padded or not, percent-encoded or not", arguments: [
+        Hex.encode(hash), Base64.encode(hash, alphabet: .urlSafe), Base64.encode(hash, alphabet: .urlSafe) + "%3D",
+        Base64.encode(hash, alphabet: .urlSafe) + "=", Base64.encode(hash).replacingOccurrences(of: "/", with: "%2F"),
+    ])
+    func hashForms(text: String) throws {
+        let url = try EnrollmentURL("https://GW.lab.test:9443/c?sessionData=a.b.c&subjectKeyHash=\(text)")
+        #expect(url.pin.sha256 == Self.hash)
+        #expect(url.host == "gw.lab.test")
+        #expect(url.port == 9443)
+    }
+
+    @Test("counts its first hash and is requested exactly as given (quirk Q6)")
+    func unchanged() throws {
+        let one = Hex.encode(Self.hash)
+        let text = "https://gw.lab.test/c?subjectKeyHash=\(one)&sessionData=x?subjectKeyHash=00"
+        let url = try EnrollmentURL(text)
+        #expect(url.pin.sha256 == Self.hash)
+        #expect(url.text == text)
+    }
+
+    @Test("may be a file, by path or file URL")
+    func file() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "msso \(UUID()).json").path
+        try Data(Documents.document()).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for text in [path, URL(filePath: path).absoluteString] {
+            let configuration = try await Enrollment(url: text).fetch(using: HTTPClient())
+            #expect(configuration.masterClientID == "5c0e")
+        }
+    }
+
+    @Test("of a file that is missing, a directory or too large says so")
+    func badFiles() async throws {
+        await #expect(throws: GatewayError.configurationMissing(path: "/nonexistent/x.json")) {
+            try await Enrollment(url: "/nonexistent/x.json").fetch(using: HTTPClient())
+        }
+        await #expect(throws: GatewayError.configurationUnreadable(source: "/tmp", reason: "it is not a regular file")) {
+            try await Enrollment(url: "/tmp").fetch(using: HTTPClient())
+        }
+        let path = FileManager.default.temporaryDirectory.appending(path: "large-\(UUID()).json").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(count: GatewayConfiguration.documentLimit + 1).write(to: URL(filePath: path))
+        await #expect { try await Enrollment(url: path).fetch(using: HTTPClient()) } throws: {
+            if case .configurationUnreadable? = $0 as? GatewayError { true } else { false }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+import Cryptography
+import Foundation
+import GatewayLab
+import HTTPClient
+import Testing
+
+@testable import Gateway
+
+@Suite("Tokens and calls at the lab gateway", .timeLimit(.minutes(1)))
+struct TokenLifeTests {
+    @Test("A token that died at the gateway is replaced once for all its callers (…990, checklist 24)")
+    func expired() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await bench.lab.revokeTokens()
+            bench.lab.resetCounts()
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<10 {
+                    group.addTask { try await session.call(method: "GET", path: "/lab/hello").status }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(bench.count(.token) == 1)
+            #expect(bench.count(.clientInitialization) == 0 && bench.count(.clientRegistration) == 0)
+        }
+    }
+
+    @Test("Client credentials that the gateway forgot are had anew, with new tokens and the old registration (…201)")
+    func clientForgotten() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            let before = try await session.status()
+            try await bench.lab.forgetClientCredentials()
+            bench.lab.resetCounts()
+            _ = try await session.refreshedToken()
+            let after = try await session.status()
+            #expect(bench.lab.requestCounts == [.token: 2, .clientInitialization: 1])
+            #expect(after.magIdentifier == before.magIdentifier && after.client?.clientID != before.client?.clientID)
+        }
+    }
+
+    @Test("A request is tried four times in all (checklist 24)", arguments: [
+        (3_007_990, "gateway.token-expired"), (1_002_201, "gateway.client-credentials-invalid"),
+    ])
+    func attempts(code: Int, name: String) async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            bench.lab.inject(Fault(.error(code: code, status: 401), at: .hello))
+            #expect(await failure { try await session.call(method: "GET", path: "/lab/hello") }?.code == name)
+            #expect(bench.count(.hello) == 4)
+        }
+    }
+
+    @Test("A token endpoint that refuses the client is asked four times in all (checklist 24)")
+    func tokenAttempts() async throws {
+        try await withBench { bench in
+            bench.lab.inject(Fault(.error(code: 3_003_201, status: 401), at: .token))
+            #expect(await failure { try await bench.session().ready() }?.code == "gateway.client-credentials-invalid")
+            #expect(bench.count(.token) == 4)
+        }
+    }
+
+    @Test("A device that was removed at the gateway does not register by itself, and keeps its data (…107, checklist 26)")
+    func removed() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            let magIdentifier = try #require(try await session.status().magIdentifier)
+            try await bench.lab.removeDevice(magIdentifier: magIdentifier)
+            bench.lab.resetCounts()
+            let error = await failure { try await session.call(method: "GET", path: "/lab/hello") }
+            #expect(error?.code == "gateway.device-unknown" && error?.localCode == 120_006)
+            #expect(bench.count(.clientRegistration) == 0)
+            #expect(try await session.status().magIdentifier == magIdentifier)
+        }
+    }
+
+    @Test("Ends and scopes: a token is used until it ends, and a wall clock that jumps does not end it")
+    func life() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            bench.time.set(by: 86_400)
+            try await session.ready()
+            bench.time.set(by: -86_400)
+            bench.time.pass(3599)
+            try await session.ready()
+            #expect(bench.count(.token) == 1)
+            bench.time.pass(2)
+            try await session.ready()
+            #expect(bench.count(.token) == 2)
+        }
+    }
+
+    @Test("A scope that the gateway does not grant is an error, not a loop (5.2)")
+    func scope() async throws {
+        try await withBench { bench async throws in
+            let session = bench.session()
+            let error = await failure { try await session.accessToken(scope: "payments") }
+            guard case .scopeNotGranted(let requested, _)? = error else {
+                Issue.record("granted: \(String(describing: error))")
+                return
+            }
+            #expect(requested == "payments" && error?.localCode == 130_203)
+            #expect(bench.count(.token) == 1)
+            #expect(try await session.accessToken(scope: "mas_messaging").scope.contains("mas_messaging"))
+        }
+    }
+
+    @Test("The refresh token comes first, then the id_token, then the credentials (checklist 20)")
+    func order() async throws {
+        try await withBench({ $0.givesSessionsToClients = true }) { bench in
+            let session = bench.session()
+            let log = EventLog(session.events)
+            try await session.ready()
+            _ = try await session.refreshedToken()
+            try await bench.lab.revokeRefreshTokens()
+            _ = try await session.refreshedToken()
+            try await bench.lab.revokeRefreshTokens()
+            bench.lab.inject(Fault(.error(code: 3_003_113, status: 400), at: .token, times: 2))
+            _ = try await session.refreshedToken()
+            let grants = await log.all().compactMap { event in
+                if case .tokenDidArrive(let grant, _) = event { grant } else { nil }
+            }
+            #expect(grants == ["client_credentials", "refresh_token", "id_token", "client_credentials"])
+        }
+    }
+
+    @Test("The refresh token is kept when the refresh got no answer (checklist 27)", arguments: [
+        Fault.Kind.drop, .status(502), .captivePortal,
+    ])
+    func refreshKept(kind: Fault.Kind) async throws {
+        try await withBench({ $0.givesSessionsToClients = true }) { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await session.dropAccessToken()
+            bench.lab.inject(Fault(kind, at: .token))
+            #expect(await failure { try await session.ready() } != nil)
+            bench.lab.clearFaults()
+            let log = EventLog(session.events)
+            // The same after a restart.
+            #expect(try await bench.records().contains("refresh-token"))
+            try await session.ready()
+            guard case .tokenDidArrive("refresh_token", _)? = await log.all().last else {
+                Issue.record("the refresh token was lost")
+                return
+            }
+        }
+    }
+
+    @Test("An id_token signed with a published key is checked with it; the key set is read once (checklist 22, 23)")
+    func publishedKeys() async throws {
+        try await withBench({ $0.givesSessionsToClients = true; $0.idTokenAlgorithm = .rs256 }) { bench in
+            let session = bench.session()
+            try await session.ready()
+            #expect(try await session.status().hasIDToken)
+            #expect(bench.count(.discovery) == 1 && bench.count(.keySet) == 1)
+            // A second one by the same key needs no reading.
+            try await session.revokeTokens()
+            bench.lab.inject(Fault(.error(code: 3_003_113, status: 400), at: .token, times: 1))
+            try await session.ready()
+            #expect(bench.count(.keySet) == 1)
+        }
+    }
+
+    @Test("A key set that lacks the needed key is read again, once; without the key no token is taken (checklist 23)")
+    func unknownKey() async throws {
+        let foreign = try KeySet(#"{"keys":[]}"#.utf8.map { $0 })
+        try await withBench({ $0.givesSessionsToClients = true; $0.idTokenAlgorithm = .rs256 }) { bench in
+            let session = bench.session()
+            await session.remember(foreign)
+            try await session.ready()
+            #expect(bench.count(.keySet) == 1)
+
+            try await session.reset()
+            await session.remember(foreign)
+            bench.lab.inject(Fault(.captivePortal, at: .keySet))
+            #expect(await failure { try await session.register() }?.code == "gateway.unexpected-answer")
+            #expect(bench.count(.keySet) == 2)
+            #expect(try await session.status().token == nil)
+        }
+    }
+
+    @Test("Revocation ends the tokens at the gateway and here (5.8)")
+    func revocation() async throws {
+        try await withBench({ $0.givesSessionsToClients = true }) { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await session.revokeTokens()
+            #expect(bench.count(.revocation) == 1)
+            #expect(await bench.lab.accessTokens().isEmpty)
+            #expect(try await session.status().token == nil)
+            #expect(try await bench.records().isDisjoint(with: ["access-token", "refresh-token"]))
+        }
+    }
+
+    @Test("A call carries token, mag-identifier and the caller's own headers, and gives the answer as it is (6.1, 6.3)")
+    func injected() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            let response = try await session.call(
+                method: "POST", path: "/lab/echo", headers: ["X-Mine": "yes", "Authorization": "Bearer stolen"],
+                body: Array("hello".utf8))
+            let text = String(decoding: response.body, as: UTF8.self).lowercased()
+            let magIdentifier = try #require(try await session.status().magIdentifier)
+            #expect(response.status == 200)
+            #expect(text.contains(magIdentifier) && text.contains("x-mine") && !text.contains("stolen"))
+            #expect(try await session.call(method: "GET", path: "/nowhere").status == 404)
+        }
+    }
+
+    @Test("A host without configuration is not called, a public one gets nothing of ours (checklist 17, 31)")
+    func hosts() async throws {
+        try await withBench { bench in
+            try await withBench { other in
+                let url = other.lab.baseURL + "/lab/hello"
+                #expect(await failure { try await bench.session().call(method: "GET", path: url) }
+                    == .hostNotConfigured(host: "localhost:\(other.lab.port)"))
+                #expect(bench.lab.connections == 0 && other.lab.connections == 0)
+
+                let host = try HostSecurity(
+                    host: "localhost", port: other.lab.port, isPublic: true, anchors: other.configuration.anchors)
+                let session = bench.session(hosts: [host])
+                try await session.ready()
+                let response = try await session.call(method: "GET", path: url)
+                // The demo API says 992 when there is no token at all.
+                #expect(response.headers.first("x-ca-err")?.hasSuffix("992") == true)
+                #expect(other.count(.hello) == 1)
+            }
+        }
+    }
+
+    @Test("A caller who gives up does not take the registration away from the others")
+    func cancellation() async throws {
+        try await withBench { bench in
+            bench.lab.inject(Fault(.delay(milliseconds: 300), at: .clientInitialization, times: 1))
+            let session = bench.session()
+            let impatient = Task { try await session.ready() }
+            let patient = Task { try await session.ready() }
+            while bench.lab.connections == 0 { await Task.yield() }
+            impatient.cancel()
+            await #expect(throws: CancellationError.self) { try await impatient.value }
+            try await patient.value
+            #expect(bench.count(.clientInitialization) == 1)
+        }
+    }
+}
+
+extension GatewaySession {
+    /// Puts a key set in the place of what was read.
+    fileprivate func remember(_ keys: KeySet) { publishedKeys = keys }
+}

@@ -1,0 +1,110 @@
+import Cryptography
+import Foundation
+import GatewayLab
+import Groundwork
+import HTTPClient
+import Synchronization
+import Vault
+
+@testable import Gateway
+
+/// A board with a vault of its own, and a lab gateway without a broker.
+struct Bench: Sendable {
+    let lab: Lab
+    let vault: Vault
+    let time = TestTime()
+    let client = HTTPClient()
+    let configuration: GatewayConfiguration
+
+    /// A session as a start of the agent makes one.
+    func session(_ configuration: GatewayConfiguration? = nil, hosts: [HostSecurity] = []) -> GatewaySession {
+        GatewaySession(
+            configuration: configuration ?? self.configuration, vault: vault, client: client,
+            board: DeviceDescription(name: "bench", model: "Test Board"), hosts: hosts, clock: time.clock, uptime: time.uptime)
+    }
+
+    func count(_ endpoint: GatewayLab.Endpoint) -> Int { lab.requestCounts[endpoint] ?? 0 }
+
+    /// The names of the records of the gateway.
+    func records() async throws -> Set<String> {
+        Set(try await vault.names(scope: configuration.identity.scope).map(\.name))
+    }
+}
+
+/// Runs a test with a lab and a vault, and removes both.
+func withBench(
+    _ change: (inout LabConfiguration) -> Void = { _ in }, _ test: (Bench) async throws -> Void
+) async throws {
+    var settings = LabConfiguration()
+    settings.broker = false
+    change(&settings)
+    let lab = try await Lab.start(settings)
+    let directory = FileManager.default.temporaryDirectory.appending(path: "latchkey-gateway-\(UUID())").path
+    try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let outcome: Result<Void, any Error>
+    do {
+        let vault = try await Vault.open(
+            at: directory + "/vault.db", with: [DevelopmentKeyFile(directory + "/vault.key")], creating: true)
+        let document = try await lab.configurationDocument()
+        let bench = Bench(lab: lab, vault: vault, configuration: try GatewayConfiguration(parsing: document))
+        lab.resetCounts()
+        outcome = .success(try await test(bench))
+        await vault.close()
+    } catch {
+        outcome = .failure(error)
+    }
+    await lab.stop()
+    try? FileManager.default.removeItem(atPath: directory)
+    try outcome.get()
+}
+
+/// Two clocks that a test moves.
+final class TestTime: Sendable {
+    private let wall = Mutex<TimeInterval>(0)
+    private let monotonic = Mutex(Duration.zero)
+
+    /// Moves the wall clock alone, as setting it does.
+    func set(by seconds: TimeInterval) { wall.withLock { $0 += seconds } }
+
+    func pass(_ seconds: TimeInterval) {
+        set(by: seconds)
+        monotonic.withLock { $0 += .seconds(seconds) }
+    }
+
+    var clock: @Sendable () -> Date { { Date() + self.wall.withLock { $0 } } }
+    var uptime: @Sendable () -> Duration {
+        { GatewaySession.systemUptime() + self.monotonic.withLock { $0 } }
+    }
+}
+
+/// Every event since it was made, in order.
+final class EventLog: Sendable {
+    private let stream: AsyncStream<GatewayEvent>
+    private let source: Broadcast<GatewayEvent>
+
+    init(_ source: Broadcast<GatewayEvent>) {
+        self.source = source
+        stream = source.subscribe()
+    }
+
+    /// Ends the source and gives what it sent.
+    func all() async -> [GatewayEvent] {
+        source.finish()
+        var events: [GatewayEvent] = []
+        for await event in stream { events.append(event) }
+        return events
+    }
+
+    func names() async -> [String] { await all().map(\.name) }
+}
+
+/// The error something fails with, if it does and if it is ours.
+func failure(_ work: () async throws -> some Any) async -> GatewayError? {
+    do {
+        _ = try await work()
+        return nil
+    } catch {
+        return error as? GatewayError
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import GatewayLab
+import Groundwork
+import Testing
+
+extension GatewayLabTests {
+    @Suite("Admin port")
+    struct AdminTests {
+        @Test("serves its page with a policy that lets nothing foreign in")
+        func page() async throws {
+            try await Workshop.open { shop in
+                for path in ["", "page.css", "page.js"] {
+                    let answer = try await ask(shop, ["-i", "\(shop.lab.adminURL)/\(path)"])
+                    #expect(answer.hasPrefix("HTTP/1.1 200") && answer.contains("default-src 'none'"))
+                    #expect(
+                        !answer.contains("http://") && !answer.contains("https://"),
+                        "\(path) loads something from elsewhere")
+                }
+            }
+        }
+
+        @Test("refuses another host name, and a change that a form of another site could send")
+        func foreignSites() async throws {
+            try await Workshop.open { shop in
+                let status = ["-o", "/dev/null", "-w", "%{http_code}"]
+                let host = "Host: evil.test:\(shop.lab.adminPort)"
+                let rebound = try await ask(shop, status + ["-H", host, "\(shop.lab.adminURL)/api/state"])
+                #expect(rebound == "403")
+                for type in ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"] {
+                    let form = ["-d", "{}", "-H", "Content-Type: \(type)", "\(shop.lab.adminURL)/api/enrollments"]
+                    let answer = try await ask(shop, status + form)
+                    #expect(answer == "415")
+                }
+                #expect(shop.lab.log.isEmpty)
+            }
+        }
+
+        @Test("mints a URL that works, with its QR code")
+        func mints() async throws {
+            try await Workshop.open { shop in
+                let answer = try await post(shop, "enrollments", [:])
+                #expect(answer["qr_svg"]?.string?.hasPrefix("<svg") == true && answer["expires_in"] == 600)
+                let url = try #require(answer["url"]?.string)
+                #expect(try await shop.curl.send("GET", url).status == 200)
+                #expect(try await post(shop, "enrollments", ["client_id": "nobody"])["code"] == "lab.no-such-thing")
+            }
+        }
+
+        @Test("shows devices and shortened tokens, and no secret")
+        func state() async throws {
+            try await Workshop.open { shop in
+                let device = try await shop.registered()
+                let token = try await shop.accessToken(device)
+                let text = try await ask(shop, ["\(shop.lab.adminURL)/api/state"])
+                let state = try JSON(parsing: Array(text.utf8))
+                #expect(state["devices"]?[0]?["mag_identifier"] == .string(device.magIdentifier))
+                #expect(state["tokens"]?[0]?["token"] == .string(token.prefix(6) + "…"))
+                #expect(state["counts"] == ["E2": 1, "E5": 1, "E8": 1])
+                #expect(!text.contains(token) && !text.contains(device.client.secret))
+            }
+        }
+
+        @Test("sets faults, refuses nonsense, removes devices")
+        func acts() async throws {
+            try await Workshop.open { shop in
+                let device = try await shop.registered()
+                #expect(
+                    try await post(
+                        shop, "faults",
+                        ["kind": "error", "code": 3_003_206, "status": 401, "endpoint": "E8", "times": 1]) == [:])
+                #expect(shop.lab.activeFaults == [Fault(.error(code: 3_003_206, status: 401), at: .token, times: 1)])
+                for nonsense: JSON in [
+                    [:], ["kind": "x"], ["kind": "status", "status": 200], ["kind": "drop", "endpoint": "E99"],
+                    ["kind": "drop", "times": 0],
+                ] {
+                    #expect(try await post(shop, "faults", nonsense)["error"] != nil)
+                }
+                #expect(shop.lab.activeFaults.count == 1)
+                #expect(try await post(shop, "face", ["face": "expired"]) == [:])
+                #expect(await shop.lab.face == .expired)
+                #expect(try await post(shop, "devices/\(device.magIdentifier)", [:], method: "DELETE") == [:])
+                #expect(await shop.lab.devices().isEmpty)
+                #expect(try await post(shop, "devices/nobody/activate", [:])["code"] == "lab.no-such-thing")
+            }
+        }
+
+        @Test("tells of an event while it happens")
+        func events() async throws {
+            try await Workshop.open { shop in
+                let script = """
+                    exec 3< <(exec curl -sN --max-time 15 \(shop.lab.adminURL)/api/events)
+                    read -r first <&3; echo "$first"
+                    curl -s -o /dev/null -H 'Content-Type: application/json' -d '{}' \(shop.lab.adminURL)/api/enrollments
+                    while read -r line <&3; do case $line in event:*) echo "$line"; break;; esac; done
+                    kill $! || true
+                    """
+                let output = try await run("bash", ["-c", script]).output
+                #expect(output == ": connected\nevent: event\n")
+            }
+        }
+
+        private func ask(_ shop: Workshop, _ arguments: [String]) async throws -> String {
+            try await run("curl", ["-s", "--max-time", "10"] + arguments).output
+        }
+
+        private func post(_ shop: Workshop, _ path: String, _ input: JSON, method: String = "POST") async throws -> JSON
+        {
+            let answer = try await ask(
+                shop,
+                [
+                    "-X", method, "-H", "Content-Type: application/json", "-d", input.text,
+                    "\(shop.lab.adminURL)/api/\(path)",
+                ])
+            return try JSON(parsing: Array(answer.utf8))
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Groundwork
+import Testing
+
+extension GatewayLabTests {
+    @Suite("The latchkey-lab command")
+    struct CommandTests {
+        /// The program, which the build puts beside the tests.
+        static let program: String = {
+            let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+            return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("latchkey-lab").path
+        }()
+
+        /// Starts a lab on any ports as `$lab`, its admin address as `$admin`, its broker's process as `$broker`.
+        private static let start = """
+            set -eu
+            exec 3< <(exec \(program) run --port 0 --admin-port 0 --broker-port 0 2>&1)
+            lab=$!
+            trap 'kill -KILL "$lab" 2>/dev/null || true' EXIT
+            while read -r what page admin <&3; do [ "$what" != admin ] || break; done
+            for child in /proc/[0-9]*; do
+                if grep -qs "^PPid:[[:space:]]$lab$" "$child/status"; then broker=${child#/proc/}; fi
+            done
+            gone() { for _ in $(seq 100); do [ -e "/proc/$1" ] || return 0; sleep 0.1; done; return 1; }
+            """
+
+        @Test("prints where it is, mints URLs, lists devices and writes files for mosquitto_pub")
+        func session() async throws {
+            let directory = FileManager.default.temporaryDirectory.appendingPathComponent("command-" + UUID().uuidString).path
+            defer { try? FileManager.default.removeItem(atPath: directory) }
+            let script = """
+                \(Self.start)
+                \(Self.program) devices --admin "$admin"
+                \(Self.program) enroll --admin "$admin" | sed 's/?.*//; s/:[0-9]*//2'
+                \(Self.program) client --admin "$admin" --name phone --out \(directory) > \(directory).txt
+                (cd \(directory) && ls)
+                sed -n '/^mosquitto_pub/,$p' \(directory).txt | sed 's/DEVICE/'"$(sed -n "s/.*-u '\\(.*\\)' -P.*/\\1/p" \(directory).txt | head -1)"'/' | bash
+                \(Self.program) devices --admin "$admin" | sed 's/^[^ ]*//'
+                rm \(directory).txt
+                kill -INT "$lab"; gone "$lab"; gone "$broker"; echo ended
+                """
+            let said = try await run("bash", ["-c", script]).output
+            #expect(said == """
+                no devices
+                https://localhost/connect/device/config
+                ca.pem
+                cert.pem
+                key.pem
+                  active  -  phone
+                ended
+
+                """)
+        }
+
+        @Test("takes its broker along, even when it is killed")
+        func killed() async throws {
+            let script = "\(Self.start)\nkill -KILL \"$lab\"; gone \"$broker\"; echo ended"
+            #expect(try await run("bash", ["-c", script]).output == "ended\n")
+        }
+
+        @Test("says that no lab is there, and what to do")
+        func nobody() async throws {
+            let failure = await #expect(throws: ProgramFailure.self) {
+                try await run(Self.program, ["devices", "--admin", "http://127.0.0.1:1"])
+            }
+            #expect(failure?.errors.contains("no lab answers at http://127.0.0.1:1") == true)
+            #expect(failure?.errors.contains("latchkey-lab run") == true)
+        }
+    }
+}

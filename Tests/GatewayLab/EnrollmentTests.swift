@@ -1,0 +1,87 @@
+import Foundation
+import GatewayLab
+import Groundwork
+import Testing
+
+extension GatewayLabTests {
+    @Suite("Enrollment URL")
+    struct EnrollmentTests {
+        @Test("gives the configuration once; used, ended and forged ones are 400 with x-ca-err 132 (46)")
+        func once() async throws {
+            try await Workshop.open { shop in
+                let url = try await shop.lab.mintEnrollmentURL()
+                let first = try await shop.curl.send("GET", url)
+                #expect(first.status == 200)
+                #expect(first.header("Content-Type") == "application/json")
+                let document = try await shop.lab.configurationDocument()
+                #expect(first.body == document)
+
+                let late = try await shop.lab.mintEnrollmentURL()
+                shop.lab.advanceClock(by: .seconds(601))
+                let other = try await shop.lab.mintEnrollmentURL()
+                let forged = other.replacingOccurrences(of: "sessionData=eyJ", with: "sessionData=eyK")
+                let unsigned = other.replacing(/sessionData=[^.]+/, with: "sessionData=eyJhbGciOiJub25lIn0")
+                for refused in [
+                    url, late, forged, unsigned, "/connect/device/config", "/connect/device/config?sessionData=x",
+                ] {
+                    let reply = try await shop.curl.send("GET", refused)
+                    #expect(reply.status == 400, "\(refused)")
+                    #expect(reply.errorCode == "132")
+                    #expect(reply.json["error"]?.string == "invalid_request")
+                    #expect(reply.json["error_description"]?.string?.isEmpty == false)
+                }
+                #expect(try await shop.curl.send("GET", other).status == 200)
+            }
+        }
+
+        @Test("carries the SHA-256 of the server's public key in padded base64url, the padding escaped")
+        func keyHash() async throws {
+            try await Workshop.open { shop in
+                let url = try await shop.lab.mintEnrollmentURL()
+                let hash = try #require(url.split(separator: "subjectKeyHash=").last)
+                #expect(hash.hasSuffix("%3D") && !hash.contains("="))
+                let shown = try await run(
+                    "bash",
+                    [
+                        "-c",
+                        """
+                        openssl s_client -connect localhost:\(shop.lab.port) </dev/null 2>/dev/null | openssl x509 -pubkey -noout \
+                        | openssl pkey -pubin -outform DER | openssl dgst -sha256 -hex | sed 's/.* //'
+                        """,
+                    ])
+                let bytes = try #require(Base64.decode(String(hash.dropLast(3)) + "=", alphabet: .urlSafe))
+                #expect(Hex.encode(bytes) + "\n" == shown.output)
+            }
+        }
+
+        @Test("is read although one client repeats its query after a second question mark (Q6)")
+        func repeatedQuery() async throws {
+            try await Workshop.open { shop in
+                let url = try await shop.lab.mintEnrollmentURL()
+                let query = try #require(url.split(separator: "?").last)
+                #expect(try await shop.curl.send("GET", "\(url)?\(query)").status == 200)
+            }
+        }
+
+        @Test("gives a document with both names of the path of E5, a pin in two spellings and the prefix (Q1, Q8, Q17)")
+        func document() async throws {
+            try await Workshop.open({ $0.prefix = "lab" }) { shop in
+                let document = try JSON(parsing: try await shop.lab.configurationDocument())
+                let server = document["server"]
+                let mag = document["mag"]
+                #expect(server?["hostname"]?.string == "localhost" && server?["prefix"]?.string == "lab")
+                #expect(server?["port"]?.integer == Int64(shop.lab.port))
+                let lines = server?["server_certs"]?[0]?.array?.compactMap(\.string) ?? []
+                #expect(lines.joined(separator: "\n") + "\n" == shop.lab.caCertificatePEM)
+                let endpoints = mag?["system_endpoints"]
+                #expect(
+                    endpoints?["device_client_register_endpoint_path"]
+                        == endpoints?["device_register_client_endpoint_path"])
+                let pins =
+                    mag?["mobile_sdk"]?["trusted_cert_pinned_public_key_hashes"]?.array?.compactMap(\.string) ?? []
+                #expect(pins.count == 2 && Base64.decode(pins[0]).map(Hex.encode) == pins[1])
+                #expect(try await shop.curl.send("GET", shop.lab.mintEnrollmentURL()).status == 200)
+            }
+        }
+    }
+}

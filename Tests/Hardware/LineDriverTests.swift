@@ -1,0 +1,82 @@
+import Foundation
+import Groundwork
+import Testing
+
+/// One board is booted for all of these; each looks at its part of the log.
+@Suite(
+    "Button and LED behind the kernel's GPIO driver",
+    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .timeLimit(.minutes(16)))
+struct LineDriverTests {
+    private static let run = Task {
+        try await VirtualBoard.log(of: "lines", definition: "virtual-board") { definition in
+            let lines = definition.range(of: "[[sensor]]").map { String(definition[..<$0.lowerBound]) } ?? definition
+            return VirtualBoard.debouncing(lines, milliseconds: 400)
+        }
+    }
+
+    private func during(_ step: String) async throws -> [JSON] { try await Self.run.value.during(step) }
+
+    private func events(_ lines: [JSON]) -> [String] { lines.compactMap { $0["event"]?.string } }
+
+    @Test("do all that the script waits for")
+    func complete() async throws {
+        #expect(try await Self.run.value.missed == [])
+        #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
+    }
+
+    @Test("are held by the agent, which a check does not take for another program")
+    func held() async throws {
+        let held = try await during("held")
+        #expect(held.first?["value"]?.integer == 2)
+        #expect(held.dropFirst().map { $0["event"]?.string } == ["present", "present"])
+    }
+
+    @Test("a bouncing button gives one press and one release, and the LED is seen from outside")
+    func bouncing() async throws {
+        let bouncing = try await during("bouncing")
+        #expect(events(bouncing) == ["pressed", "observed", "released", "observed"])
+        #expect(bouncing.map { $0["value"]?.integer } == [nil, 1, nil, 0])
+        #expect(try #require(bouncing[2]["held"]?.integer) > 0)
+    }
+
+    @Test("a glitch that ends where it began gives nothing")
+    func glitch() async throws {
+        #expect(try await events(during("glitch")) == [])
+        #expect(try await events(during("again")) == ["pressed", "released"])
+    }
+
+    @Test("that are in use say by whom")
+    func busy() async throws {
+        let busy = try await during("busy")
+        #expect(busy.map { $0["code"]?.string } == ["board.line-busy"])
+        #expect(busy.first?["message"]?.string?.hasSuffix("is in use by latchkey") == true)
+    }
+
+    @Test("are let go when the agent ends")
+    func ended() async throws {
+        let ended = try await during("ended")
+        #expect(ended.first?["value"]?.integer == 0)
+        #expect(ended.dropFirst().map { $0["event"]?.string } == ["present", "present"])
+    }
+
+    @Test("are held at rest by the resistor the definition asks for")
+    func biased() async throws {
+        #expect(try await during("biased").map { $0["value"]?.integer } == [0, 1])
+    }
+
+    @Test("that may not be opened say so")
+    func forbidden() async throws {
+        let forbidden = try await during("forbidden")
+        #expect(forbidden.map { $0["code"]?.string } == ["board.chip-forbidden", "board.chip-forbidden"])
+    }
+
+    @Test("that are not there say what there is")
+    func missing() async throws {
+        let missing = try await during("missing")
+        #expect(missing.map { $0["message"]?.string } == [
+            "no GPIO chip is labelled pinctrl-rp1; present: board", "no GPIO chip is labelled pinctrl-rp1; present: board",
+            "GPIO chip board has no line GPIO17", "GPIO chip board has no line 7",
+        ])
+    }
+}

@@ -1,0 +1,122 @@
+#!/bin/sh
+# Runs the agent as it is shipped, with a gateway and a broker beside it, and works the hardware under it.
+# shellcheck source-path=SCRIPTDIR source=steps.sh
+. "${0%/*}/steps.sh"
+state=/run/agent
+export LATCHKEY_SOCKET=$state/api.sock
+admin=http://127.0.0.1:8480/api
+
+# Notes what a subcommand prints and its exit status.
+ask() {
+    "$PROGRAMS/latchkey" "$@" --json >> "$log"
+    observe "$1" $?
+}
+# Notes what the lab knows: its devices, and the messages that arrived at the broker.
+ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
+# Waits until such a message is at the broker; a pattern for the lab's JSON.
+await_message() { until_true "$1" has_arrived "$1"; }
+has_arrived() { curl -sS "$admin/state" | grep -q -- "$1"; }
+# Waits until a reading is at the broker: the sensor, a pattern for its value.
+await_reading() { await_message "$1[^}]*:$2[,}]"; }
+# For longer than the pause between two flashes.
+stays_lit() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        [ "$(board gpio led)" = 1 ] || return
+        sleep 0.2
+    done
+}
+# Nothing else can succeed: says what the programs said last.
+give_up() {
+    tail -n 15 /run/*.err >&2
+    exit 1
+}
+
+mkdir -m 700 $state $state/state
+cat > $state/latchkey.toml <<EOF
+[agent]
+state_directory = "$state/state"
+[vault]
+slot = "development-key-file"
+[api]
+socket = "$LATCHKEY_SOCKET"
+[board]
+definition = "$DEFINITION"
+EOF
+"$PROGRAMS/latchkey-lab" run > /run/lab.out 2> /run/lab.err &
+"$PROGRAMS/latchkey" run --config $state/latchkey.toml 2> /run/agent.err &
+agent=$!
+until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
+until_true 'the agent' grep -q ready /run/agent.err || give_up
+
+step fresh
+"$PROGRAMS/latchkey" status --follow --json >> "$log" &
+await '"uptime"'
+observe led "$(board gpio led)"
+
+step enrolled
+curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+ask enroll - < /run/url
+await '"broker.connected"' || give_up
+until_true 'the LED on' stays_lit
+observe led "$(board gpio led)"
+
+step check
+"$PROGRAMS/latchkey" board check "$DEFINITION" --json >> "$log"
+observe check $?
+ask doctor
+
+step readings
+board sensor cpu 61234
+board sensor tmp75.temperature -12500
+board sensor sht21.humidity 61000
+board sensor bme280.temperature 31000
+board sensor bme280.pressure 98.765
+board sensor ds18b20 4500
+await_reading cpu.temperature 61.234
+await_reading tmp75.temperature -12.5
+await_reading sht21.humidity '6[01][.0-9]*'
+await_reading bme280.temperature '3[01][.0-9]*'
+await_reading bme280.pressure '987.[0-9]*'
+await_reading ds18b20.temperature 4.5
+ask_lab
+
+# It goes on failing for some attempts, and another sensor is read all the while.
+step absent
+board sensor ds18b20 absent
+await '"sensor.failed"'
+ask doctor
+for value in 50000 53000 56000; do
+    board sensor cpu $value
+    await_reading cpu.temperature "${value%000}\(\.0\)*"
+done
+
+step returned
+board sensor ds18b20 -7500
+await '"sensor.recovered"'
+await_reading ds18b20.temperature -7.5
+ask_lab
+
+# The contact bounces before it is down and before it is up again, slowly enough that the driver loses no edge.
+step bouncing
+bounce() {
+    for level in 0 1 0 1 0 1; do
+        board gpio button $level
+        sleep 0.02
+    done
+}
+bounce
+board press button 2500
+bounce
+await '"button.released"'
+
+step publish
+ask publish door/state open
+await_message '"payload":"open"[^}]*/custom/door/state"'
+ask_lab
+
+step ended
+kill $agent
+wait $agent
+observe agent $?
+await_message '"payload":"offline"'
+ask_lab

@@ -1,0 +1,101 @@
+import Foundation
+import Groundwork
+
+/// The virtual board of `deploy/virtual-board`, on which a script works the simulated hardware.
+enum VirtualBoard {
+    private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../..").standardizedFileURL
+    private static let command = project.appendingPathComponent("deploy/virtual-board/virtual-board")
+
+    /// One board at a time: several would only keep each other waiting, and each of them is meant to have this machine.
+    private static let boards = DispatchQueue(label: "virtual board")
+
+    /// Why no board can be had here, in its own words; `nil` when one can.
+    static let missing: String? = {
+        do {
+            let prepared = try run(command, ["--prepare"], environment: [:])
+            return prepared.status == 0 ? nil : prepared.errors.trimmingCharacters(in: .whitespacesAndNewlines)
+        } catch {
+            return "\(command.path) cannot be run: \(error)"
+        }
+    }()
+
+    /// What a script left: its log as JSON values, in order.
+    struct Log: Sendable {
+        let lines: [JSON]
+
+        /// What was logged during one step of the script.
+        func during(_ step: String) -> [JSON] {
+            let after = lines.drop { !($0["event"]?.string == "step" && $0["name"]?.string == step) }.dropFirst()
+            return Array(after.prefix { $0["event"]?.string != "step" })
+        }
+
+        /// Names of what the script waited for in vain.
+        var missed: [String] { lines.filter { $0["event"]?.string == "missed" }.compactMap { $0["name"]?.string } }
+    }
+
+    /// Runs a script of `Scripts` on a board that this boots, after those asked for before.
+    ///
+    /// - Parameter definition: a file of `Boards`, without `.toml`, changed by `edit`.
+    static func log(of script: String, definition: String, edit: (String) -> String = { $0 }) async throws -> Log {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hardware-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("\(definition).toml")
+        let shipped = project.appendingPathComponent("Boards/\(definition).toml")
+        try edit(String(contentsOf: shipped, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
+
+        let arguments = [
+            "--controllers", "0", "--timeout", "300", "--env", "PROGRAMS", "--env", "DEFINITION", "--", "sh",
+            project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
+        ]
+        let environment = ["PROGRAMS": programs.path, "DEFINITION": file.path]
+        let ended = try await withCheckedThrowingContinuation { continuation in
+            // It blocks for as long as the board runs.
+            boards.async {
+                continuation.resume(with: Result { try run(command, arguments, environment: environment) })
+            }
+        }
+        guard ended.status == 0 else { throw BoardEnded(status: ended.status, output: ended.output, errors: ended.errors) }
+        return Log(lines: ended.output.split(separator: "\n").map { line in
+            (try? JSON(parsing: line.utf8)) ?? ["event": "unreadable", "text": .string(String(line))]
+        })
+    }
+
+    /// The emulated processor may pause in the middle of a bounce: a debounce time longer than such a pause.
+    static func debouncing(_ definition: String, milliseconds: Int) -> String {
+        definition.replacingOccurrences(of: "debounce-ms = 20", with: "debounce-ms = \(milliseconds)")
+    }
+
+    struct BoardEnded: Error, CustomStringConvertible {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        var description: String { "the board ended with \(status): …\(output.suffix(300)) \(errors.suffix(1000))" }
+    }
+
+    /// The programs of this build lie beside the one that runs the tests.
+    private static var programs: URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    }
+
+    private static func run(
+        _ program: URL, _ arguments: [String], environment: [String: String]
+    ) throws -> (status: Int32, output: String, errors: String) {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        process.standardInput = FileHandle.nullDevice
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        // Errors are few and fit into the pipe; output may be long.
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let words = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: words, as: UTF8.self))
+    }
+}

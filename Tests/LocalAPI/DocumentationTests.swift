@@ -1,0 +1,77 @@
+import Foundation
+import Groundwork
+import Testing
+
+@testable import LocalAPI
+
+@Suite("Documentation of the local API", .timeLimit(.minutes(1)))
+struct DocumentationTests {
+    private static let text = try? String(
+        contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Config/local-api.md"), encoding: .utf8)
+
+    @Test("has a Python example that works as it stands")
+    func python() async throws {
+        let example = try #require(Self.text?.components(separatedBy: "```python\n").dropFirst().first?
+            .components(separatedBy: "```").first)
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var router = Router()
+        router.on("GET", "/v1/status", needs: .read, .init("Status")) { _ in .json(["registration": ["state": "registered"]]) }
+        router.on("GET", "/v1/sensors/stream", needs: .read, .init("Readings", streams: true)) { _ in
+            .events(AsyncStream { continuation in
+                continuation.yield(LocalEvent(name: "readings", data: ["load": 1]))
+                continuation.finish()
+            })
+        }
+        let path = "\(directory)/api.sock"
+        let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: router)
+        try server.listen()
+        let running = Task { try await server.run() }
+        #expect(try await Python.output(of: example, with: path) == "registered\nreadings {'load': 1}\n")
+        running.cancel()
+        try await running.value
+    }
+
+    @Test("names every code that the server itself answers with")
+    func codes() throws {
+        let text = try #require(Self.text)
+        let errors: [LocalAPIError] = [
+            .badTarget(reason: ""), .unknownParameter(name: "", known: []), .badBody(reason: ""), .notFound(path: ""),
+            .methodNotAllowed(method: "", path: "", allowed: []), .accessDenied(permission: .read, uid: 0),
+            .tooManyRequests(uid: 0, limit: 0), .tooManyConnections(uid: 0, limit: 0), .bodyTooLarge(limit: 0),
+            .headTooLarge(limit: 0), .requestTooSlow(limit: .zero), .stopping,
+        ]
+        for error in errors {
+            let row = text.split(separator: "\n").first { $0.contains("`\(error.code)`") }
+            #expect(row?.contains("\(error.status)") == true, "\(error.code) with status \(error.status)")
+        }
+    }
+
+    @Test("names the limits that hold unless others are set")
+    func limits() throws {
+        let text = try #require(Self.text)
+        let limits = LocalServer.Limits()
+        #expect(text.contains("\(limits.requestsPerUser) requests under way"))
+        #expect(text.contains("\(limits.connectionsPerUser) connections"))
+        #expect(text.contains("within\n\(limits.request.components.seconds) s"))
+        #expect(text.contains("takes nothing for \(limits.stall.components.seconds) s"))
+        #expect(text.contains("head may have \(limits.headBytes >> 10) KiB and its body \(limits.bodyBytes >> 20) MiB"))
+    }
+}
+
+private enum Python {
+    /// What a program prints until it ends.
+    static func output(of program: String, with argument: String) async throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", program, argument]
+        let output = Pipe()
+        process.standardOutput = output
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { _ in
+                continuation.resume(returning: String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
+            }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Groundwork
+import Testing
+
+@testable import LocalAPI
+
+@Suite("Life of the server", .timeLimit(.minutes(1)))
+struct LifeTests {
+    @Test("ends without its socket")
+    func removesSocket() async throws {
+        let served = try Served()
+        #expect(FileManager.default.fileExists(atPath: served.path))
+        try await served.stop()
+        #expect(!FileManager.default.fileExists(atPath: served.path))
+    }
+
+    @Test("begins on the socket that a dead daemon left behind")
+    func staleSocket() async throws {
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = "\(directory)/api.sock"
+        // The program that bound it has gone, and its socket listens no more.
+        try DeadDaemon.leaveSocket(at: path)
+        let served = try Served(at: path)
+        #expect(try await served.ask("GET", "/v1/peer").status == 200)
+        try await served.stop()
+    }
+
+    @Test("does not begin while another serves there, which goes on")
+    func secondServer() async throws {
+        let first = try Served()
+        #expect(throws: LocalAPIError.alreadyRunning(path: first.path)) { try Served(at: first.path) }
+        #expect(try await first.ask("GET", "/v1/peer").status == 200)
+        try await first.stop()
+        let next = try Served(at: first.path)
+        #expect(try await next.ask("GET", "/v1/peer").status == 200)
+        try await next.stop()
+    }
+
+    @Test("begins once, of many at the same time")
+    func manyServers() async throws {
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = "\(directory)/api.sock"
+        try DeadDaemon.leaveSocket(at: path)
+        let servers = await withTaskGroup(of: Served?.self) { group in
+            for _ in 1...20 { group.addTask { try? Served(at: path) } }
+            return await group.reduce(into: [Served]()) { if let served = $1 { $0.append(served) } }
+        }
+        #expect(servers.count == 1)
+        #expect(try await servers.first?.ask("GET", "/v1/peer").status == 200)
+        try await servers.first?.stop()
+    }
+
+    @Test("leaves alone what is no socket")
+    func otherFile() throws {
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = "\(directory)/api.sock"
+        try Data("precious".utf8).write(to: URL(filePath: path))
+        #expect(throws: LocalAPIError.cannotListen(path: path, reason: "something else than a socket is there")) {
+            try Served(at: path)
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+    }
+
+    @Test("leaves a successor's socket alone")
+    func successor() async throws {
+        let first = try Served()
+        try FileManager.default.removeItem(atPath: first.path)
+        let second = try Served(at: first.path)
+        try await first.stop()
+        #expect(try await second.ask("GET", "/v1/peer").status == 200)
+        try await second.stop()
+    }
+
+    @Test("says why it cannot listen", arguments: ["/nowhere/at/all/api.sock", "/tmp/\(String(repeating: "x", count: 120))"])
+    func cannotListen(path: String) {
+        let error = #expect(throws: LocalAPIError.self) { try Served(at: path) }
+        #expect(error?.code == "local-api.cannot-listen")
+        #expect(error?.message.contains(path) == true)
+    }
+
+    @Test("serves again after it was stopped and run once more")
+    func runAgain() async throws {
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var router = Router()
+        router.on("GET", "/v1/peer", needs: .read, .init("Who asks")) { _ in .json([:]) }
+        let server = LocalServer(
+            socketPath: "\(directory)/api.sock", policy: AccessPolicy(owners: [getuid()]), router: router)
+        for _ in 1...3 {
+            try server.listen()
+            let running = Task { try await server.run() }
+            #expect(try await LocalClient(socketPath: "\(directory)/api.sock").get("/v1/peer") == [:])
+            running.cancel()
+            try await running.value
+        }
+    }
+
+    @Test("ends while clients come and go, whatever they are at", arguments: 1...10)
+    func stopUnderLoad(round: Int) async throws {
+        let served = try Served()
+        let paths = ["/v1/peer", "/v1/events", "/v1/flood", "/v1/wait", "/v1/few", "/v1/nothing"]
+        await withTaskGroup(of: Void.self) { group in
+            for path in paths {
+                group.addTask {
+                    // Until the server is gone.
+                    while !Task.isCancelled, let client = try? served.connect() {
+                        try? await client.write(Served.request("GET", path))
+                        _ = await client.isReadable(within: .milliseconds(round))
+                    }
+                }
+            }
+            await served.waits.wait()
+            try? await served.stop()
+        }
+        #expect(!FileManager.default.fileExists(atPath: served.path))
+        served.opened.open()
+    }
+
+    @Test("has one thread, by the name local-api")
+    func thread() async throws {
+        let served = try Served()
+        _ = try await served.ask("GET", "/v1/peer")
+        let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
+            try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
+        }
+        #expect(names.contains("local-api\n"))
+        try await served.stop()
+    }
+}
+
+/// What a daemon leaves behind that was killed.
+enum DeadDaemon {
+    static func leaveSocket(at path: String) throws {
+        let socket = try ListeningSocket(at: path, group: nil)
+        _ = consume socket
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Groundwork
+import Testing
+
+@testable import LocalAPI
+
+@Suite("Client of the local API", .timeLimit(.minutes(1)))
+struct LocalClientTests {
+    @Test("gets, posts and deletes JSON")
+    func requests() async throws {
+        let served = try Served()
+        #expect(try await served.client.get("/v1/things/door?colour=red") == ["name": "door", "colour": "red"])
+        #expect(try await served.client.post("/v1/echo", ["topic": "door"]) == ["topic": "door"])
+        #expect(try await served.client.delete("/v1/things/door") == ["removed": "door"])
+        try await served.stop()
+    }
+
+    @Test("throws the daemon's error as it came")
+    func remoteError() async throws {
+        let served = try Served()
+        let teapot = LocalAPIError.remote(
+            status: 418, code: "kitchen.teapot", message: "it is a teapot", remedy: "ask the coffee machine")
+        await #expect(throws: teapot) { try await served.client.get("/v1/teapot") }
+        await #expect(throws: LocalAPIError.remote(
+            status: 404, code: "local-api.not-found", message: "there is no /v1/nothing",
+            remedy: "GET /v1/openapi.json lists every route")
+        ) { for try await _ in served.client.events("/v1/nothing") {} }
+        try await served.stop()
+    }
+
+    @Test("says that the daemon does not run, and how to start it")
+    func notRunning() async throws {
+        let directory = try Served.makeDirectory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = "\(directory)/api.sock"
+        let expected = LocalAPIError.daemonNotRunning(path: path)
+        await #expect(throws: expected) { try await LocalClient(socketPath: path).get("/v1/status") }
+        try DeadDaemon.leaveSocket(at: path)
+        await #expect(throws: expected) { try await LocalClient(socketPath: path).get("/v1/status") }
+        await #expect(throws: expected) { for try await _ in LocalClient(socketPath: path).events("/v1/events") {} }
+        #expect(expected.remedy == "start it with: systemctl start latchkey")
+    }
+
+    @Test("reads the events of a stream to its end")
+    func events() async throws {
+        let served = try Served()
+        var events: [LocalEvent] = []
+        for try await event in served.client.events("/v1/few") { events.append(event) }
+        #expect(events == (1...3).map { LocalEvent(name: "count", id: "\($0)", data: .integer(Int64($0))) })
+        try await served.stop()
+    }
+
+    @Test("throws the error with which the daemon breaks off a stream, after the events before it")
+    func brokenStream() async throws {
+        let served = try Served()
+        var count = 0
+        let error = await #expect(throws: LocalAPIError.self) {
+            for try await _ in served.client.events("/v1/broken") { count += 1 }
+        }
+        #expect(error?.code == "kitchen.teapot" && error?.remedy == "ask the coffee machine")
+        #expect(count == 1)
+        try await served.stop()
+    }
+
+    @Test("ends a stream in a cancelled task, and the daemon lets go of its source")
+    func cancelledStream() async throws {
+        let served = try Served()
+        let first = Gate()
+        let reading = Task {
+            var count = 0
+            for try await _ in served.client.events("/v1/flood") {
+                count += 1
+                first.open()
+            }
+            return count
+        }
+        await first.wait()
+        reading.cancel()
+        #expect(try await reading.value > 0)
+        await served.letGo.wait()
+        try await served.stop()
+    }
+
+    @Test("ends a stream when the reader stops reading")
+    func leftStream() async throws {
+        let served = try Served()
+        for try await _ in served.client.events("/v1/flood") { break }
+        await served.letGo.wait()
+        try await served.stop()
+    }
+
+    @Test("puts lines together from pieces of any size", arguments: 1...12)
+    func lineSplitter(size: Int) throws {
+        let text = Array("one\n\ntwo three\nfour".utf8)
+        var splitter = LineSplitter()
+        var lines: [[UInt8]] = []
+        for start in stride(from: 0, to: text.count, by: size) {
+            lines += try splitter.add(Array(text[start..<min(start + size, text.count)]))
+        }
+        #expect(lines.map { String(decoding: $0, as: UTF8.self) } == ["one", "", "two three"])
+    }
+
+    @Test("refuses a line without end")
+    func endlessLine() {
+        var splitter = LineSplitter()
+        let piece = [UInt8](repeating: UInt8(ascii: "x"), count: LineSplitter.limit / 2)
+        #expect(throws: LocalAPIError.noAnswer(reason: "a line of the event stream is too long")) {
+            for _ in 1...3 { _ = try splitter.add(piece) }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Groundwork
+import Testing
+
+@testable import LocalAPI
+
+@Suite("OpenAPI document", .timeLimit(.minutes(1)))
+struct OpenAPITests {
+    private func document() async throws -> JSON {
+        let served = try Served()
+        let answer = try await served.ask("GET", "/v1/openapi.json")
+        #expect(answer.status == 200)
+        #expect(answer.headers["content-type"] == "application/json")
+        try await served.stop()
+        return try JSON(parsing: answer.body)
+    }
+
+    @Test("is OpenAPI 3.1 and lists every route, itself too")
+    func everyRoute() async throws {
+        let document = try await document()
+        #expect(document["openapi"] == "3.1.0")
+        let listed = (document["paths"]?.object ?? [:]).flatMap { path, methods in
+            (methods.object ?? [:]).keys.map { "\($0.uppercased()) \(path)" }
+        }
+        #expect(Set(listed) == [
+            "GET /v1/peer", "GET /v1/things/{name}", "GET /v1/things/first", "DELETE /v1/things/{name}", "POST /v1/echo",
+            "POST /v1/count", "GET /v1/wait", "GET /v1/teapot", "GET /v1/cellar", "GET /v1/secret", "GET /v1/events",
+            "GET /v1/few", "GET /v1/broken", "GET /v1/flood", "GET /v1/openapi.json",
+        ])
+    }
+
+    @Test("gives each operation an identifier of its own, its permission, a success and a failure")
+    func operations() async throws {
+        let operations = (try await document()["paths"]?.object ?? [:]).values.flatMap { ($0.object ?? [:]).values }
+        let identifiers = operations.compactMap { $0["operationId"]?.string }
+        #expect(identifiers.count == operations.count)
+        #expect(Set(identifiers).count == operations.count)
+        for operation in operations {
+            #expect(operation["description"]?.string?.hasPrefix("Needs the permission to ") == true)
+            #expect(operation["responses"]?["default"]?["content"]?["application/json"]?["schema"] == [
+                "$ref": "#/components/schemas/Error",
+            ])
+            #expect(operation["responses"]?["200"] != nil || operation["responses"]?["202"] != nil)
+        }
+    }
+
+    @Test("describes parameters, bodies and events")
+    func details() async throws {
+        let paths = try await document()["paths"]
+        #expect(paths?["/v1/things/{name}"]?["get"]?["parameters"] == [
+            ["name": "name", "in": "path", "required": true, "schema": ["type": "string"]],
+            ["name": "colour", "in": "query", "required": false, "schema": [:], "description": "of the thing"],
+        ])
+        #expect(paths?["/v1/echo"]?["post"]?["requestBody"]?["content"]?["application/json"]?["schema"] == [
+            "type": "object", "required": ["topic"],
+            "properties": ["topic": ["type": "string", "description": "where to"]],
+        ])
+        let stream = paths?["/v1/few"]?["get"]?["responses"]?["200"]?["content"]
+        #expect(stream?["text/event-stream"] != nil)
+        #expect(stream?["application/x-ndjson"]?["schema"]?["anyOf"]?[0]?["properties"]?["event"]?["enum"] == ["count"])
+    }
+
+    @Test("is taken for valid by an independent reader of JSON")
+    func validJSON() async throws {
+        let bytes = try await document().bytes
+        #expect(try JSONSerialization.jsonObject(with: Data(bytes)) is [String: Any])
+    }
+}

@@ -1,0 +1,92 @@
+import Groundwork
+import Testing
+
+@testable import LocalAPI
+
+@Suite("Router", .timeLimit(.minutes(1)))
+struct RouterTests {
+    @Test("hands over what stands for a name of the pattern")
+    func parameters() async throws {
+        let served = try Served()
+        #expect(try await served.ask("GET", "/v1/things/door%20bell?colour=red").json == ["name": "door bell", "colour": "red"])
+        #expect(try await served.ask("DELETE", "/v1/things/door").json == ["removed": "door"])
+        try await served.stop()
+    }
+
+    @Test("prefers the pattern with the fewest names, in whatever order they were added")
+    func literalFirst() async throws {
+        let served = try Served()
+        #expect(try await served.ask("GET", "/v1/things/first").json == ["name": "the first"])
+        try await served.stop()
+    }
+
+    @Test("says what is not there, and where the routes are listed")
+    func notFound() async throws {
+        let served = try Served()
+        for path in ["/", "/v1", "/v1/nothing", "/v1/things", "/v1/things/a/b", "/V1/peer"] {
+            let answer = try await served.ask("GET", path)
+            #expect(answer.status == 404 && answer.code == "local-api.not-found", "\(path)")
+            #expect(answer.json?["error"]?["remedy"]?.string?.contains("/v1/openapi.json") == true)
+        }
+        try await served.stop()
+    }
+
+    @Test("names the methods that a path has")
+    func methodNotAllowed() async throws {
+        let served = try Served()
+        let answer = try await served.ask("POST", "/v1/things/door", body: "{}")
+        #expect(answer.status == 405 && answer.code == "local-api.method-not-allowed")
+        #expect(answer.headers["allow"] == "DELETE, GET, HEAD")
+        #expect(try await served.ask("BREW", "/v1/echo").headers["allow"] == "POST")
+        try await served.stop()
+    }
+
+    @Test("answers HEAD with the head of GET and nothing else")
+    func head() async throws {
+        let served = try Served()
+        let get = try await served.ask("GET", "/v1/things/first")
+        let head = try await served.ask("HEAD", "/v1/things/first")
+        #expect(head.status == 200 && head.body.isEmpty)
+        #expect(head.headers["content-length"] == "\(get.body.count)")
+        #expect(head.headers["content-type"] == "application/json")
+
+        // A stream is not started for its head.
+        let stream = try await served.ask("HEAD", "/v1/events")
+        #expect(stream.status == 200 && stream.body.isEmpty)
+        #expect(stream.headers["content-type"] == "text/event-stream")
+        try await served.stop()
+    }
+
+    @Test("refuses a parameter that the route does not describe, and names those that it does")
+    func unknownParameter() async throws {
+        let served = try Served()
+        let answer = try await served.ask("GET", "/v1/things/door?color=red")
+        #expect(answer.status == 400 && answer.code == "local-api.unknown-parameter")
+        #expect(answer.json?["error"]?["remedy"] == "it takes: colour")
+        try await served.stop()
+    }
+
+    @Test("gives an error of any room its code, message, remedy and status")
+    func explainedErrors() async throws {
+        let served = try Served()
+        let teapot = try await served.ask("GET", "/v1/teapot")
+        #expect(teapot.status == 418)
+        #expect(teapot.headers["content-type"] == "application/json")
+        #expect(teapot.json == [
+            "error": ["code": "kitchen.teapot", "message": "it is a teapot", "remedy": "ask the coffee machine"],
+        ])
+        let cellar = try await served.ask("GET", "/v1/cellar")
+        #expect(cellar.status == 500)
+        #expect(cellar.json == ["error": ["code": "cellar.flooded", "message": "the cellar is flooded"]])
+        try await served.stop()
+    }
+
+    @Test("does not show an error that was not written for people")
+    func bareError() async throws {
+        let served = try Served()
+        let answer = try await served.ask("GET", "/v1/secret")
+        #expect(answer.status == 500 && answer.code == "local-api.internal")
+        #expect(!String(decoding: answer.body, as: UTF8.self).contains("hunter2"))
+        try await served.stop()
+    }
+}

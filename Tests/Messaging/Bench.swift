@@ -1,0 +1,38 @@
+import Foundation
+import Synchronization
+
+/// A temporary directory, removed with its last reference.
+final class Bench: Sendable {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "latchkey-messaging-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    func path(_ name: String) -> String { directory.appending(path: name).path }
+
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
+        return path(name)
+    }
+}
+
+/// Waits until something has become true; the test's time limit ends it.
+func until(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
+}
+
+/// Counts from several tasks.
+final class Counter: Sendable {
+    private let value = Mutex(0)
+
+    var count: Int { value.withLock { $0 } }
+
+    @discardableResult
+    func next() -> Int {
+        value.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import Cryptography
+import Foundation
+import Groundwork
+import Synchronization
+import Testing
+@testable import Messaging
+
+@Suite("Broker connection", .timeLimit(.minutes(1)))
+struct ConnectionTests {
+    private func failure(of station: Station) async -> MessagingError? {
+        let events = station.messenger.events.subscribe()
+        station.run()
+        return await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
+    }
+
+    @Test("is made over TLS with the device's certificate (checklist 39)", arguments: ["localhost", "127.0.0.1"])
+    func mutualTLS(host: String) async throws {
+        let secure = try await SecureBroker(host: host)
+        let credentials = try secure.credentials()
+        let station = try await Station(at: secure.broker.address, credentials: { _ in credentials })
+        try await station.publish("x", to: "t", qos: .exactlyOnce)
+        try await station.waitUntilSent()
+    }
+
+    @Test("is refused from here when no pin fits the broker")
+    func wrongPin() async throws {
+        let secure = try await SecureBroker()
+        let other = PublicKeyPin(of: try PrivateKey(generating: .p256).publicKey)
+        let credentials = try secure.credentials(ServerTrust(host: "localhost", anchors: [secure.authority.certificate], pins: [other]))
+        let station = try await Station(at: secure.broker.address, running: false, credentials: { _ in credentials })
+        #expect(await failure(of: station) == .tlsRefused(secure.broker.address, .pinMismatch))
+    }
+
+    @Test("is refused from here when the certificate is for another host")
+    func wrongHost() async throws {
+        let secure = try await SecureBroker()
+        let credentials = try secure.credentials(ServerTrust(host: "gateway.example", anchors: [secure.authority.certificate]))
+        let station = try await Station(at: secure.broker.address, running: false, credentials: { _ in credentials })
+        #expect(await failure(of: station) == .tlsRefused(secure.broker.address, .hostMismatch(host: "gateway.example")))
+    }
+
+    @Test("does not come about when the broker does not take the device's certificate")
+    func wrongClientCertificate() async throws {
+        let secure = try await SecureBroker()
+        let credentials = try secure.credentials(from: try TestAuthority("Other CA"))
+        let station = try await Station(at: secure.broker.address, running: false, credentials: { _ in credentials })
+        let error = try #require(await failure(of: station))
+        // The broker says why and hangs up at once; with a reset, its word may be lost on the way (RFC 8446 section 6.2).
+        let lost = MessagingError.connectionLost(secure.broker.address, reason: "the broker ended it before it answered")
+        #expect(error.code == "messaging.tls-failed" || error == lost, "\(error)")
+    }
+
+    @Test("reports refused credentials, and comes back with fresh ones")
+    func refusedCredentials() async throws {
+        let bench = try Bench()
+        let file = bench.path("passwords")
+        let tool = try Program("/usr/bin/mosquitto_passwd", ["-c", "-b", file, "alice", "right"])
+        for await _ in tool.lines {}
+        let broker = try await TestBroker(.init(lines: ["password_file \(file)"]), bench: bench)
+        let station = try await Station(at: broker.address, running: false, credentials: { attempt in
+            BrokerCredentials(
+                clientID: "board", userName: "alice", password: SecretBytes(utf8: attempt < 3 ? "old" : "right"), tls: nil)
+        })
+        let events = station.messenger.events.subscribe()
+        station.run()
+        #expect(await Station.first(of: events) { event -> BrokerRefusal? in
+            if case .refused(let refusal) = event { refusal } else { nil }
+        } == .notAuthorized)
+        #expect(await Station.first(of: events) { if case .connected = $0 { true } else { nil } } == true)
+        #expect(await station.messenger.status().lastError == nil)
+    }
+
+    @Test("asks for fresh credentials before each connection, also when told to reconnect")
+    func freshCredentials() async throws {
+        let broker = try await TestBroker()
+        let asked = Mutex(0)
+        let station = try await Station(at: broker.address, credentials: { attempt in
+            asked.withLock { $0 = attempt }
+            return BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: nil)
+        })
+        try await station.waitUntilConnected()
+        #expect(asked.withLock { $0 } == 1)
+        let events = station.messenger.events.subscribe()
+        await station.messenger.reconnect()
+        #expect(await Station.first(of: events) { if case .connected = $0 { true } else { nil } } == true)
+        #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test("waits and tries again when there are no credentials")
+    func noCredentials() async throws {
+        struct NotRegistered: Error {}
+        let station = try await Station(
+            at: BrokerAddress(host: "localhost", port: 1), running: false, credentials: { _ in throw NotRegistered() })
+        #expect(await failure(of: station) == .credentialsUnavailable(reason: "NotRegistered()"))
+        try await station.stop()
+    }
+
+    @Test("names host and port when nobody listens, and a name that does not exist")
+    func nobodyListens() async throws {
+        let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
+        let station = try await Station(at: address, running: false)
+        #expect(await failure(of: station) == .cannotConnect(address, reason: "Connection refused"))
+        let unknown = BrokerAddress(host: "nowhere.invalid", port: 1)
+        let other = try await Station(at: unknown, running: false)
+        #expect(await failure(of: other) == .cannotConnect(unknown, reason: "the host is not known"))
+    }
+
+    @Test("gives up a server that accepts and stays silent, without a busy loop", arguments: [true, false])
+    func silentServer(tls: Bool) async throws {
+        let server = try SilentServer()
+        let context = try TLSContext(trust: ServerTrust(host: "127.0.0.1", usesPublicAnchors: true), identity: nil)
+        let address = BrokerAddress(host: "127.0.0.1", port: server.port)
+        let station = try await Station(at: address, running: false, adjust: { $0.connectTimeout = .seconds(1) }) { _ in
+            BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: tls ? context : nil)
+        }
+        let before = clock()
+        #expect(await failure(of: station) == .connectTimeout(address, .seconds(1)))
+        #expect(Double(clock() - before) / Double(CLOCKS_PER_SEC) < 0.5)
+        try await station.stop()
+    }
+
+    @Test("notices a server that hangs up within the handshake", arguments: [true, false])
+    func hangingUp(tls: Bool) async throws {
+        let server = try SilentServer(hangsUp: true)
+        let context = try TLSContext(trust: ServerTrust(host: "127.0.0.1", usesPublicAnchors: true), identity: nil)
+        let address = BrokerAddress(host: "127.0.0.1", port: server.port)
+        let station = try await Station(at: address, running: false, credentials: { _ in
+            BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: tls ? context : nil)
+        })
+        let error = try #require(await failure(of: station))
+        #expect(error == .connectionLost(address, reason: "the broker ended it before it answered"))
+        try await station.stop()
+    }
+
+    @Test("finds a broker that listens on one family only behind a name of both")
+    func families() async throws {
+        let broker = try await TestBroker(host: "localhost")
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+    }
+
+    @Test("ends in good order when its task is cancelled, also while it waits to try again (checklist 41)")
+    func stopping() async throws {
+        let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
+        let station = try await Station(at: address, running: false) {
+            $0.backoff = Backoff(initial: .seconds(1000), cap: .seconds(1000))
+        }
+        _ = await failure(of: station)
+        try await station.stop()
+        #expect(await station.messenger.status().state == .stopped)
+    }
+
+    @Test("is kept once at a time")
+    func once() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        await #expect(throws: MessagingError.alreadyRunning) { try await station.messenger.run() }
+    }
+
+    @Test("sleeps while nothing happens: fewer than one wake-up a second")
+    func idle() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        let before = try Thread.wakeUps(ofThreadsNamed: "mqtt")
+        try await Task.sleep(for: .seconds(3))
+        let after = try Thread.wakeUps(ofThreadsNamed: "mqtt")
+        let own = Set(before.keys).intersection(after.keys)
+        #expect(!own.isEmpty)
+        // Other tests have connections too; this one's is among the quietest.
+        #expect(own.map { (after[$0] ?? 0) - (before[$0] ?? 0) }.min() == 0)
+    }
+
+    @Test("lives beyond the keep-alive of a broker that waits one and a half times as long")
+    func keepAlive() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address) { $0.keepAlive = .seconds(5) }
+        try await station.waitUntilConnected()
+        let events = station.messenger.events.subscribe()
+        let lost = Task { await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } } }
+        try await Task.sleep(for: .seconds(10))
+        lost.cancel()
+        #expect(await lost.value == nil)
+    }
+
+    @Test("notices a broker that no longer answers")
+    func frozenBroker() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address) { $0.keepAlive = .seconds(5) }
+        try await station.waitUntilConnected()
+        let events = station.messenger.events.subscribe()
+        broker.freeze()
+        let error = await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
+        #expect(error == .connectionLost(broker.address, reason: "it did not answer to a ping"))
+        broker.thaw()
+    }
+}
+
+extension Thread {
+    /// How often each thread of this process with that name has gone to sleep of its own accord.
+    fileprivate static func wakeUps(ofThreadsNamed name: String) throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
+            guard let status = try? String(contentsOfFile: "/proc/self/task/\(thread)/status", encoding: .utf8),
+                status.hasPrefix("Name:\t\(name)\n"),
+                let line = status.split(separator: "\n").first(where: { $0.hasPrefix("voluntary_ctxt_switches") })
+            else { continue }
+            counts[thread] = Int(line.split(separator: "\t")[1])
+        }
+        return counts
+    }
+}
+
+/// Takes connections and says nothing; or ends them at once.
+final class SilentServer: Sendable {
+    let port: Int
+    private let listener: Int32
+    private let accepted = Mutex<[Int32]>([])
+
+    init(hangsUp: Bool = false) throws {
+        port = try TestBroker.freePort()
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = inet_addr("127.0.0.1")
+        name.sin_port = UInt16(port).bigEndian
+        let status = withUnsafePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0, listen(listener, 8) == 0 else { throw POSIXError(.EADDRINUSE) }
+        Thread.detachNewThread { [listener, weak self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                if hangsUp {
+                    var bytes = [UInt8](repeating: 0, count: 4096)
+                    _ = read(connection, &bytes, bytes.count)
+                    close(connection)
+                } else {
+                    self?.accepted.withLock { $0.append(connection) }
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+        accepted.withLock { for connection in $0 { close(connection) } }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+@testable import Messaging
+
+@Suite("Send window")
+struct SendWindowTests {
+    private func message(_ id: Int64, _ topic: String = "t", _ qos: QoS = .atLeastOnce, size: Int = 1) throws -> QueuedMessage {
+        QueuedMessage(
+            id: id, message: OutgoingMessage(topic: try Topic(topic), payload: [UInt8](repeating: 0, count: size), qos: qos),
+            acceptedAt: Date())
+    }
+
+    @Test("lets no more messages out than its limit")
+    func limit() throws {
+        var window = SendWindow(limit: 2)
+        window.add([try message(1), try message(2), try message(3)])
+        #expect(window.ready().map(\.id) == [1, 2])
+        #expect(window.ready().isEmpty)
+        #expect(window.room == 0)
+        window.complete(1)
+        #expect(window.ready().map(\.id) == [3])
+    }
+
+    @Test("lets no more bytes out than its limit, but always one message")
+    func bytes() throws {
+        var window = SendWindow(limit: 10)
+        window.add([try message(1, size: 2 << 20), try message(2)])
+        #expect(window.ready().map(\.id) == [1])
+        window.complete(1)
+        #expect(window.ready().map(\.id) == [2])
+    }
+
+    @Test("holds a message back while others of its topic are under way with another quality of service")
+    func mixedQualities() throws {
+        var window = SendWindow(limit: 10)
+        window.add([
+            try message(1, "a", .exactlyOnce), try message(2, "b", .atLeastOnce), try message(3, "a", .atLeastOnce),
+            try message(4, "c", .atLeastOnce),
+        ])
+        #expect(window.ready().map(\.id) == [1, 2])
+        window.complete(2)
+        #expect(window.ready().isEmpty)
+        window.complete(1)
+        #expect(window.ready().map(\.id) == [3, 4])
+    }
+
+    @Test("asks for more only when half of it is free")
+    func batches() throws {
+        var window = SendWindow(limit: 4)
+        window.add([try message(1), try message(2), try message(3)])
+        _ = window.ready()
+        #expect(window.room == 0)
+        window.complete(1)
+        #expect(window.room == 2)
+    }
+}
+
+@Suite("Keep-alive")
+struct KeepAliveTests {
+    private let start = ContinuousClock.now
+
+    @Test("asks an idle connection once in each period")
+    func idle() {
+        var keepAlive = KeepAlive(seconds: 60, now: start)
+        #expect(keepAlive.due == start + .seconds(61))
+        keepAlive.hasPassed(at: start + .seconds(61))
+        keepAlive.hasRead(at: start + .seconds(61.01))
+        #expect(keepAlive.due == start + .seconds(122))
+        keepAlive.hasPassed(at: start + .seconds(122))
+        #expect(keepAlive.due == start + .seconds(183))
+    }
+
+    @Test("never lets a silence pass half a period, whatever was read in between")
+    func readsMayHaveWritten() {
+        var keepAlive = KeepAlive(seconds: 60, now: start)
+        keepAlive.hasRead(at: start + .seconds(50))
+        #expect(keepAlive.due == start + .seconds(61))
+        keepAlive.hasPassed(at: start + .seconds(61))
+        // Reading at 50 s may have written: then the ping at 61 s was not due before 110 s.
+        #expect(keepAlive.due == start + .seconds(111))
+    }
+
+    @Test("is put off by what is written")
+    func writes() {
+        var keepAlive = KeepAlive(seconds: 10, now: start)
+        keepAlive.hasWritten(at: start + .seconds(5))
+        #expect(keepAlive.due == start + .seconds(16))
+    }
+}
+
+@Suite("Queue")
+struct QueueTests {
+    @Test("gives back what it was given, in order, through many turns")
+    func order() {
+        var queue = Queue<Int>()
+        var expected = 0
+        for number in 0..<10_000 {
+            queue.append(number)
+            if number % 3 != 0 {
+                #expect(queue.popFirst() == expected)
+                expected += 1
+            }
+        }
+        while let number = queue.popFirst() {
+            #expect(number == expected)
+            expected += 1
+        }
+        #expect(expected == 10_000)
+        #expect(queue.isEmpty && queue.first == nil)
+    }
+}

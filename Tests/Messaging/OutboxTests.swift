@@ -1,0 +1,275 @@
+import Foundation
+import Groundwork
+import Storage
+import Synchronization
+import Testing
+@testable import Messaging
+
+@Suite("Outbox", .timeLimit(.minutes(1)))
+struct OutboxTests {
+    private let bench: Bench
+    private let topic: Topic
+
+    init() throws {
+        bench = try Bench()
+        topic = try Topic("t")
+    }
+
+    private func open(
+        _ policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws -> Outbox {
+        try await Outbox.open(at: bench.path("outbox.db"), policy: policy, durability: durability, now: now)
+    }
+
+    private func message(_ text: String, _ kind: OutgoingMessage.Kind = .explicit) -> OutgoingMessage {
+        OutgoingMessage(topic: topic, payload: Array(text.utf8), kind: kind)
+    }
+
+    private func waiting(in outbox: Outbox) async throws -> [String] {
+        try await outbox.rewind(arrival: nil)
+        var texts: [String] = []
+        while true {
+            let page = try await outbox.next(limit: 7, bytes: 1 << 20, acknowledging: [])
+            texts += page.messages.map { String(decoding: $0.message.payload, as: UTF8.self) }
+            if page.isLast { return texts }
+        }
+    }
+
+    @Test("keeps what it accepted across a restart, in order, with all its properties", arguments: [true, false])
+    func reopening(closed: Bool) async throws {
+        let first = try await open()
+        let sent = [
+            message("1"), OutgoingMessage(topic: try Topic("u"), payload: [], qos: .exactlyOnce, retain: true, kind: .telemetry),
+            OutgoingMessage(topic: topic, payload: Array(0...255), qos: .atMostOnce),
+        ]
+        for one in sent { try await first.accept(one) }
+        if closed { await first.close() }
+        let again = try await open()
+        let page = try await again.next(limit: 10, bytes: 1 << 20, acknowledging: [])
+        #expect(page.messages.map(\.message) == sent)
+        #expect(page.messages.map(\.id) == [1, 2, 3])
+        #expect(page.isLast)
+        #expect(await again.status().accepted == 3)
+        await again.close()
+        await first.close()
+    }
+
+    @Test("has written what it accepted before it says so")
+    func durable() async throws {
+        let outbox = try await open()
+        try await outbox.accept(message("here"))
+        // As a power cut at this moment would leave it.
+        let copy = try Bench()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                atPath: bench.path("outbox.db\(suffix)"), toPath: copy.path("outbox.db\(suffix)"))
+        }
+        let other = try await Outbox.open(at: copy.path("outbox.db"))
+        #expect(try await waiting(in: other) == ["here"])
+    }
+
+    @Test("removes what the broker acknowledged, and never uses a number again")
+    func acknowledging() async throws {
+        let outbox = try await open()
+        try await outbox.accept((1...5).map { message("\($0)") })
+        let page = try await outbox.next(limit: 3, bytes: 1 << 20, acknowledging: [])
+        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [page.messages[0].id, page.messages[2].id])
+        let status = await outbox.status()
+        #expect((status.depth, status.delivered) == (3, 2))
+        #expect(try await waiting(in: outbox) == ["2", "4", "5"])
+        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [2, 4, 5])
+        #expect(await outbox.status().bytes == 0)
+        await outbox.close()
+        let again = try await open()
+        #expect(await again.status().delivered == 5)
+        #expect(try await again.accept(message("6")) == 6)
+    }
+
+    @Test("ignores acknowledgements of what it did not hand out")
+    func strangeAcknowledgements() async throws {
+        let outbox = try await open()
+        try await outbox.accept(message("1"))
+        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [1, 7, -1])
+        #expect(await outbox.status().depth == 1)
+    }
+
+    @Test("writes messages that are accepted at the same time together")
+    func groupCommit() async throws {
+        let outbox = try await open()
+        let log = bench.path("outbox.db-wal")
+        let before = try Data(contentsOf: URL(fileURLWithPath: log)).count
+        // The disk is busy while they all come.
+        let count = 500
+        let calls = Counter()
+        let gate = DispatchSemaphore(value: 0)
+        async let busy: Void = outbox.hold(gate)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    calls.next()
+                    try await outbox.accept(message("\(number)"))
+                }
+            }
+            try await until { calls.count == count }
+            gate.signal()
+            try await group.waitForAll()
+        }
+        await busy
+        #expect(await outbox.status().depth == count)
+        // One transaction each would write a page of 4 KiB each.
+        let written = try Data(contentsOf: URL(fileURLWithPath: log)).count - before
+        #expect(written < count * 4096 / 4, "\(written) bytes")
+    }
+
+    @Test("tells its sender once when there is something again")
+    func arrival() async throws {
+        let outbox = try await open()
+        let calls = Mutex(0)
+        try await outbox.rewind { calls.withLock { $0 += 1 } }
+        try await outbox.accept(message("before it has looked"))
+        #expect(calls.withLock { $0 } == 0)
+        #expect(try await outbox.next(limit: 9, bytes: 1 << 20, acknowledging: []).isLast)
+        try await outbox.accept(message("1"))
+        try await outbox.accept(message("2"))
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test("drops the oldest telemetry when it is full, and says how much")
+    func fullOfTelemetry() async throws {
+        let size = message("000").size
+        let outbox = try await open(OutboxPolicy(limitBytes: 10 * size))
+        let events = outbox.events.subscribe()
+        try await outbox.accept(message("exp"))
+        for number in 100..<130 { try await outbox.accept(message("\(number)", .telemetry)) }
+        let status = await outbox.status()
+        #expect(status.bytes <= 10 * size)
+        #expect(status.depth == 10)
+        #expect(status.dropped == .init(full: 21, expired: 0, unsendable: 0))
+        #expect(try await waiting(in: outbox) == ["exp"] + (121..<130).map { "\($0)" })
+        let first = await events.first { _ in true }
+        #expect(first == .dropped(count: 1, .full, total: 1))
+        await outbox.close()
+        let again = try await open()
+        #expect(await again.status().dropped.full == 21)
+    }
+
+    @Test("refuses an explicit message when no telemetry can make room, and drops nothing for it")
+    func fullOfExplicit() async throws {
+        let size = message("000").size
+        let outbox = try await open(OutboxPolicy(limitBytes: 4 * size))
+        for number in 100..<103 { try await outbox.accept(message("\(number)")) }
+        try await outbox.accept(message("tel", .telemetry))
+        await #expect(throws: MessagingError.outboxFull(limitBytes: 4 * size)) {
+            try await outbox.accept(message(String(repeating: "x", count: 2 * size)))
+        }
+        #expect(await outbox.status().dropped.total == 0)
+        try await outbox.accept(message("103"))
+        #expect(try await waiting(in: outbox) == ["100", "101", "102", "103"])
+        await #expect(throws: MessagingError.outboxFull(limitBytes: 4 * size)) { try await outbox.accept(message("104")) }
+        await #expect(throws: MessagingError.self) { try await outbox.accept(message("tel", .telemetry)) }
+        let status = await outbox.status()
+        #expect((status.dropped.full, status.delivered, status.accepted) == (2, 0, 5))
+    }
+
+    @Test("does not drop what is being sent")
+    func underWay() async throws {
+        let size = message("000").size
+        let outbox = try await open(OutboxPolicy(limitBytes: 3 * size))
+        for number in 100..<103 { try await outbox.accept(message("\(number)", .telemetry)) }
+        _ = try await outbox.next(limit: 2, bytes: 1 << 20, acknowledging: [])
+        try await outbox.accept(message("103", .telemetry))
+        #expect(try await waiting(in: outbox) == ["100", "101", "103"])
+    }
+
+    @Test("drops what has become too old, whatever its kind")
+    func age() async throws {
+        let now = Mutex(OutboxPolicy.plausibleSince)
+        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
+        for number in 0..<20 { try await outbox.accept(message("\(number)")) }
+        now.withLock { $0 += 1800 }
+        try await outbox.accept(message("young", .telemetry))
+        #expect(await outbox.status().oldest == OutboxPolicy.plausibleSince)
+        now.withLock { $0 += 1900 }
+        #expect(try await waiting(in: outbox) == ["young"])
+        let status = await outbox.status()
+        #expect((status.dropped.expired, status.depth) == (20, 1))
+    }
+
+    @Test("knows no age of messages accepted while the clock showed 1970")
+    func unsetClock() async throws {
+        let now = Mutex(Date(timeIntervalSince1970: 60))
+        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
+        try await outbox.accept(message("early"))
+        now.withLock { $0 = OutboxPolicy.plausibleSince + 100 }
+        #expect(try await waiting(in: outbox) == ["early"])
+    }
+
+    @Test("accepts several messages wholly or not at all")
+    func batches() async throws {
+        let size = message("000").size
+        let outbox = try await open(OutboxPolicy(limitBytes: 3 * size))
+        await #expect(throws: MessagingError.self) { try await outbox.accept((0..<4).map { message("10\($0)") }) }
+        #expect(await outbox.status().depth == 0)
+        #expect(try await outbox.accept((0..<3).map { message("10\($0)") }) == [1, 2, 3])
+    }
+
+    @Test("refuses a payload beyond the limit, and anything once it is closed")
+    func refusals() async throws {
+        let outbox = try await open(OutboxPolicy(payloadLimit: 10))
+        await #expect(throws: MessagingError.payloadTooLarge(bytes: 11, limit: 10)) {
+            try await outbox.accept(message("12345678901"))
+        }
+        await outbox.close()
+        await #expect(throws: MessagingError.outboxClosed(path: bench.path("outbox.db"))) {
+            try await outbox.accept(message("1"))
+        }
+    }
+
+    @Test("starts anew beside a damaged file, which it keeps")
+    func damage() async throws {
+        try bench.write(String(repeating: "no database", count: 1000), to: "outbox.db")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: bench.path("outbox.db"))
+        let outbox = try await open()
+        try await outbox.accept(message("1"))
+        let setAside = try #require(await outbox.status().setAside)
+        #expect(FileManager.default.fileExists(atPath: setAside))
+    }
+
+    @Test("does not grow by topics that are gone")
+    func topics() async throws {
+        let outbox = try await open()
+        for round in 0..<3 {
+            try await outbox.accept((0..<200).map {
+                OutgoingMessage(topic: try Topic("topic/\(round)/\($0)"), payload: [1])
+            })
+            while true {
+                let page = try await outbox.next(limit: 100, bytes: 1 << 20, acknowledging: [])
+                _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: page.messages.map(\.id))
+                if page.isLast { break }
+            }
+            try await outbox.removeAcknowledgedForTest()
+        }
+        await outbox.close()
+        let database = try Database(path: bench.path("outbox.db"), migrations: OutboxFile.migrations)
+        #expect(try database.first("SELECT count(*) FROM topic") { $0.int64(0) } == 0)
+    }
+
+    @Test("in memory does the same, without a file")
+    func memory() async throws {
+        let size = message("000").size
+        let outbox = try await open(OutboxPolicy(limitBytes: 5 * size), durability: .memory)
+        for number in 100..<110 { try await outbox.accept(message("\(number)", .telemetry)) }
+        #expect(try await waiting(in: outbox) == (105..<110).map { "\($0)" })
+        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [6, 8])
+        #expect(try await waiting(in: outbox) == ["106", "108", "109"])
+        #expect(!FileManager.default.fileExists(atPath: bench.path("outbox.db")))
+    }
+}
+
+extension Outbox {
+    /// Keeps the storage thread busy.
+    func hold(_ gate: DispatchSemaphore) { gate.wait() }
+
+    func removeAcknowledgedForTest() throws { try removeAcknowledged() }
+}

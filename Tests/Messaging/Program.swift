@@ -1,0 +1,72 @@
+import Foundation
+import Synchronization
+
+/// A program that runs beside a test, its standard output and error read line by line; killed with its last reference.
+final class Program: Sendable {
+    private let process = Process()
+    let lines: AsyncStream<String>
+
+    init(_ path: String, _ arguments: [String]) throws {
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        self.lines = lines
+        let pipe = Pipe()
+        // Without a terminal the C library would keep lines back.
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
+        process.arguments = ["-oL", "-eL", path] + arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = pipe
+        let rest = Mutex(Data())
+        pipe.fileHandleForReading.readabilityHandler = { file in
+            let read = file.availableData
+            guard !read.isEmpty else {
+                file.readabilityHandler = nil
+                return continuation.finish()
+            }
+            rest.withLock { rest in
+                rest += read
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
+                    rest = Data(rest[rest.index(after: end)...])
+                }
+            }
+        }
+        try Self.withSignalsUnblocked { try process.run() }
+    }
+
+    /// Threads of the cooperative pool block all signals, and a program inherits that from the thread that starts it.
+    private static func withSignalsUnblocked(_ body: () throws -> Void) rethrows {
+        var (none, before) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
+    }
+
+    deinit {
+        guard process.isRunning else { return }
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    /// Ends it as an operator would (SIGTERM), so that it can write its state.
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    /// Ends it as a power cut would (SIGKILL).
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Stops it where it is (SIGSTOP), so that its connections go dead without ending.
+    func freeze() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+    func thaw() { Foundation.kill(process.processIdentifier, SIGCONT) }
+
+    func firstLine(containing text: String) async -> String? {
+        for await line in lines where line.contains(text) { return line }
+        return nil
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Groundwork
+import Testing
+@testable import Messaging
+
+@Suite("Receiving", .timeLimit(.minutes(1)))
+struct ReceivingTests {
+    @Test("hands messages to whoever asked for them, in order")
+    func delivery() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address, running: false)
+        let early = try await station.messenger.subscribe("a/+")
+        station.run()
+        try await station.waitUntilConnected()
+        let late = try await station.messenger.subscribe("#")
+        let sender = try await Station(at: broker.address, clientID: "sender")
+        for number in 0..<100 { try await sender.publish("\(number)", to: number % 2 == 0 ? "a/x" : "b") }
+        #expect(Set(await late.texts(100)) == Set((0..<100).map { "\($0)" }))
+        #expect(await early.texts(50).first == "0")
+    }
+
+    @Test("decodes envelopes and delivers anything else raw (checklist 40)")
+    func envelopes() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        let mine = try await station.messenger.subscribe("t")
+        try await broker.publish(
+            #"{"SenderId":"bob","SentTime":1767225600000,"Payload":"aGk=","SenderType":"user"}"#, to: "t")
+        try await broker.publish("plain", to: "t", arguments: ["-r"])
+        var found: [IncomingMessage] = []
+        for await case .message(let message) in mine {
+            found.append(message)
+            if found.count == 2 { break }
+        }
+        #expect(found[0].envelope?.payload == Array("hi".utf8))
+        #expect(found[0].envelope?.senderType == "USER")
+        #expect(found[1].envelope == nil)
+        #expect(found[1].payload == Array("plain".utf8))
+        #expect(found[1].qos == .exactlyOnce)
+    }
+
+    @Test("gets what was sent while it was away")
+    func persistentSession() async throws {
+        let broker = try await TestBroker()
+        let first = try await Station(at: broker.address, clientID: "board")
+        try await first.waitUntilConnected()
+        let subscription = try await first.messenger.subscribe("t")
+        try await first.stop()
+        subscription.finish()
+        for number in 0..<20 { try await broker.publish("\(number)", to: "t") }
+        let second = try await Station(at: broker.address, clientID: "board", running: false)
+        let again = try await second.messenger.subscribe("t")
+        let events = second.messenger.events.subscribe()
+        second.run()
+        #expect(await again.texts(20) == (0..<20).map { "\($0)" })
+        #expect(await Station.first(of: events) { if case .connected(_, let kept) = $0 { kept } else { nil } } == true)
+    }
+
+    @Test("subscribes again when the broker has forgotten the session")
+    func forgottenSession() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        let mine = try await station.messenger.subscribe("t")
+        let events = station.messenger.events.subscribe()
+        broker.kill()
+        try FileManager.default.contentsOfDirectory(atPath: broker.bench.directory.path)
+            .filter { $0.hasSuffix(".db") }.forEach { try FileManager.default.removeItem(atPath: broker.bench.path($0)) }
+        try await broker.start()
+        #expect(await Station.first(of: events) { if case .connected(_, let kept) = $0 { kept } else { nil } } == false)
+        try await until { await station.messenger.established.count == 1 }
+        try await broker.publish("after", to: "t")
+        #expect(await mine.texts(1) == ["after"])
+    }
+
+    @Test("is not held up by a subscriber that does not read, which learns what it missed")
+    func slowSubscriber() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        let slow = try await station.messenger.subscribe("t", bound: 10)
+        let quick = try await station.messenger.subscribe("t", bound: 1000)
+        let sender = try await Station(at: broker.address, clientID: "sender")
+        for number in 0..<500 { try await sender.publish("\(number)", to: "t") }
+        #expect(await quick.texts(500) == (0..<500).map { "\($0)" })
+        var reader = slow.makeAsyncIterator()
+        #expect(await reader.next() == .lagged(490))
+        for number in 490..<500 { #expect(await reader.next()?.text == "\(number)") }
+    }
+
+    @Test("tells of a subscription that the broker refuses")
+    func refusedSubscription() async throws {
+        let bench = try Bench()
+        let rules = try bench.write("""
+            {"defaultACLAccess": {"publishClientSend": true, "publishClientReceive": true, "subscribe": false,
+              "unsubscribe": true}, "clients": [], "anonymousGroup": "all",
+             "groups": [{"groupname": "all", "roles": [{"rolename": "open"}]}],
+             "roles": [{"rolename": "open", "acls": [{"acltype": "subscribePattern", "topic": "open/#", "allow": true}]}]}
+            """, to: "rules.json")
+        let broker = try await TestBroker(.init(lines: [
+            "allow_anonymous true", "plugin \(try TestBroker.dynamicSecurity)", "plugin_opt_config_file \(rules)",
+        ]), bench: bench)
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        await #expect(throws: MessagingError.subscriptionRefused(try TopicFilter("closed/#"))) {
+            _ = try await station.messenger.subscribe("closed/#")
+        }
+        _ = try await station.messenger.subscribe("open/#")
+    }
+
+    @Test("takes a filter from the broker when its last subscriber has gone")
+    func unsubscribing() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        let one = try await station.messenger.subscribe("t")
+        let two = try await station.messenger.subscribe("t")
+        let all = try await station.messenger.subscribe("u")
+        one.finish()
+        try await broker.publish("still", to: "t")
+        #expect(await two.texts(1) == ["still"])
+        two.finish()
+        try await until { await station.messenger.established == [try TopicFilter("u")] }
+        // The broker answers in order: with this answer it has let go of the other.
+        _ = try await station.messenger.subscribe("v")
+        try await broker.publish("gone", to: "t")
+        try await broker.publish("end", to: "u")
+        #expect(await all.texts(1) == ["end"])
+        let status = await station.messenger.status()
+        #expect((status.received, status.unclaimed) == (2, 0))
+    }
+
+    @Test("ends a subscription with the task that reads it")
+    func cancellation() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address)
+        try await station.waitUntilConnected()
+        let mine = try await station.messenger.subscribe("t")
+        let reader = Task { for await _ in mine {} }
+        reader.cancel()
+        await reader.value
+        try await until { await station.messenger.established.isEmpty }
+    }
+
+    @Test("leaves out payloads beyond the limit, and counts them")
+    func oversized() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address) { $0.payloadLimit = 10 }
+        try await station.waitUntilConnected()
+        let mine = try await station.messenger.subscribe("t")
+        try await broker.publish("12345678901", to: "t")
+        try await broker.publish("1234567890", to: "t")
+        #expect(await mine.texts(1) == ["1234567890"])
+        #expect(await station.messenger.status().oversized == 1)
+    }
+}

@@ -1,0 +1,125 @@
+import Cryptography
+import Foundation
+@testable import Messaging
+
+/// A real Mosquitto on an ephemeral loopback port, with its state in a directory of its own; stopped with its last
+/// reference. It can be stopped and started again with what it knew.
+final class TestBroker {
+    struct Options {
+        /// `listener` options, such as certificates.
+        var lines: [String] = ["allow_anonymous true"]
+    }
+
+    let bench: Bench
+    let address: BrokerAddress
+    private var program: Program?
+
+    init(_ options: Options = Options(), bench: Bench? = nil, host: String = "127.0.0.1") async throws {
+        self.bench = try bench ?? Bench()
+        address = BrokerAddress(host: host, port: try Self.freePort())
+        try self.bench.write("""
+            listener \(address.port) 127.0.0.1
+            user root
+            persistence true
+            persistence_location \(self.bench.directory.path)/
+            log_dest stderr
+            max_queued_messages 0
+            max_inflight_messages 0
+            \(options.lines.joined(separator: "\n"))
+
+            """, to: "mosquitto.conf")
+        try await start()
+    }
+
+    deinit { program?.thaw() }
+
+    func start() async throws {
+        let program = try Program("/usr/sbin/mosquitto", ["-c", bench.path("mosquitto.conf")])
+        guard await program.firstLine(containing: "running") != nil else { throw BrokerDidNotStart() }
+        self.program = program
+    }
+
+    struct BrokerDidNotStart: Error {}
+
+    func stop() { program?.stop() }
+    func kill() { program?.kill() }
+    func freeze() { program?.freeze() }
+    func thaw() { program?.thaw() }
+
+    /// Mosquitto's plugin for who may subscribe to what; its own access lists only filter what is delivered.
+    static var dynamicSecurity: String {
+        get throws {
+            let libraries = "/usr/lib"
+            let found = try FileManager.default.contentsOfDirectory(atPath: libraries)
+                .map { "\(libraries)/\($0)/mosquitto_dynamic_security.so" }
+            return found.first { FileManager.default.fileExists(atPath: $0) } ?? ""
+        }
+    }
+
+    /// A port that nobody listens on at the moment.
+    static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) | getsockname(descriptor, $0, &size)
+            }
+        }
+        guard status == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        return Int(UInt16(bigEndian: name.sin_port))
+    }
+}
+
+extension TestBroker {
+    /// A second client of another make: `mosquitto_sub`, subscribed when this returns. It keeps its session.
+    func observe(_ filter: String, qos: Int = 2, arguments: [String] = []) async throws -> Observer {
+        let id = UUID().uuidString
+        let program = try Program("/usr/bin/mosquitto_sub", [
+            "-h", address.host, "-p", "\(address.port)", "-i", id, "-c", "-q", "\(qos)", "-t", filter, "-d",
+            "-F", "MESSAGE %t|%q|%r|%p",
+        ] + arguments)
+        _ = await program.firstLine(containing: "Subscribed")
+        return Observer(program: program)
+    }
+
+    /// Publishes as another client would.
+    func publish(_ payload: String, to topic: String, arguments: [String] = []) async throws {
+        let program = try Program("/usr/bin/mosquitto_pub", [
+            "-h", address.host, "-p", "\(address.port)", "-q", "2", "-t", topic, "-m", payload,
+        ] + arguments)
+        for await _ in program.lines {}
+    }
+}
+
+/// What a `mosquitto_sub` prints.
+struct Observer {
+    struct Message: Equatable {
+        var topic: String
+        var qos: Int
+        var retained: Bool
+        var payload: String
+    }
+
+    let program: Program
+
+    var messages: some AsyncSequence<Message, Never> {
+        program.lines.compactMap { line in
+            guard line.hasPrefix("MESSAGE ") else { return nil }
+            let parts = line.dropFirst(8).split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+            return Message(topic: parts[0], qos: Int(parts[1]) ?? -1, retained: parts[2] == "1", payload: parts[3])
+        }
+    }
+
+    func first(_ count: Int = 1) async -> [Message] {
+        var found: [Message] = []
+        for await message in messages {
+            found.append(message)
+            if found.count == count { break }
+        }
+        return found
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+@testable import Storage
+
+@Suite("A failing database")
+struct FailureTests {
+    let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
+
+    @Test("that is full says so and keeps what it had")
+    func full() throws {
+        let database = try workplace.open()
+        try database.note("kept")
+        try database.execute("PRAGMA max_page_count = 8")
+        #expect(throws: StorageError.full(path: workplace.path)) {
+            try database.transaction {
+                for number in 0..<100 { try database.note("\(number) " + String(repeating: "x", count: 4000)) }
+            }
+        }
+        #expect(try database.notes() == ["kept"])
+        try database.note("short")
+    }
+
+    @Test("that another holds says so after the busy timeout")
+    func busy() throws {
+        let first = try workplace.open()
+        let second = try workplace.open { $0.busyTimeout = .milliseconds(20) }
+        try first.transaction {
+            #expect(throws: StorageError.busy(path: workplace.path)) { try second.note("a") }
+        }
+        try second.note("a")
+    }
+
+    @Test("that may not be written says so")
+    func readOnly() throws {
+        let database = try workplace.open()
+        try database.execute("PRAGMA query_only = ON")
+        #expect(throws: StorageError.readOnly(path: workplace.path)) { try database.note("a") }
+    }
+
+    @Test("that is not there is not made where none was to be made")
+    func missing() throws {
+        #expect(throws: StorageError.missing(path: workplace.path)) { try workplace.open { $0.creates = false } }
+        #expect(try workplace.files() == [])
+    }
+
+    @Test("in no directory, or that is one, names the reason")
+    func cannotOpen() throws {
+        let nowhere = workplace.directory + "/none/test.db"
+        #expect(throws: StorageError.cannotOpen(path: nowhere, reason: "No such file or directory")) {
+            try Database(path: nowhere, migrations: [])
+        }
+        #expect(throws: StorageError.cannotOpen(path: workplace.directory, reason: "not a regular file")) {
+            try Database(path: workplace.directory, migrations: [])
+        }
+    }
+
+    @Test("that is something else is told from one that is damaged")
+    func notADatabase() throws {
+        try workplace.write(Data(repeating: 0x41, count: 8192))
+        #expect(throws: StorageError.notADatabase(path: workplace.path)) { try workplace.open() }
+    }
+
+    @Test("with its end cut off is found at open, and not touched", arguments: [1, 2, 3])
+    func truncated(quarters: Int) throws {
+        try workplace.fill(notes: 500)
+        let cut = try workplace.bytes().prefix(workplace.bytes().count / 4 * quarters)
+        try workplace.write(cut)
+        let error = try #require(throws: StorageError.self) { try workplace.open() }
+        #expect(error.isDamage)
+        #expect(try workplace.bytes() == cut)
+    }
+
+    @Test("with a page overwritten is found at open when it is small, at the read when it is large")
+    func overwritten() throws {
+        try workplace.fill(notes: 500)
+        var bytes = try workplace.bytes()
+        // The head of every page but the first three, which hold the schema and the roots.
+        for page in stride(from: 3 * 4096, to: bytes.count, by: 4096) {
+            bytes.replaceSubrange(page..<page + 16, with: Data(count: 16))
+        }
+        try workplace.write(bytes)
+        let error = try #require(throws: StorageError.self) { try workplace.open() }
+        #expect(error.code == "storage.damaged")
+        let unchecked = try workplace.open { $0.checkedBytes = 1000 }
+        #expect(try #require(throws: StorageError.self) { try unchecked.notes() }.code == "storage.damaged")
+    }
+
+    @Test("refuses a value larger than was agreed")
+    func valueLimit() throws {
+        let database = try workplace.open { $0.valueBytes = 1000 }
+        let error = try #require(throws: StorageError.self) { try database.note(String(repeating: "x", count: 2000)) }
+        #expect(error.code == "storage.refused")
+    }
+
+    /// The result codes of https://www.sqlite.org/rescode.html, an extended one among them where there are several.
+    static let resultCodes: [(status: Int32, code: String)] = [
+        (5, "storage.busy"), (8, "storage.read-only"), (8 | 1 << 8, "storage.read-only"), (10, "storage.input-output"),
+        (10 | 4 << 8, "storage.input-output"), (11, "storage.damaged"), (13, "storage.full"),
+        (14, "storage.cannot-open"), (26, "storage.not-a-database"),
+    ]
+
+    @Test("has an error of its own for each trouble, with the path and a remedy", arguments: resultCodes)
+    func codes(status: Int32, code: String) {
+        let error = StorageError(code: status, path: "/state/vault.db", reason: "reason")
+        #expect(error.code == code)
+        #expect(error.message.contains("/state/vault.db"))
+        #expect(error.remedy != nil)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+@testable import Storage
+
+@Suite("A damaged database")
+struct QuarantineTests {
+    let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
+    /// 2026-11-21T02:03:04Z
+    let now = Date(timeIntervalSince1970: 1_795_226_584)
+
+    @Test("is set aside under a dated name with its log and index, whole, and a new one begun")
+    func setAside() throws {
+        let garbage = Data(repeating: 0x41, count: 5000)
+        try workplace.write(garbage)
+        for suffix in ["-wal", "-shm"] {
+            try Data(suffix.utf8).write(to: URL(fileURLWithPath: workplace.path + suffix))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: workplace.path + suffix)
+        }
+        let (database, setAside) = try Database.openSettingAsideDamage(
+            path: workplace.path, migrations: Workplace.notes, now: now)
+        try database.note("a")
+        database.close()
+        #expect(setAside == workplace.path + ".damaged-2026-11-21T02-03-04Z")
+        #expect(try workplace.bytes(".damaged-2026-11-21T02-03-04Z") == garbage)
+        #expect(try workplace.bytes(".damaged-2026-11-21T02-03-04Z-wal") == Data("-wal".utf8))
+        // SQLite may have begun to write this one anew: it is an index of the log.
+        #expect(try workplace.files().contains("test.db.damaged-2026-11-21T02-03-04Z-shm"))
+        #expect(try workplace.open().notes() == ["a"])
+    }
+
+    @Test("never takes the place of one set aside before")
+    func twice() throws {
+        for letter in ["A", "B", "C"] {
+            try workplace.write(Data(String(repeating: letter, count: 5000).utf8))
+            _ = try Database.openSettingAsideDamage(path: workplace.path, migrations: Workplace.notes, now: now)
+        }
+        let base = ".damaged-2026-11-21T02-03-04Z"
+        for (suffix, letter) in [("", "A"), ("-2", "B"), ("-3", "C")] {
+            #expect(try workplace.bytes(base + suffix).first == Data(letter.utf8).first)
+        }
+    }
+
+    @Test("is told from a sound one, a newer one and one that is open to others: those stay")
+    func others() throws {
+        try workplace.fill(notes: 2)
+        let sound = try Database.openSettingAsideDamage(path: workplace.path, migrations: Workplace.notes)
+        #expect(sound.setAside == nil)
+        sound.database.close()
+        #expect(throws: StorageError.newerVersion(path: workplace.path, found: 1, supported: 0)) {
+            try Database.openSettingAsideDamage(path: workplace.path, migrations: [])
+        }
+        try workplace.setMode(0o640)
+        #expect(throws: StorageError.permissionsTooOpen(path: workplace.path, mode: 0o640)) {
+            try Database.openSettingAsideDamage(path: workplace.path, migrations: Workplace.notes)
+        }
+        #expect(try workplace.files().allSatisfy { !$0.contains("damaged") })
+        try workplace.setMode(0o600)
+        #expect(try workplace.open().notes().count == 2)
+    }
+}
+
+@Suite("A database made as a whole")
+struct CreationTests {
+    let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
+
+    @Test("has its name only once it is filled")
+    func whole() throws {
+        // What a crash while filling leaves behind.
+        try Data("half".utf8).write(to: URL(fileURLWithPath: workplace.path + ".new"))
+        try Database.create(at: workplace.path, migrations: Workplace.notes) { database in
+            #expect(try workplace.files().contains("test.db") == false)
+            try database.note("a")
+        }
+        #expect(try workplace.files() == ["test.db"])
+        #expect(try workplace.open { $0.creates = false }.notes() == ["a"])
+    }
+
+    @Test("leaves nothing when filling fails")
+    func failing() throws {
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) {
+            try Database.create(at: workplace.path, migrations: Workplace.notes) { _ in throw Refusal() }
+        }
+        #expect(try workplace.files() == [])
+    }
+
+    @Test("never takes the place of one that is there, and an empty file is no database then")
+    func existing() throws {
+        try workplace.write(Data())
+        #expect(throws: StorageError.cannotOpen(path: workplace.path, reason: "it exists already")) {
+            try Database.create(at: workplace.path, migrations: Workplace.notes) { _ in }
+        }
+        #expect(throws: StorageError.damaged(path: workplace.path, detail: "the file is empty")) {
+            try workplace.open { $0.creates = false }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Cryptography
+import Foundation
+import Storage
+import Testing
+@testable import Vault
+
+@Suite("Somebody who changes the vault's file is noticed when")
+struct TamperingTests {
+    let desk = try! Desk()  // Without a temporary directory there is nothing to test.
+
+    /// Expects exactly this one fault, for the whole vault and for the record alone.
+    func expect(_ fault: VaultError, reading name: RecordName = token) async throws {
+        let vault = try await desk.open(creating: false)
+        #expect(try await vault.faults() == [fault])
+        await #expect(throws: fault) { try await vault.record(name) }
+        await vault.close()
+    }
+
+    @Test("a byte of a record flips, anywhere in it; the other records stay readable", arguments: [0, 15, -1])
+    func flippedRecord(index: Int) async throws {
+        try await desk.fill((token, "a secret token"))
+        let count = try desk.column("SELECT sealed FROM record").count
+        try desk.flip("sealed", of: "record", at: index < 0 ? count + index : index)
+        let vault = try await desk.open()
+        try await vault.put(deviceKey, "key")
+        await #expect(throws: VaultError.recordDamaged(name: token)) { try await vault.record(token) }
+        #expect(try await vault.text(deviceKey) == "key")
+        await vault.close()
+        try await expect(.recordDamaged(name: token))
+    }
+
+    @Test("a record becomes shorter than any sealed one")
+    func shortRecord() async throws {
+        try await desk.fill((token, "a"))
+        try desk.tamper("UPDATE record SET sealed = x'00'")
+        try await expect(.recordDamaged(name: token))
+    }
+
+    @Test("two records change places")
+    func swapped() async throws {
+        try await desk.fill((token, "token"), (deviceKey, "key"))
+        try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
+        try desk.tamper("UPDATE record SET sealed = (SELECT sealed FROM kept WHERE kept.name <> record.name)")
+        let vault = try await desk.open(creating: false)
+        #expect(try await vault.faults() == [.recordDisplaced(name: deviceKey), .recordDisplaced(name: token)])
+        await #expect(throws: VaultError.recordDisplaced(name: token)) { try await vault.record(token) }
+    }
+
+    @Test("two records change names")
+    func renamed() async throws {
+        try await desk.fill((token, "token"), (RecordName(scope: token.scope, name: "other"), "other"))
+        try desk.tamper("UPDATE record SET name = name || '-'")
+        try desk.tamper("UPDATE record SET name = CASE name WHEN 'token-' THEN 'other' ELSE 'token' END")
+        let vault = try await desk.open(creating: false)
+        await #expect(throws: VaultError.recordDisplaced(name: token)) { try await vault.record(token) }
+    }
+
+    @Test("a record is given another kind")
+    func otherKind() async throws {
+        try await desk.fill((token, "token"))
+        try desk.tamper("UPDATE record SET kind = 'configuration'")
+        try await expect(.recordDisplaced(name: token))
+    }
+
+    @Test("one record is put back to an earlier state")
+    func rolledBack() async throws {
+        try await desk.fill((token, "first"))
+        try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
+        try await desk.fill((token, "second"))
+        try desk.tamper("REPLACE INTO record SELECT * FROM kept")
+        try await expect(.recordRolledBack(name: token))
+        // Nor does it help to call the old one new.
+        try desk.tamper("UPDATE record SET version = 2")
+        try await expect(.recordDamaged(name: token))
+    }
+
+    @Test("a removed record is put back, also under the name of a new one")
+    func resurrected() async throws {
+        try await desk.fill((token, "first"))
+        try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
+        let vault = try await desk.open()
+        try await vault.commit([.remove(token)])
+        await vault.close()
+        try desk.tamper("INSERT INTO record SELECT * FROM kept")
+        try await expect(.recordRolledBack(name: token))
+        try await desk.fill((token, "second"))
+        try desk.tamper("REPLACE INTO record SELECT * FROM kept")
+        try await expect(.recordRolledBack(name: token))
+    }
+
+    @Test("a record is taken out")
+    func takenOut() async throws {
+        try await desk.fill((token, "token"))
+        try desk.tamper("DELETE FROM record")
+        try await expect(.recordMissing(name: token))
+        // Writing it again is how it is put right.
+        try await desk.fill((token, "new"))
+        let vault = try await desk.open(creating: false)
+        #expect(try await vault.faults() == [])
+    }
+
+    @Test("the list of records is put back to an earlier state")
+    func oldManifest() async throws {
+        try await desk.fill((token, "first"))
+        let manifest = try desk.column("SELECT manifest FROM vault")
+        try await desk.fill((token, "second"))
+        try desk.tamper("UPDATE vault SET manifest = ?1", .blob(manifest))
+        try await expect(.recordRolledBack(name: token))
+    }
+
+    @Test("a byte of the list of records flips")
+    func flippedManifest() async throws {
+        try await desk.fill((token, "token"))
+        try desk.flip("manifest", of: "vault")
+        await #expect(throws: VaultError.manifestDamaged(path: desk.path)) { try await desk.open() }
+    }
+
+    @Test("the whole file is put back under a running agent")
+    func rolledBackWhileOpen() async throws {
+        let vault = try await desk.open()
+        try await vault.put(token, "first")
+        let manifest = try desk.column("SELECT manifest FROM vault")
+        try desk.tamper("CREATE TABLE kept AS SELECT * FROM record")
+        try await vault.put(token, "second")
+        try desk.tamper("REPLACE INTO record SELECT * FROM kept")
+        try desk.tamper("UPDATE vault SET manifest = ?1", .blob(manifest))
+        await #expect(throws: VaultError.manifestRolledBack(path: desk.path)) { try await vault.record(token) }
+        await #expect(throws: VaultError.manifestRolledBack(path: desk.path)) { try await vault.put(token, "third") }
+    }
+
+    @Test("a record of another vault is put in, with the same name, kind and version")
+    func otherVault() async throws {
+        let other = try Desk()
+        try await desk.fill((token, "ours"))
+        try await other.fill((token, "theirs"))
+        try desk.tamper("UPDATE record SET sealed = ?1", .blob(other.column("SELECT sealed FROM record")))
+        try await expect(.recordDamaged(name: token))
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import Groundwork
+import LocalAPI
+import Testing
+
+@testable import latchkey
+
+@Suite("What the command prints and how it ends")
+struct CommandTests {
+    private func status(of code: String) -> Int32 {
+        ExitStatus(LocalAPIError.remote(status: 500, code: code, message: "", remedy: nil)).rawValue
+    }
+
+    @Test("the exit status is of sysexits.h, by the stable code of the error", arguments: [
+        ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77), ("local-api.not-found", 64),
+        ("local-api.stopping", 75), ("local-api.too-many-requests", 75), ("local-api.cannot-listen", 78),
+        ("http.cannot-resolve", 75), ("gateway.no-answer", 75), ("gateway.unexpected-answer", 75), ("messaging.outbox-full", 75),
+        ("gateway.configuration-invalid", 78), ("gateway.enrollment-url-without-key-hash", 65), ("gateway.enrollment-refused", 76),
+        ("gateway.registration-withdrawn", 76), ("configuration.faults", 78), ("board.definition-absent", 78),
+        ("vault.no-slot-opens", 78), ("agent.state-directory", 78), ("agent.bad-request", 64), ("agent.not-enrolled", 1),
+        ("agent.subscription-ended", 75), ("messaging.invalid-topic", 65), ("messaging.payload-too-large", 65),
+        ("input.unreadable", 65), ("json.malformed", 65), ("something.else", 1),
+    ])
+    func exitStatus(code: String, status expected: Int32) {
+        #expect(status(of: code) == expected)
+    }
+
+    @Test("an error as JSON has code, message and, where there is one, a remedy")
+    func errorJSON() {
+        let error = LocalAPIError.remote(status: 409, code: "a.b", message: "says", remedy: "do")
+        #expect(error.json == ["error": ["code": "a.b", "message": "says", "remedy": "do"]])
+        let bare = LocalAPIError.remote(status: 409, code: "a.b", message: "says", remedy: nil)
+        #expect(bare.json == ["error": ["code": "a.b", "message": "says"]])
+    }
+
+    @Test("a value of a query is percent-encoded but for what RFC 3986 leaves as it is", arguments: [
+        ("abcXYZ019-._~", "abcXYZ019-._~"), ("a/b", "a%2Fb"), ("+/#", "%2B%2F%23"), ("a b&c=d", "a%20b%26c%3Dd"), ("Tür", "T%C3%BCr"),
+        ("%41", "%2541"), ("\u{0}\n", "%00%0A"), ("", ""),
+    ])
+    func query(value: String, encoded: String) {
+        #expect(Query.encode(value) == encoded)
+        #expect(Query.encode(value).removingPercentEncoding == value)
+    }
+
+    @Test("an age is told in its two largest units", arguments: [
+        (0, "0 s"), (59, "59 s"), (60, "1 min 0 s"), (3599, "59 min 59 s"), (3600, "1 h 0 min"), (86_399, "23 h 59 min"),
+        (86_400, "1 d 0 h"), (90_000 * 10, "10 d 10 h"), (nil, "?"),
+    ] as [(Int64?, String)])
+    func age(seconds: Int64?, text: String) {
+        #expect(Age(seconds: seconds).description == text)
+    }
+
+    @Test("fields stand in two columns, and those without a value are left out")
+    func fields() {
+        var fields = Fields()
+        fields.add("gateway", "gw.example")
+        fields.add("device", nil)
+        fields.add("token", "")
+        fields.add("id", "7")
+        #expect(fields.text == "gateway  gw.example\nid       7")
+        #expect(Fields().text == "")
+    }
+
+    @Test("an event is one line: time, name, details in order")
+    func eventLine() {
+        let event = LocalEvent(name: "broker.failed", data: [
+            "event": "broker.failed", "time": "2026-11-21T03:00:00Z", "retrySeconds": 4, "code": "messaging.cannot-connect",
+        ])
+        #expect(EventLine(event).text == "2026-11-21T03:00:00  broker.failed  code=messaging.cannot-connect retrySeconds=4")
+    }
+
+    @Test("control characters of others do not reach a terminal, tab and line feed do", arguments: [
+        ("\u{1B}]0;title\u{07}", "\u{FFFD}]0;title\u{FFFD}"), ("a\tb\nc", "a\tb\nc"), ("a\r\u{9B}b", "a\u{FFFD}\u{FFFD}b"), ("Grüße", "Grüße"),
+    ])
+    func controls(text: String, shown: String) {
+        #expect(Terminal.withoutControls(text) == shown)
+    }
+
+    @Test("a daemon that is gone, going or coming is waited for, and nothing else")
+    func endOfDaemon() {
+        #expect(LocalAPIError.daemonNotRunning(path: "/x").isEndOfDaemon)
+        #expect(LocalAPIError.noAnswer(reason: "x").isEndOfDaemon)
+        for code in ["local-api.stopping", "agent.not-enrolled", "agent.not-registered"] {
+            #expect(LocalAPIError.remote(status: 500, code: code, message: "", remedy: nil).isEndOfDaemon)
+        }
+        #expect(!LocalAPIError.remote(status: 500, code: "agent.subscription-ended", message: "", remedy: nil).isEndOfDaemon)
+        #expect(!LocalAPIError.socketForbidden(path: "/x").isEndOfDaemon)
+    }
+}
+
+@Suite("What a board is enrolled with")
+struct EnrollArgumentTests {
+    @Test("what looks like a URL goes to the daemon as one, also when it is a wrong one", arguments: [
+        "https://gw.example/connect/device/config?sessionData=x", "http://gw.example/?sessionData=x", " https://gw.example/ \n",
+    ])
+    func url(text: String) throws {
+        let expected: JSON = ["url": .string(text.trimmingCharacters(in: .whitespacesAndNewlines))]
+        #expect(try Enroll.body(of: text, isArgument: true) == expected)
+        #expect(try Enroll.body(of: text, isArgument: false) == expected)
+    }
+
+    @Test("a document is taken as it is")
+    func document() throws {
+        #expect(try Enroll.body(of: " {\"server\": {}}\n", isArgument: false) == ["configuration": ["server": [:]]])
+    }
+
+    @Test("a path, also as a file URL, is read")
+    func path() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "enroll-\(UUID().uuidString).json")
+        try Data("{\"a\": 1}".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Enroll.body(of: file.path, isArgument: true) == ["configuration": ["a": 1]])
+        #expect(try Enroll.body(of: "file://\(file.path)", isArgument: true) == ["configuration": ["a": 1]])
+        #expect(throws: InputError.unreadable(name: "/nowhere.json", reason: "No such file or directory")) {
+            try Enroll.body(of: "/nowhere.json", isArgument: true)
+        }
+    }
+
+    @Test("standard input that is neither is refused without being shown")
+    func neither() {
+        let error = #expect(throws: InputError.neitherURLNorDocument) { try Enroll.body(of: "sessionData=s3cret", isArgument: false) }
+        #expect(error?.message.contains("s3cret") == false)
+    }
+}
+
+@Suite("Input of the command", .timeLimit(.minutes(1)))
+struct InputTests {
+    @Test("is bounded")
+    func bounded() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID().uuidString)")
+        try Data(repeating: 1, count: 100).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Input.file(file.path, limit: 100).count == 100)
+        #expect(throws: InputError.tooLong(name: file.path, limit: 99)) { try Input.file(file.path, limit: 99) }
+        #expect(throws: InputError.tooLong(name: "/dev/zero", limit: 1 << 20)) { try Input.file("/dev/zero", limit: 1 << 20) }
+    }
+
+    @Test("the largest payload fits into a request")
+    func payload() {
+        #expect(Base64.encode([UInt8](repeating: 0, count: Input.payloadLimit)).utf8.count + (64 << 10) < LocalServer.Limits().bodyBytes)
+    }
+}
+
+@Suite("Streams of the command", .timeLimit(.minutes(1)))
+struct FollowingTests {
+    private func server(_ path: String) throws -> LocalServer {
+        var router = Router()
+        router.on("GET", "/v1/ticks", needs: .read, .init("Ticks", streams: true)) { _ in
+            let (stream, continuation) = AsyncStream.makeStream(of: LocalEvent.self)
+            continuation.yield(LocalEvent(name: "tick", data: ["n": 1]))
+            // Open until the reader or the server goes.
+            continuation.onTermination = { _ in }
+            return .events(Held(stream: stream, continuation: continuation))
+        }
+        let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: router)
+        try server.listen()
+        return server
+    }
+
+    /// A stream that nothing ends from inside.
+    private struct Held: AsyncSequence, Sendable {
+        let stream: AsyncStream<LocalEvent>
+        let continuation: AsyncStream<LocalEvent>.Continuation
+        func makeAsyncIterator() -> AsyncStream<LocalEvent>.Iterator { stream.makeAsyncIterator() }
+    }
+
+    @Test("a stream goes on with the daemon that comes after the one it began with")
+    func goesOn() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "f-\(UUID().uuidString.prefix(8)).sock").path
+        let ticks = AsyncStream.makeStream(of: Void.self)
+        let reader = Task {
+            var count = 0
+            try await Following(client: LocalClient(socketPath: path), path: "/v1/ticks", isKnown: true,
+                backoff: Backoff(initial: .milliseconds(20), cap: .milliseconds(100))).run { event in
+                guard event.name == "tick" else { return true }
+                ticks.continuation.yield()
+                count += 1
+                return count < 2
+            }
+        }
+        for _ in 0..<2 {
+            let server = try server(path)
+            let serving = Task { try await server.run() }
+            for await _ in ticks.stream.prefix(1) { break }
+            serving.cancel()
+            try await serving.value
+        }
+        try await reader.value
+    }
+
+    @Test("a daemon that does not run at all is an error")
+    func notRunning() async {
+        await #expect(throws: LocalAPIError.daemonNotRunning(path: "/nowhere/api.sock")) {
+            try await Following(client: LocalClient(socketPath: "/nowhere/api.sock"), path: "/v1/ticks").run { _ in true }
+        }
+    }
+}
