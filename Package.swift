@@ -9,9 +9,10 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Folds equal functions of the shipped program, and exports none of them.
+/// Folds equal functions of the shipped program, exports none of them, and lets `CDispatchPools` have libdispatch sleep.
 let compact: [LinkerSetting] = [
-    .unsafeFlags(["-Xlinker", "--icf=safe", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
+    .unsafeFlags(["--icf=safe", "--no-export-dynamic", "--wrap=dispatch_source_set_timer"].flatMap { ["-Xlinker", $0] },
+        .when(configuration: .release))
 ]
 
 /// A system library: a module map under `Sources/`, installed from Debian.
@@ -76,6 +77,9 @@ let package = Package(
         system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
         system("CQREncode", apt: "libqrencode-dev"),
 
+        .target(name: "CDispatchPools", path: "Sources/CDispatchPools",
+            cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
+
         room("Groundwork", ["CLinux"]),
         room("Settings", ["Groundwork", toml]),
         room("Cryptography", ["Groundwork", "COpenSSL"]),
@@ -89,7 +93,7 @@ let package = Package(
         room("Agent", ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "Board",
             "LocalAPI", "Settings", logging, lifecycle, signals]),
         .executableTarget(name: "latchkey",
-            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", argumentParser, logging],
+            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "CDispatchPools", argumentParser, logging],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
 
         .target(name: "GatewayLab", dependencies: ["Groundwork", "Cryptography", "CQREncode", logging,

@@ -58,9 +58,8 @@ struct FootprintTests {
             #expect(resident <= 24_000)
             #expect(anonymous <= 5_000)
             #expect(threads <= 8)
-            // The daemon wakes about once a second, more than its budget allows (nothing faster than the keep-alive); this
-            // bound only keeps it from getting worse.
-            #expect(woken <= 30)
+            // Nothing periodic is faster than the keep-alive; what happens to end in these seconds is left some room.
+            #expect(woken <= 10)
         } catch {
             try? await board.tearDown()
             await lab.stop()
