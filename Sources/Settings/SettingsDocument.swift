@@ -9,6 +9,7 @@ public enum SettingsDocument {
     /// - Throws: the fault, with line and column, when the text is not TOML 1.0.
     public static func parse(_ text: String) throws(SettingsFault) -> [String: JSON] {
         try refuseNamelessHeaders(text)
+        try refuseDates(text)
         do {
             let table = try TOMLTable(string: text)
             return table.reduce(into: [:]) { members, member in members[member.0] = tree(member.1) }
@@ -41,7 +42,40 @@ public enum SettingsDocument {
     private static let nameBeginnings = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-\"']".unicodeScalars)
 
-    /// TOML's dates and times, which no setting uses, become what they are written as.
+    /// TOML's parser ends the process at some faulty dates too. No setting is a date or a time, so nothing that begins like
+    /// one reaches it: four digits and a hyphen, or two and a colon, outside quotes and comments.
+    private static func refuseDates(_ text: String) throws(SettingsFault) {
+        var (line, digits) = (1, 0)
+        /// The quotation mark of the string that is open; ends with the line, as no setting has several.
+        var quote: Unicode.Scalar?
+        var isEscaped = false, isComment = false, isWord = false
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" {
+                (line, digits, quote, isEscaped, isComment, isWord) = (line + 1, 0, nil, false, false, false)
+                continue
+            }
+            if isComment { continue }
+            if let open = quote {
+                if scalar == open, !isEscaped { quote = nil }
+                isEscaped = open == "\"" && scalar == "\\" && !isEscaped
+                continue
+            }
+            switch scalar {
+            case "\"", "'": quote = scalar
+            case "#": isComment = true
+            case "0"..."9" where !isWord: digits += 1
+            case "-" where digits == 4, ":" where digits == 2:
+                throw SettingsFault(
+                    keyPath: "", fault: "line \(line): a date or a time, which no setting is", fix: "write text in quotes")
+            default:
+                digits = 0
+                // Digits in a name are no date.
+                isWord = scalar.properties.isAlphabetic || scalar == "_" || scalar == "-" || (isWord && "0"..."9" ~= scalar)
+            }
+        }
+    }
+
+    /// Dates and times do not come this far.
     private static func tree(_ value: any TOMLValueConvertible) -> JSON {
         switch value.type {
         case .string: .string(value.string ?? "")
@@ -50,7 +84,7 @@ public enum SettingsDocument {
         case .bool: .bool(value.bool ?? false)
         case .array: .array(value.array?.map(tree) ?? [])
         case .table: .object(value.table?.reduce(into: [:]) { $0[$1.0] = tree($1.1) } ?? [:])
-        case .date, .time, .dateTime: .string(value.debugDescription)
+        case .date, .time, .dateTime: .null
         }
     }
 }
