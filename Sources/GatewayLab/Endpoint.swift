@@ -3,6 +3,12 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case enrollment = "E1"
     case clientInitialization = "E2"
     case authorization = "E3"
+    /// The login page of a browser.
+    case login = "E3a"
+    /// The page that asks whether the client may have what it asked for.
+    case consent = "E3b"
+    /// The provider `enterprise`: leads to the login page.
+    case enterpriseLogin = "E3c"
     case registration = "E4"
     case clientRegistration = "E5"
     case renewal = "E6"
@@ -14,6 +20,10 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case userinfo = "E12"
     case discovery = "E17"
     case keySet = "E18"
+    /// A device lets another one in; the path continues with a `/` and the session.
+    case deviceAuthorization = "E19"
+    /// As ``deviceAuthorization``, with `/poll` after the session.
+    case poll = "E20"
     /// `GET /lab/hello`: greets the bearer of any valid token.
     case hello = "L1"
     /// `POST /lab/echo`: answers the method, headers and body it was sent.
@@ -27,6 +37,9 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .enrollment: "/connect/device/config"
         case .clientInitialization: "/connect/client/initialize"
         case .authorization: "/auth/oauth/v2/authorize"
+        case .login: "/auth/oauth/v2/authorize/login"
+        case .consent: "/auth/oauth/v2/authorize/consent"
+        case .enterpriseLogin: "/enterprise/login"
         case .registration: "/connect/device/register"
         case .clientRegistration: "/connect/device/register/client"
         case .renewal: "/connect/device/renew"
@@ -38,6 +51,7 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .userinfo: "/openid/connect/v1/userinfo"
         case .discovery: "/.well-known/openid-configuration"
         case .keySet: "/openid/connect/jwks.json"
+        case .deviceAuthorization, .poll: "/auth/device/authorization"
         case .hello: "/lab/hello"
         case .echo: "/lab/echo"
         case .scoped: "/lab/scoped"
@@ -46,11 +60,31 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
 
     var methods: [String] {
         switch self {
-        case .enrollment, .authorization, .sessionStatus, .userinfo, .discovery, .keySet, .hello, .scoped: ["GET"]
-        case .clientInitialization, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
+        case .enrollment, .authorization, .enterpriseLogin, .sessionStatus, .userinfo, .discovery, .keySet, .poll, .hello,
+            .scoped:
+            ["GET"]
+        case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
+        case .login, .deviceAuthorization: ["GET", "POST"]
         case .renewal: ["PUT"]
         case .removal: ["DELETE"]
         case .revocation: ["DELETE", "POST"]
+        }
+    }
+
+    static let pollSuffix = "/poll"
+
+    /// The endpoint that a path below the prefix belongs to.
+    init?(at path: String) {
+        if path.hasPrefix(Endpoint.scoped.path + "/") {
+            self = .scoped
+        } else if path.hasPrefix(Endpoint.deviceAuthorization.path + "/") {
+            self = path.hasSuffix(Self.pollSuffix) ? .poll : .deviceAuthorization
+        } else {
+            let found = Endpoint.allCases.first { endpoint in
+                ![.scoped, .deviceAuthorization, .poll].contains(endpoint) && endpoint.path == path
+            }
+            guard let found else { return nil }
+            self = found
         }
     }
 }

@@ -24,6 +24,8 @@ public struct LabConfiguration: Sendable {
     public var lives = Lives()
     public var masterClients = [MasterClient.agent]
     public var users = LabUser.examples
+    /// How devices find each other for proximity log-in.
+    public var proximity = ProximityBeacon()
     /// How id_tokens are signed (gateway protocol 5.5).
     public var idTokenAlgorithm = IDTokenAlgorithm.hs256
     /// Whether the configuration document pins the gateway's public key.
@@ -49,6 +51,20 @@ public struct Lives: Sendable, Equatable {
     /// Clients renew what ends within 30 days, so that less makes them renew before each call.
     public var deviceCertificate = 365 * 86_400
     public var enrollmentURL = 600
+    /// From E3 until somebody has authorized the log-in.
+    public var authorization = 120
+    /// From then until the code is used.
+    public var authorizationCode = 60
+
+    public init() {}
+}
+
+/// The Bluetooth service of proximity log-in, as the configuration document names it (gateway protocol 8.1).
+public struct ProximityBeacon: Sendable, Equatable {
+    public var service = "980c2f36-bde3-11e4-8dfc-aa07a5b093db"
+    public var characteristic = "980c34cc-bde3-11e4-8dfc-aa07a5b093db"
+    /// The weakest signal at which a board is near, in dBm.
+    public var leastRSSI = -80
 
     public init() {}
 }
@@ -61,6 +77,7 @@ public struct MasterClient: Sendable, Equatable, Codable {
     public var organization: String
     /// Space separated.
     public var scope: String
+    /// Where a browser goes with an authorization code; empty for a client that nobody logs in with.
     public var redirectURI: String
 
     public init(
@@ -88,16 +105,30 @@ public struct LabUser: Sendable, Equatable {
     public var password: String
     public var givenName: String
     public var familyName: String
+    public var phoneNumber: String?
+    /// By the names of OpenID Connect Core 5.1.1, such as `locality`.
+    public var address: [String: String]
 
-    public init(name: String, password: String, givenName: String, familyName: String) {
+    public init(
+        name: String, password: String, givenName: String, familyName: String, phoneNumber: String? = nil,
+        address: [String: String] = [:]
+    ) {
         self.name = name
         self.password = password
         self.givenName = givenName
         self.familyName = familyName
+        self.phoneNumber = phoneNumber
+        self.address = address
     }
 
     public static let examples = [
-        LabUser(name: "alice", password: "alice-password", givenName: "Alice", familyName: "Archer"),
+        LabUser(
+            name: "alice", password: "alice-password", givenName: "Alice", familyName: "Archer",
+            phoneNumber: "+1 555 0101",
+            address: [
+                "street_address": "1 Key Lane", "locality": "Locksmith", "region": "Lab", "postal_code": "00001",
+                "country": "XX",
+            ]),
         LabUser(name: "bob", password: "bob-password", givenName: "Bob", familyName: "Baker"),
     ]
 }

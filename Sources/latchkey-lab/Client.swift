@@ -50,12 +50,24 @@ struct Client: AsyncParsableCommand {
               -u '\(part("user_name"))' -P '\(part("access_token"))'
             """
         let own = user.map { "users/\($0)" } ?? "devices/\(part("device_id"))"
-        return """
+        return authorizing(client) + """
             mosquitto_sub \(connection) \\
               -t '\(prefix)/2.0/client/\(own)/custom/#' -v
 
             mosquitto_pub \(connection) \\
               -t '\(prefix)/2.0/client/devices/DEVICE/custom/hello' -q 1 -m 'hello'
+            """
+    }
+
+    /// How the user lets a board in with this client; nothing for a client without a user.
+    private func authorizing(_ client: JSON) -> String {
+        guard user != nil else { return "" }
+        return """
+            curl --cacert \(out)/ca.pem --cert \(out)/cert.pem --key \(out)/key.pem -X POST \\
+              -H 'mag-identifier: \(client["mag_identifier"]?.string ?? "")' \\
+              -H 'Authorization: Bearer \(client["access_token"]?.string ?? "")' PROVIDER_URL
+
+
             """
     }
 }

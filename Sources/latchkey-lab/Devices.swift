@@ -3,7 +3,7 @@ import Groundwork
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the registered devices, or act on one.",
+        abstract: "List the registered devices with who is logged in on them, or act on one.",
         discussion: "An action needs a device: latchkey-lab devices revoke-tokens 0f0c7a52-…")
 
     @OptionGroup var lab: AdminOptions
@@ -44,9 +44,11 @@ struct Devices: AsyncParsableCommand {
     }
 
     private static func line(_ device: JSON) -> String {
-        [
-            device["mag_identifier"]?.string ?? "", device["status"]?.string ?? "",
-            device["connected"]?.bool == true ? "connected" : "-", device["name"]?.string ?? "",
-        ].joined(separator: "  ")
+        let users = (device["logged_in"]?.array ?? []).compactMap(\.string)
+        return
+            ([
+                device["mag_identifier"]?.string ?? "", device["status"]?.string ?? "",
+                device["connected"]?.bool == true ? "connected" : "-", device["name"]?.string ?? "",
+            ] + (users.isEmpty ? [] : [users.joined(separator: ", ")])).joined(separator: "  ")
     }
 }

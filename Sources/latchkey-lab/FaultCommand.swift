@@ -22,7 +22,7 @@ struct FaultCommand: AsyncParsableCommand {
         @Argument(help: "delay, drop, drop-answer, status, error or captive-portal.")
         var kind: String
 
-        @Option(help: "E1 to E18, L1 to L3; every endpoint if not given.")
+        @Option(help: "E1 to E20, E3a to E3c for the login pages, L1 to L3; every endpoint if not given.")
         var endpoint: String?
 
         @Option(help: "How many requests are struck; all until cleared if not given.")

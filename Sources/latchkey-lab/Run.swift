@@ -4,7 +4,12 @@ import GatewayLab
 import Groundwork
 
 struct Run: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Run the gateway, its broker and its admin page.")
+    static let configuration = CommandConfiguration(
+        abstract: "Run the gateway, its broker and its admin page.",
+        discussion: """
+            People log in as alice with the password alice-password, and as bob with bob-password: on a board, on the
+            login page of a browser, or by letting a device in with one on which they are logged in already.
+            """)
 
     @Option(help: "Directory for keys, registrations and retained messages; without it nothing is kept.")
     var data: String?
@@ -64,6 +69,8 @@ struct Run: AsyncParsableCommand {
         let lab = try await Lab.start(configuration)
         print("gateway     \(lab.baseURL)")
         if let port = lab.brokerPort { print("broker      \(host):\(port)") }
+        let users = configuration.users.map { "\($0.name) (\($0.password))" }
+        print("users       \(users.joined(separator: ", "))")
         print("admin page  \(lab.adminURL)")
         // A program that reads these lines through a pipe waits for them.
         fflush(nil)
@@ -86,6 +93,10 @@ struct LifeOptions: ParsableArguments {
     var certificateLife = Lives().deviceCertificate
     @Option(help: "Enrollment URLs.")
     var enrollmentLife = Lives().enrollmentURL
+    @Option(help: "Log-ins that wait for somebody to authorize them.")
+    var authorizationLife = Lives().authorization
+    @Option(help: "Authorization codes.")
+    var codeLife = Lives().authorizationCode
 
     var lives: Lives {
         var lives = Lives()
@@ -95,11 +106,15 @@ struct LifeOptions: ParsableArguments {
         lives.clientCredentials = clientLife
         lives.deviceCertificate = certificateLife
         lives.enrollmentURL = enrollmentLife
+        lives.authorization = authorizationLife
+        lives.authorizationCode = codeLife
         return lives
     }
 
     func validate() throws {
-        let positive = [tokenLife, refreshLife, idTokenLife, certificateLife, enrollmentLife]
+        let positive = [
+            tokenLife, refreshLife, idTokenLife, certificateLife, enrollmentLife, authorizationLife, codeLife,
+        ]
         guard positive.allSatisfy({ $0 > 0 }), clientLife >= 0 else {
             throw ValidationError("A life must be a positive number of seconds.")
         }

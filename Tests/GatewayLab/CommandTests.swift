@@ -5,6 +5,8 @@ import Testing
 extension GatewayLabTests {
     @Suite("The latchkey-lab command")
     struct CommandTests {
+        private static let master = "5c0e7a11-1ab0-4f6e-8d1e-1a7c4e1a9e47"
+
         /// The program, which the build puts beside the tests.
         static let program: String = {
             let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -49,6 +51,45 @@ extension GatewayLabTests {
                   active  -  phone
                 ended
 
+                """)
+        }
+
+        @Test("names its users, shows who is logged in where, and lets a client of theirs into a log-in")
+        func users() async throws {
+            let directory = FileManager.default.temporaryDirectory.appendingPathComponent("users-" + UUID().uuidString).path
+            defer { try? FileManager.default.removeItem(atPath: directory) }
+            let script = """
+                exec 3< <(exec \(Self.program) run --port 0 --admin-port 0 --no-broker 2>&1)
+                set -eu
+                lab=$!
+                trap 'kill "$lab"' EXIT
+                while read -r what rest <&3; do
+                    case $what in users) echo "$rest" ;; gateway) gateway=$rest ;; admin) admin=${rest#page  }; break ;; esac
+                done
+                \(Self.program) client --admin "$admin" --name phone --user alice --out \(directory) > \(directory).txt
+                \(Self.program) devices --admin "$admin" | sed 's/^[^ ]*//'
+                \(Self.program) devices --admin "$admin" --json | tr -d ' \\n' | grep -o '"logged_in":[^]]*]'
+                \(Self.program) logins --admin "$admin"
+                url=$(curl -s --cacert \(directory)/ca.pem "$gateway/auth/oauth/v2/authorize?client_id=\(Self.master)&response_type=code&display=social_login" \\
+                    | grep -o '"auth_url":"[^"]*device[^"]*' | cut -d'"' -f4)
+                \(Self.program) logins --admin "$admin" | cut -d' ' -f3-
+                sed -n '/^curl/,/PROVIDER_URL/p' \(directory).txt | sed "s,PROVIDER_URL,$url," | bash
+                \(Self.program) logins --admin "$admin" | cut -d' ' -f3-
+                \(Self.program) logins refuse "$url" --admin "$admin"
+                \(Self.program) logins authorize "$url" --user bob --admin "$admin" 2>&1 | head -1 || true
+                rm \(directory).txt
+                """
+            let said = try await run("bash", ["-c", script]).output
+            #expect(said == """
+                alice (alice-password), bob (bob-password)
+                  active  -  phone  alice
+                "logged_in":["alice"]
+                no log-ins
+                waiting  -  -
+                authorized
+                authorized  alice  -
+                refused
+                Error: the lab refused: the lab has no open log-in \(said.split(separator: " ").last ?? "")
                 """)
         }
 

@@ -97,7 +97,11 @@ func run(_ program: String, _ arguments: [String], input: [UInt8] = []) async th
         return try FileHandle(forUpdating: url)
     }
     let (output, errors) = (try file("output"), try file("errors"))
-    process.standardInput = try file("input", input)
+    let given = try file("input", input)
+    // A process keeps its files open for good, and Foundation's next start reads past its buffer when more than a
+    // thousand are open.
+    defer { for handle in [output, errors, given] { try? handle.close() } }
+    process.standardInput = given
     process.standardOutput = output
     process.standardError = errors
     let (ended, end) = AsyncStream<Void>.makeStream()

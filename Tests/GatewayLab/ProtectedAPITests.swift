@@ -141,19 +141,6 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the provider list names local log-in alone (E3)")
-        func providers() async throws {
-            try await Workshop.open { shop in
-                let client = try await shop.initialize(try await shop.board())
-                let path =
-                    "\(Endpoint.authorization.path)?client_id=\(client.id)&response_type=code&display=social_login"
-                let reply = try await shop.curl.send("GET", path)
-                #expect(reply.json == ["idp": "enterprise", "providers": []])
-                let unknown = try await shop.curl.send("GET", path.replacingOccurrences(of: client.id, with: "nobody"))
-                #expect(unknown.status == 401 && unknown.errorCode == "3000201")
-            }
-        }
-
         @Test("a wrong method is 405 with Allow and no x-ca-err, an unknown path 404, a long body 413 (0.4)")
         func outsideTheProtocol() async throws {
             try await Workshop.open({ $0.prefix = "lab" }) { shop in

@@ -47,7 +47,7 @@ struct CallTarget: Equatable {
         return CallTarget(host: host, port: port, url: "\(scheme)\(host):\(port)" + (path.hasPrefix("/") ? path : "/" + path))
     }
 
-    private static func checkCharacters(_ text: String) throws(GatewayError) {
+    static func checkCharacters(_ text: String) throws(GatewayError) {
         guard text.utf8.count <= lengthLimit else { throw .pathInvalid(reason: "it is longer than \(lengthLimit) bytes") }
         // Visible ASCII without the fragment mark and what no URL holds unescaped (RFC 3986 section 2).
         let excluded = Array("#\"<>\\^`{|}".utf8)

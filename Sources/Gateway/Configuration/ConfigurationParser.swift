@@ -73,12 +73,17 @@ struct ConfigurationParser {
         return host.map { GatewayIdentity(host: $0, port: port, prefix: prefix) }
     }
 
+    /// A DNS name, or an IPv4 address as it is usually written: libcurl reads whatever else ends in a number as an address
+    /// that is written differently.
     static func isHostName(_ text: String) -> Bool {
-        (1...253).contains(text.utf8.count)
-            && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                    && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-            }
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        let areLabels = labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+        }
+        guard (1...253).contains(text.utf8.count), areLabels, let last = labels.last?.lowercased() else { return false }
+        let endsInNumber = last.hasPrefix("0x") || last.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+        return !endsInNumber || (labels.count == 4 && labels.allSatisfy { label in UInt8(label).map(String.init) == String(label) })
     }
 
     private mutating func organization() -> String? {

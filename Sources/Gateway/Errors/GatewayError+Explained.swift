@@ -37,6 +37,13 @@ extension GatewayError: Explained {
         case .idTokenExpired: "id-token-expired"
         case .idTokenForOtherClient: "id-token-for-other-client"
         case .idTokenForOtherDevice: "id-token-for-other-device"
+        case .userRequired: "user-required"
+        case .userCredentialsUnusable: "user-credentials-unusable"
+        case .proximityNotOffered: "proximity-not-offered"
+        case .authorizationEnded: Refusal.Meaning.authorizationEnded.rawValue
+        case .authorizationStateMismatch: "authorization-state-mismatch"
+        case .providerURLInvalid: "provider-url-invalid"
+        case .providerURLForeign: "provider-url-foreign"
         }
     }
 
@@ -82,6 +89,13 @@ extension GatewayError: Explained {
         case .idTokenExpired: "the id_token has ended"
         case .idTokenForOtherClient: "the id_token is for another client (aud)"
         case .idTokenForOtherDevice: "the id_token is for another device (azp)"
+        case .userRequired: "nobody is logged in on this board"
+        case .userCredentialsUnusable(let reason): "cannot log in with this: \(reason)"
+        case .proximityNotOffered: "the gateway does not offer log-in by another device"
+        case .authorizationEnded: "the log-in was begun before this board's client credentials were dropped"
+        case .authorizationStateMismatch: "the authorization code belongs to another log-in (state)"
+        case .providerURLInvalid(let reason): "cannot authorise this: \(reason)"
+        case .providerURLForeign(let gateway): "what should be authorised is not at \(gateway)"
         }
     }
 
@@ -113,6 +127,12 @@ extension GatewayError: Explained {
         case .idTokenMalformed, .idTokenAlgorithmUnsupported, .idTokenSignatureInvalid, .idTokenForOtherClient,
             .idTokenForOtherDevice:
             "report it to the gateway's administrator: the token was not accepted"
+        case .userRequired: "log in: latchkey login"
+        case .userCredentialsUnusable: nil
+        case .proximityNotOffered: "log in with user name and password, or ask the gateway's administrator to offer it"
+        case .authorizationEnded, .authorizationStateMismatch: "begin the log-in again"
+        case .providerURLInvalid, .providerURLForeign:
+            "authorise nothing from this device unless you know it; devices of this gateway show its own address"
         case .configurationMissing: nil
         }
     }
@@ -153,7 +173,13 @@ extension GatewayError: Explained {
         case .idTokenForOtherDevice: 130_104
         case .idTokenSignatureInvalid: 130_105
         case .idTokenAlgorithmUnsupported: 130_106
-        case .awaitingActivation: nil
+        case .userRequired: 120_005
+        case .userCredentialsUnusable: 130_002
+        case .proximityNotOffered: 100_103
+        case .authorizationStateMismatch: 131_001
+        case .providerURLInvalid: 650_102
+        case .providerURLForeign: 650_104
+        case .awaitingActivation, .authorizationEnded: nil
         }
     }
 }
@@ -179,6 +205,7 @@ extension Refusal {
         case .tokenLimitReached: "revoke tokens of this client at the gateway"
         case .tokenScopeInsufficient: "ask for the scope that the called API demands"
         case .tokenDisabled: "ask the gateway's administrator to enable the client"
+        case .authorizationEnded: "begin the log-in again; it has to be authorised within a short time"
         default: nil
         }
     }
@@ -211,6 +238,8 @@ extension Refusal.Meaning {
         case .tokenScopeInsufficient: "the access token lacks a scope"
         case .tokenMissing: "there is no access token, or more than one"
         case .tokenDisabled: "the token or its client is disabled"
+        case .authorizationEnded: "the log-in is over or was never begun"
+        case .authorizationDenied: "the log-in was denied"
         case .other: "the gateway refused"
         }
     }

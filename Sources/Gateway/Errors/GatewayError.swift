@@ -67,4 +67,21 @@ public enum GatewayError: Error, Equatable, Sendable {
     case idTokenExpired
     case idTokenForOtherClient
     case idTokenForOtherDevice
+
+    // MARK: Users
+
+    /// Nobody is logged in, or the gateway has ended the log-in.
+    case userRequired
+    /// A user name or password that no request could carry; nothing was sent.
+    case userCredentialsUnusable(reason: String)
+    /// The gateway does not offer log-in by another device.
+    case proximityNotOffered
+    /// The authorization session was begun with client credentials that this board does not have any more.
+    case authorizationEnded
+    /// An authorization code came with another state than this board's: it is of another log-in.
+    case authorizationStateMismatch
+    /// What another device wants authorised is no URL that may be called.
+    case providerURLInvalid(reason: String)
+    /// What another device wants authorised is not at this gateway; it was not called.
+    case providerURLForeign(gateway: GatewayIdentity)
 }

@@ -9,6 +9,11 @@ public enum GatewayOperation: String, Sendable, Equatable, CaseIterable {
     case revokeToken = "revoke-token"
     case discover = "discover"
     case fetchKeys = "fetch-keys"
+    case beginAuthorization = "begin-authorization"
+    case pollAuthorization = "poll-authorization"
+    case authorizeDevice = "authorize-device"
+    case readUserInfo = "read-user-info"
+    case logOut = "log-out"
     case call
 
     /// Completes "cannot …".
@@ -23,6 +28,11 @@ public enum GatewayOperation: String, Sendable, Equatable, CaseIterable {
         case .revokeToken: "revoke the tokens"
         case .discover: "read the gateway's discovery document"
         case .fetchKeys: "fetch the gateway's signing keys"
+        case .beginAuthorization: "begin an authorization"
+        case .pollAuthorization: "ask whether the log-in was authorised"
+        case .authorizeDevice: "authorise the other device"
+        case .readUserInfo: "read who the user is"
+        case .logOut: "log the user out"
         case .call: "call the gateway"
         }
     }

@@ -84,6 +84,8 @@ extension Refusal {
         case tokenScopeInsufficient = "token-scope-insufficient"
         case tokenMissing = "token-missing"
         case tokenDisabled = "token-disabled"
+        case authorizationEnded = "authorization-ended"
+        case authorizationDenied = "authorization-denied"
         case other = "refused"
     }
 
@@ -98,10 +100,12 @@ extension Refusal {
         case 105: .deviceAlreadyRegistered
         case 108: .deviceNotActive
         case 109: .notAMasterClient
+        case 110: .authorizationEnded
         case 113: .grantInvalid
         case 115: .scopeNotRegistered
         case 117: .clientNotAuthorized
         case 119: .grantTypeUnsupported
+        case 123, 124: .authorizationDenied
         case 132 where operation == .fetchConfiguration: .enrollmentRefused
         case 132: .serverMisconfigured
         case 135: .tokenLimitReached

@@ -31,6 +31,16 @@ enum CertificateAnswer {
             chain: try chain(response.body, for: key), magIdentifier: identifiers[0], isActive: status == "activated")
     }
 
+    /// The id_token that a registration with a session has to bring, not validated yet.
+    static func session(_ response: HTTPResponse) throws(AnswerFault) -> (value: SecretBytes, type: String) {
+        let (values, types) = (response.headers.all("id-token"), response.headers.all("id-token-type"))
+        guard values.count == 1, types.count == 1 else { throw AnswerFault("it has not one id-token and one id-token-type") }
+        guard AnswerFault.isVisible(values[0]), AnswerFault.isVisible(types[0]) else {
+            throw AnswerFault("its id-token is not printable")
+        }
+        return (SecretBytes(utf8: values[0]), types[0])
+    }
+
     /// The certificate of a body in PEM, with the chain that may follow it.
     static func chain(_ body: [UInt8], for key: PublicKey) throws(AnswerFault) -> [Certificate] {
         guard let chain = try? Certificate.all(inPEM: String(decoding: body, as: UTF8.self)), let leaf = chain.first else {

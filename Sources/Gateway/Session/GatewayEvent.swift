@@ -33,6 +33,17 @@ public enum GatewayEvent: Sendable, Equatable {
     case tokenDidFail(GatewayError)
     case tokensDidRevoke
 
+    /// `grant` is `password` or `authorization_code`.
+    case userWillAuthenticate(grant: String)
+    case userDidAuthenticate(userName: String?)
+    case userDidFailToAuthenticate(GatewayError)
+    case userTokenDidArrive(grant: String, expires: Date)
+    case userWillLogout(userName: String?)
+    /// Nobody is logged in any more: by ``userWillLogout(userName:)``, with the registration, or as the gateway takes the
+    /// user's tokens no more.
+    case userDidLogout(userName: String?)
+    case userDidFailToLogout(GatewayError)
+
     /// Stable and for programs.
     public var name: String {
         switch self {
@@ -57,6 +68,13 @@ public enum GatewayEvent: Sendable, Equatable {
         case .tokenDidArrive: "token-did-arrive"
         case .tokenDidFail: "token-did-fail"
         case .tokensDidRevoke: "tokens-did-revoke"
+        case .userWillAuthenticate: "user-will-authenticate"
+        case .userDidAuthenticate: "user-did-authenticate"
+        case .userDidFailToAuthenticate: "user-did-fail-to-authenticate"
+        case .userTokenDidArrive: "user-token-did-arrive"
+        case .userWillLogout: "user-will-logout"
+        case .userDidLogout: "user-did-logout"
+        case .userDidFailToLogout: "user-did-fail-to-logout"
         }
     }
 
@@ -64,7 +82,8 @@ public enum GatewayEvent: Sendable, Equatable {
     public var error: GatewayError? {
         switch self {
         case .clientDidFailToInitialize(let error), .deviceDidFailToRegister(let error), .deviceDidFailToRenew(let error),
-            .deviceDidFailToDeregister(let error), .tokenDidFail(let error): error
+            .deviceDidFailToDeregister(let error), .tokenDidFail(let error), .userDidFailToAuthenticate(let error),
+            .userDidFailToLogout(let error): error
         case .registrationDidDrop(let refusal): .refused(refusal)
         default: nil
         }
@@ -92,8 +111,15 @@ extension GatewayEvent: CustomStringConvertible {
         case .deviceDidResetLocally: "local data of the gateway removed"
         case .tokenDidArrive(let grant, let expires): "access token obtained by \(grant), until \(expires.formatted(.iso8601))"
         case .tokensDidRevoke: "tokens revoked"
+        case .userWillAuthenticate(let grant): "logging in by \(grant)"
+        case .userDidAuthenticate(let name): "\(name ?? "a user") logged in"
+        case .userTokenDidArrive(let grant, let expires):
+            "access token of the user obtained by \(grant), until \(expires.formatted(.iso8601))"
+        case .userWillLogout(let name): "logging \(name ?? "the user") out"
+        case .userDidLogout(let name): "\(name ?? "the user") is logged out"
         case .clientDidFailToInitialize(let error), .deviceDidFailToRegister(let error), .deviceDidFailToRenew(let error),
-            .deviceDidFailToDeregister(let error), .tokenDidFail(let error):
+            .deviceDidFailToDeregister(let error), .tokenDidFail(let error), .userDidFailToAuthenticate(let error),
+            .userDidFailToLogout(let error):
             error.message
         }
     }

@@ -12,16 +12,19 @@ extension GatewaySession {
     ///   - path: a path below the gateway that begins with `/`, or an absolute `https` URL of a configured host. A public host
     ///     gets nothing of ours (checklist 31).
     ///   - scope: scopes needed beyond the configured ones, separated by blanks.
+    ///   - principal: in whose name. In a user's it fails with ``GatewayError/userRequired`` when nobody is logged in.
     /// - Returns: the API's own answer, also when its status is no success.
     /// - Throws: ``GatewayError`` when there was no answer, or one that is about this client, device or token.
     public func call(
-        method: String, path: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil, scope: String? = nil
+        method: String, path: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil, scope: String? = nil,
+        as principal: Principal = .board
     ) async throws -> HTTPResponse {
         let target = try CallTarget.resolve(path, at: configuration.identity)
         let security = try security(of: target)
         let request = HTTPRequest(method, target.url, headers: headers, body: body, trust: trust(security))
         if security.isPublic { return try await send(request, through: FilterChain(client: client, attempts: 1)) }
-        let chain = protectedChain(scope)
+        if principal == .user { try await requireUser() }
+        let chain = protectedChain(scope, principal)
         return try await noted {
             let response = try await send(request, through: chain)
             noteContact()
@@ -39,8 +42,8 @@ extension GatewaySession {
         }
     }
 
-    private func protectedChain(_ scope: String?) -> FilterChain {
-        let passage = Passage()
+    private func protectedChain(_ scope: String?, _ principal: Principal) -> FilterChain {
+        let passage = Passage(principal)
         return FilterChain(
             client: client, requestFilters: [CredentialsFilter(session: self, passage: passage, scope: scope)],
             responseFilters: [RecoveryFilter(session: self, passage: passage)],
@@ -48,12 +51,14 @@ extension GatewaySession {
     }
 
     /// What is injected (6.1), with the revision it was taken at.
-    fileprivate func credentials(scope: String?, _ attempts: Attempts) async throws -> (
+    fileprivate func credentials(scope: String?, as principal: Principal, _ attempts: Attempts) async throws -> (
         bearer: String, magIdentifier: String?, revision: Int
     ) {
-        try await establish(scope: scope, attempts)
+        try await establish(scope: scope, as: principal, attempts)
         let holdings = try await holdings()
-        guard let token = holdings.accessToken else { throw GatewayError.noGrantApplies }
+        guard let token = holdings[principal].access else {
+            throw principal == .user ? GatewayError.userRequired : .noGrantApplies
+        }
         return ("Bearer " + token.value.exposedText(), holdings.device?.magIdentifier, revision)
     }
 
@@ -65,9 +70,12 @@ extension GatewaySession {
 
 /// What the filters of one call tell each other.
 private final class Passage: Sendable {
+    let principal: Principal
     let attempts = Attempts()
     /// The session's revision that the newest attempt was made with.
     let revision = Mutex(0)
+
+    init(_ principal: Principal) { self.principal = principal }
 }
 
 /// Puts the access token and the device identifier into a request, bringing them about first.
@@ -77,7 +85,7 @@ private struct CredentialsFilter: RequestFilter {
     let scope: String?
 
     func prepare(_ request: inout HTTPRequest, attempt: Int) async throws {
-        let credentials = try await session.credentials(scope: scope, passage.attempts)
+        let credentials = try await session.credentials(scope: scope, as: passage.principal, passage.attempts)
         request.headers.set("Authorization", credentials.bearer)
         if let magIdentifier = credentials.magIdentifier { request.headers.set("mag-identifier", magIdentifier) }
         passage.revision.withLock { $0 = credentials.revision }
@@ -95,7 +103,7 @@ private struct RecoveryFilter: ResponseFilter {
         case .fail(let error): throw error
         case .recover(let recovery, let refusal):
             guard !passage.attempts.isSpent else { throw GatewayError.refused(refusal) }
-            try await session.recover(recovery, since: passage.revision.withLock { $0 })
+            try await session.recover(recovery, as: passage.principal, since: passage.revision.withLock { $0 })
             return .restart
         }
     }

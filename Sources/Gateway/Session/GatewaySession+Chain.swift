@@ -33,12 +33,12 @@ extension GatewaySession {
     /// Brings about everything a protected call needs: client credentials, registration, certificate, access token.
     ///
     /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
-    public func ready() async throws { try await establish(scope: nil, Attempts()) }
+    public func ready() async throws { try await establish(scope: nil, as: .board, Attempts()) }
 
-    /// A valid access token.
+    /// A valid access token of the board's own.
     /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
     public func accessToken(scope: String? = nil) async throws -> AccessToken {
-        try await establish(scope: scope, Attempts())
+        try await establish(scope: scope, as: .board, Attempts())
         return try await currentToken()
     }
 
@@ -50,7 +50,7 @@ extension GatewaySession {
 
     /// Forgets the access token, as somebody refused it; the next use obtains another. The refresh token stays.
     public func dropAccessToken() async throws {
-        try await recover(.dropAccessToken, since: revision)
+        try await recover(.dropAccessToken, as: .board, since: revision)
     }
 
     private func currentToken() async throws -> AccessToken {
@@ -60,13 +60,13 @@ extension GatewaySession {
 
     // MARK: Walking the chain
 
-    func establish(scope: String?, _ attempts: Attempts) async throws {
+    func establish(scope: String?, as principal: Principal, _ attempts: Attempts) async throws {
         var last: Refusal?
         while attempts.take() {
-            if try await firstMissing(scope) == nil { return }
+            if try await firstMissing(scope, principal) == nil { return }
             do {
-                return try await flights.join(.establish(scope: scope)) {
-                    try await self.noted { try await self.walk(scope) }
+                return try await flights.join(.establish(scope: scope, principal)) {
+                    try await self.noted { try await self.walk(scope, principal) }
                 }
             } catch let restart as ChainRestart {
                 last = restart.refusal
@@ -78,34 +78,49 @@ extension GatewaySession {
         throw GatewayError.refused(last)
     }
 
-    private func firstMissing(_ scope: String?) async throws -> ChainStep? {
+    private func firstMissing(_ scope: String?, _ principal: Principal) async throws -> ChainStep? {
         let holdings = try await holdings()
-        return ChainStep.allCases.first { !isSatisfied($0, holdings, scope) }
+        return ChainStep.allCases.first { !isSatisfied($0, holdings, scope, principal) }
     }
 
-    private func isSatisfied(_ step: ChainStep, _ holdings: Holdings, _ scope: String?) -> Bool {
+    private func isSatisfied(_ step: ChainStep, _ holdings: Holdings, _ scope: String?, _ principal: Principal) -> Bool {
         switch step {
-        case .clientCredentials: holdings.client.map { !$0.isExpired(at: clock()) } ?? false
+        case .clientCredentials: hasClient(holdings)
         case .registration: holdings.device != nil
         case .certificate: !isRenewalDue(holdings)
         case .accessToken:
-            holdings.accessToken.map { $0.isValid(at: uptime()) && Scope.suffices($0.scope, for: scope) } ?? false
+            holdings[principal].access.map { $0.isValid(at: uptime()) && Scope.suffices($0.scope, for: scope) } ?? false
         }
     }
 
+    private func hasClient(_ holdings: Holdings) -> Bool { holdings.client.map { !$0.isExpired(at: clock()) } ?? false }
+
+    /// Inside an operation: client credentials, where there are none that last.
+    func initializeClientWhenDue() async throws {
+        if try await !hasClient(holdings()) { try await initializeClient() }
+    }
+
     /// Inside an operation. Each step is looked at when its turn comes: one before it may have changed what it finds.
-    private func walk(_ scope: String?) async throws {
+    private func walk(_ scope: String?, _ principal: Principal) async throws {
         // A board that waits for a person asks for nothing, not even for client credentials.
         if let rest = try await holdings().rest { throw rest.error }
-        do {
-            for step in ChainStep.allCases where try await !isSatisfied(step, holdings(), scope) {
+        try await recovering {
+            for step in ChainStep.allCases where try await !isSatisfied(step, holdings(), scope, principal) {
                 switch step {
                 case .clientCredentials: try await initializeClient()
                 case .registration: try await registerDevice()
                 case .certificate: try await renewWhenDue()
-                case .accessToken: try await obtainToken(scope)
+                case .accessToken: try await obtainToken(scope, as: principal)
                 }
             }
+        }
+    }
+
+    /// Inside an operation: puts right what can be after a refusal.
+    /// - Throws: ``ChainRestart`` when that was done.
+    func recovering(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
         } catch GatewayError.refused(let refusal) {
             if refusal.operation == .renewCertificate, try await holdings().rest == nil {
                 throw ChainRestart(refusal: refusal)
@@ -124,18 +139,19 @@ extension GatewaySession {
     // MARK: Putting right
 
     /// Puts right what a called API refused, unless somebody has since the request was made.
-    func recover(_ recovery: Recovery, since used: Int) async throws {
-        try await flights.join(.recover(recovery, revision: used)) {
-            if await self.revision == used { try await self.apply(recovery) }
+    func recover(_ recovery: Recovery, as principal: Principal, since used: Int) async throws {
+        try await flights.join(.recover(recovery, principal, revision: used)) {
+            if await self.revision == used { try await self.apply(recovery, principal) }
         }
     }
 
     /// Inside an operation.
-    private func apply(_ recovery: Recovery) async throws {
+    private func apply(_ recovery: Recovery, _ principal: Principal = .board) async throws {
         var next = try await holdings()
         switch recovery {
         case .dropAccessToken:
-            next.accessToken = nil
+            next[principal].access = nil
+            next.endUserWithoutTokens()
             try await commit(next)
         case .reinitializeClient:
             next.clearClient()

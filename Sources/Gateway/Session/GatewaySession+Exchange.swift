@@ -48,8 +48,15 @@ extension GatewaySession {
     func request(
         _ method: String, _ endpoint: GatewayEndpoint, query: String = "", headers: HTTPHeaders = [:], body: [UInt8]? = nil
     ) async throws -> HTTPRequest {
-        let address = configuration.endpoints[endpoint] ?? endpoint.defaultPath
-        var (request, host) = try plainRequest(method, address + query)
+        try await request(
+            method, at: (configuration.endpoints[endpoint] ?? endpoint.defaultPath) + query, headers: headers, body: body)
+    }
+
+    /// A request to an address that the gateway itself has named, with what the registration adds.
+    func request(
+        _ method: String, at address: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil
+    ) async throws -> HTTPRequest {
+        var (request, host) = try plainRequest(method, address)
         request.headers = headers
         request.body = body
         if !host.isPublic, let device = try await holdings().device {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Groundwork
 import HTTPClient
 
-/// Registration E5 and removal E7 (gateway protocol 4).
+/// Registration, E4 and E5, and removal E7 (gateway protocol 4).
 extension GatewaySession {
     /// Registers because a person wants it, also after a removal or a withdrawal.
     public func register() async throws {
@@ -18,15 +18,20 @@ extension GatewaySession {
 
     /// Inside an operation. What is asked for is on disk before it is: a repetition after a lost answer uses the same
     /// identifier and the same key.
-    func registerDevice() async throws {
+    ///
+    /// - Parameter voucher: a user who vouches is logged in by the answer, where that creates a session.
+    func registerDevice(by voucher: RegistrationVoucher = .client, userName: String? = nil) async throws {
         let deviceID = try await deviceID()
         events.send(.deviceWillRegister(deviceID: deviceID))
+        var sessionFault: GatewayError?
         do {
             let key = try await pendingKey()
-            let device = try await requestRegistration(deviceID, key)
+            let (device, session) = try await requestRegistration(deviceID, key, voucher)
             var next = try await holdings()
             next.device = device
             next.pendingKey = nil
+            next.rest = nil
+            sessionFault = try await admit(session, to: &next, userName)
             try await commit(next)
             client.forgetConnections()
             try announce(device)
@@ -34,6 +39,22 @@ extension GatewaySession {
             if case .awaitingActivation = error { throw error }
             events.send(.deviceDidFailToRegister(error))
             throw error
+        }
+        if let sessionFault { throw sessionFault }
+    }
+
+    /// Logs the user in who vouched.
+    /// - Returns: why that cannot be. The registration stands nevertheless: its certificate is for this board's key.
+    private func admit(
+        _ session: (value: SecretBytes, type: String)?, to holdings: inout Holdings, _ userName: String?
+    ) async throws -> GatewayError? {
+        guard let session else { return nil }
+        do {
+            let idToken = try await validated(session.value, type: session.type, holdings)
+            holdings.user = HeldUser(name: userName, loggedInAt: clock(), tokens: HeldTokens(id: idToken))
+            return nil
+        } catch let error as GatewayError {
+            return error
         }
     }
 
@@ -55,18 +76,22 @@ extension GatewaySession {
         return key
     }
 
-    private func requestRegistration(_ deviceID: String, _ key: PrivateKey) async throws -> Device {
+    private func requestRegistration(
+        _ deviceID: String, _ key: PrivateKey, _ voucher: RegistrationVoucher
+    ) async throws -> (device: Device, session: (value: SecretBytes, type: String)?) {
         guard let credentials = try await holdings().client else { throw GatewayError.notRegistered }
         let registration = RegistrationRequest(
-            deviceID: deviceID, device: board, organization: configuration.organization, credentials: credentials)
+            deviceID: deviceID, device: board, organization: configuration.organization, credentials: credentials,
+            voucher: voucher)
         let request = try await request(
-            "POST", .registerClient, headers: registration.headers, body: try registration.body(for: key))
+            "POST", voucher.endpoint, headers: registration.headers, body: try registration.body(for: key))
         let response = try await succeed(request, for: .registerDevice)
         do {
             let answer = try CertificateAnswer.registration(response, for: key.publicKey)
-            return Device(
+            let device = Device(
                 key: key, chain: answer.chain, magIdentifier: answer.magIdentifier, isActive: answer.isActive,
                 registeredAt: clock())
+            return (device, voucher.createsSession ? try CertificateAnswer.session(response) : nil)
         } catch {
             throw GatewayError.registrationAnswerInvalid(reason: error.reason)
         }

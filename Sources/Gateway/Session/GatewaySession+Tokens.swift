@@ -6,36 +6,42 @@ import HTTPClient
 /// The token endpoint E8 and revocation E9 (gateway protocol 5).
 extension GatewaySession {
     /// Inside an operation: an access token by the first grant that is not refused (5.3).
-    func obtainToken(_ additionalScope: String?) async throws {
+    func obtainToken(_ additionalScope: String?, as principal: Principal) async throws {
         do {
-            try await tryGrants(additionalScope)
+            switch principal {
+            case .board: try await tryGrants(grants, additionalScope, as: .board)
+            case .user: try await obtainUserToken(additionalScope)
+            }
         } catch let error as GatewayError {
             let error = try await withActivation(error)
-            events.send(.tokenDidFail(error))
+            if principal == .board { events.send(.tokenDidFail(error)) }
             throw error
         }
-        let granted = try await holdings().accessToken?.scope ?? ""
+        let granted = try await holdings()[principal].access?.scope ?? ""
         guard Scope.suffices(granted, for: additionalScope) else {
             throw GatewayError.scopeNotGranted(requested: additionalScope ?? "", granted: granted)
         }
     }
 
-    private func tryGrants(_ additionalScope: String?) async throws {
+    /// - Parameter user: who is logged in with the token that comes, where it is a log-in.
+    func tryGrants(
+        _ grants: [any Grant], _ additionalScope: String?, as principal: Principal, loggingIn user: HeldUser? = nil
+    ) async throws {
         for grant in grants {
-            let holdings = try await holdings()
+            let tokens = try await holdings()[principal]
             let situation = GrantSituation(
-                configuration: configuration, now: clock(), refreshToken: holdings.refreshToken, idToken: holdings.idToken,
+                configuration: configuration, now: clock(), refreshToken: tokens.refresh, idToken: tokens.id,
                 additionalScope: additionalScope)
             guard let request = grant.request(situation) else { continue }
             // No answer, or one that is not the gateway's: everything is kept (checklist 27).
             var response = try await send(try await tokenRequest(request), for: .obtainToken)
             defer { wipe(&response.body) }
-            if response.status == 200 { return try await accept(response, of: grant, request) }
+            if response.status == 200 { return try await accept(response, of: grant, request, as: principal, user) }
             guard let refusal = Refusal(response, to: .obtainToken) else {
                 throw GatewayError.failure(response, .obtainToken)
             }
-            let consequence = grant.consequence(of: refusal)
-            try await drop(after: consequence, refreshToken: request.spendsRefreshToken)
+            let consequence = grant.consequence(of: refusal).sparing(principal, refusal)
+            try await drop(after: consequence, refreshToken: request.spendsRefreshToken, of: principal)
             if consequence.step == .fail { throw GatewayError.refused(refusal) }
         }
         throw GatewayError.noGrantApplies
@@ -44,26 +50,30 @@ extension GatewaySession {
     private func tokenRequest(_ grant: GrantRequest) async throws -> HTTPRequest {
         guard let client = try await holdings().client else { throw GatewayError.noGrantApplies }
         var form = FormBody([("grant_type", grant.type)])
-        for field in grant.fields { form.add(field.name, field.value.exposedText()) }
         if let scope = grant.scope { form.add("scope", scope) }
         form.add("client_id", client.id)
-        form.add("client_secret", client.secret.exposedText())
         return try await request(
-            "POST", .token, headers: ["Content-Type": FormBody.contentType, "Accept": "application/json"], body: form.bytes)
+            "POST", .token, headers: ["Content-Type": FormBody.contentType, "Accept": "application/json"],
+            body: SecretForm.bytes(grant.fields + [("client_secret", client.secret)], and: form))
     }
 
-    private func drop(after consequence: GrantConsequence, refreshToken: Bool) async throws {
+    private func drop(
+        after consequence: GrantConsequence, refreshToken: Bool, of principal: Principal
+    ) async throws {
         guard refreshToken || consequence.dropsIDToken else { return }
         var next = try await holdings()
         if refreshToken {
-            next.refreshToken = nil
-            next.accessToken = nil
+            next[principal].refresh = nil
+            next[principal].access = nil
         }
-        if consequence.dropsIDToken { next.idToken = nil }
+        if consequence.dropsIDToken { next[principal].id = nil }
+        next.endUserWithoutTokens()
         try await commit(next)
     }
 
-    private func accept(_ response: HTTPResponse, of grant: any Grant, _ request: GrantRequest) async throws {
+    private func accept(
+        _ response: HTTPResponse, of grant: any Grant, _ request: GrantRequest, as principal: Principal, _ user: HeldUser?
+    ) async throws {
         let answer: TokenAnswer
         do {
             answer = try TokenAnswer(response.body)
@@ -71,21 +81,26 @@ extension GatewaySession {
             throw GatewayError.tokenAnswerInvalid(reason: error.reason)
         }
         var next = try await holdings()
-        let granted = answer.scope ?? request.scope ?? next.accessToken?.scope ?? configuration.scope ?? ""
+        if let user { next.user = user }
+        let granted = answer.scope ?? request.scope ?? next[principal].access?.scope ?? configuration.scope ?? ""
         let token = HeldToken(
             value: answer.accessToken, lifetime: answer.lifetime, scope: granted, at: clock(), uptime: uptime())
-        next.accessToken = token
-        next.refreshToken = answer.refreshToken
-        if let idToken = try await validated(answer, next) { next.idToken = idToken }
+        next[principal].access = token
+        next[principal].refresh = answer.refreshToken
+        if let value = answer.idToken { next[principal].id = try await validated(value, type: answer.idTokenType, next) }
         let wasPending = next.device?.isActive == false
         next.device?.isActive = true
         try await commit(next)
         if wasPending, let device = next.device { events.send(.deviceDidActivate(magIdentifier: device.magIdentifier)) }
-        events.send(.tokenDidArrive(grant: grant.name, expires: token.token(at: clock(), uptime: uptime()).expiresAt))
+        let expires = token.token(at: clock(), uptime: uptime()).expiresAt
+        switch principal {
+        case .board: events.send(.tokenDidArrive(grant: grant.name, expires: expires))
+        case .user: events.send(.userTokenDidArrive(grant: grant.name, expires: expires))
+        }
     }
 
     /// While the device awaits activation, "not active" is no failure but what was announced.
-    private func withActivation(_ error: GatewayError) async throws -> GatewayError {
+    func withActivation(_ error: GatewayError) async throws -> GatewayError {
         guard case .refused(let refusal) = error, refusal.meaning == .deviceNotActive,
             let device = try await holdings().device, !device.isActive
         else { return error }
@@ -94,11 +109,9 @@ extension GatewaySession {
 
     // MARK: id_token
 
-    private func validated(_ answer: TokenAnswer, _ holdings: Holdings) async throws -> HeldIDToken? {
-        guard let value = answer.idToken else { return nil }
-        guard answer.idTokenType == HeldIDToken.jwtBearer else {
-            return HeldIDToken(value: value, type: answer.idTokenType, expires: nil)
-        }
+    /// - Parameter holdings: the client and the device that it has to be for.
+    func validated(_ value: SecretBytes, type: String, _ holdings: Holdings) async throws -> HeldIDToken {
+        guard type == HeldIDToken.jwtBearer else { return HeldIDToken(value: value, type: type, expires: nil) }
         guard let client = holdings.client, let device = holdings.device else { throw GatewayError.notRegistered }
         let compact = value.exposedText()
         var keys: KeySet?
@@ -106,7 +119,7 @@ extension GatewaySession {
         let validation = IDTokenValidation(
             clientID: client.id, clientSecret: client.secret, magIdentifier: device.magIdentifier, now: clock())
         return HeldIDToken(
-            value: value, type: answer.idTokenType, expires: try validation.validate(compact, keys: keys))
+            value: value, type: type, expires: try validation.validate(compact, keys: keys))
     }
 
     /// The published keys, read again once when they lack the one that is needed (checklist 23).
@@ -139,15 +152,27 @@ extension GatewaySession {
 
     private func revoke() async throws {
         let current = try await holdings()
-        if let token = current.refreshToken, let client = current.client {
-            let query = "?token=\(percentEncoded(token.exposedText()))&token_type_hint=refresh_token"
-            let request = try await request("DELETE", .revoke, query: query, headers: ["Authorization": client.basic])
-            _ = try await succeed(request, for: .revokeToken)
-        }
+        if let token = current.refreshToken, let client = current.client { try await revoke(token, by: client) }
         var next = try await holdings()
         next.accessToken = nil
         next.refreshToken = nil
         try await commit(next)
         events.send(.tokensDidRevoke)
+    }
+
+    /// E9.
+    func revoke(_ refreshToken: SecretBytes, by client: ClientCredentials) async throws {
+        let query = "?token=\(percentEncoded(refreshToken.exposedText()))&token_type_hint=refresh_token"
+        let request = try await request("DELETE", .revoke, query: query, headers: ["Authorization": client.basic])
+        _ = try await succeed(request, for: .revokeToken)
+    }
+}
+
+extension GrantConsequence {
+    /// A refusal that says nothing of the token ends nobody's log-in, as a person would have to come back for it (5.3).
+    fileprivate func sparing(_ principal: Principal, _ refusal: Refusal) -> GrantConsequence {
+        let isPassing =
+            refusal.status >= 500 || refusal.status == 429 || [.deviceNotActive, .tokenLimitReached].contains(refusal.meaning)
+        return principal == .user && isPassing ? GrantConsequence(step: .fail) : self
     }
 }

@@ -32,6 +32,7 @@ public actor GatewaySession {
     private var loaded: Holdings?
     /// Rises with every change, so that a recovery can see whether somebody else has recovered already.
     private(set) var revision = 0
+    private var lastLogIn = 0
     var publishedKeys: KeySet?
     var renewalPause = Backoff(initial: .seconds(60), cap: .seconds(6 * 3600))
     /// No renewal by the agent itself before this ``uptime``.
@@ -41,9 +42,13 @@ public actor GatewaySession {
 
     /// What is done at most once at a time.
     enum Operation: Hashable {
-        case establish(scope: String?)
-        case recover(Recovery, revision: Int)
-        case register, renew, deregister, reset, revoke
+        case establish(scope: String?, Principal)
+        case recover(Recovery, Principal, revision: Int)
+        case register, renew, deregister, reset, revoke, initialize
+        /// Each is its own: two people may log in one after the other.
+        case logIn(Int)
+        case name(Int)
+        case logOut(force: Bool)
     }
 
     /// - Parameters:
@@ -90,8 +95,19 @@ public actor GatewaySession {
     func commit(_ next: Holdings) async throws {
         let current = try await holdings()
         try await vault.commit(try HoldingsChanges(from: current, to: next, scope: configuration.identity.scope).changes)
+        replace(current, by: next)
+    }
+
+    private func replace(_ current: Holdings, by next: Holdings) {
         loaded = next
         revision += 1
+        if let user = current.user, next.user == nil { events.send(.userDidLogout(userName: user.name)) }
+    }
+
+    /// A number for a log-in.
+    func nextLogIn() -> Int {
+        lastLogIn += 1
+        return lastLogIn
     }
 
     /// Removes everything, also what cannot be read.
@@ -101,8 +117,7 @@ public actor GatewaySession {
         var left = Holdings(rest: rest)
         left.adopt(configuration)
         try await vault.commit(removals + HoldingsChanges(from: Holdings(), to: left, scope: scope).changes)
-        loaded = left
-        revision += 1
+        replace(loaded ?? Holdings(), by: left)
     }
 
     // MARK: How it stands
@@ -116,7 +131,8 @@ public actor GatewaySession {
             lastFailure = nil
             return value
         } catch {
-            if let error = error as? GatewayError { lastFailure = .init(error: error, at: clock()) }
+            // That nobody is logged in says nothing of the board and its gateway.
+            if let error = error as? GatewayError, error != .userRequired { lastFailure = .init(error: error, at: clock()) }
             throw error
         }
     }
@@ -127,19 +143,27 @@ public actor GatewaySession {
     public func status() async throws -> GatewayStatus {
         let holdings = try await holdings()
         let now = clock()
-        let token = holdings.accessToken.flatMap { $0.isValid(at: uptime()) ? $0 : nil }
         return GatewayStatus(
             gateway: configuration.identity, masterClientID: configuration.masterClientID,
             registration: holdings.device.map { $0.isActive ? .registered : .pending } ?? .unregistered,
             deviceID: holdings.deviceID, magIdentifier: holdings.device?.magIdentifier,
             certificate: holdings.device.map { .init($0.leaf, at: now) },
             client: holdings.client.map { .init(clientID: $0.id, expiresAt: $0.expires, isStatic: $0.isStatic) },
-            token: token.map {
-                .init(
-                    receivedAt: $0.receivedAt, expiresAt: $0.token(at: now, uptime: uptime()).expiresAt, scope: $0.scope,
-                    hasRefreshToken: holdings.refreshToken != nil)
-            },
-            hasIDToken: holdings.idToken != nil, lastContact: lastContact, lastFailure: lastFailure)
+            token: tokenStatus(holdings[.board]), hasIDToken: holdings.idToken != nil,
+            user: holdings.user.map(status), lastContact: lastContact, lastFailure: lastFailure)
+    }
+
+    private func tokenStatus(_ tokens: HeldTokens) -> GatewayStatus.Token? {
+        guard let token = tokens.access, token.isValid(at: uptime()) else { return nil }
+        return .init(
+            receivedAt: token.receivedAt, expiresAt: token.token(at: clock(), uptime: uptime()).expiresAt, scope: token.scope,
+            hasRefreshToken: tokens.refresh != nil)
+    }
+
+    func status(_ user: HeldUser) -> UserStatus {
+        UserStatus(
+            userName: user.name, loggedInAt: user.loggedInAt, hasIDToken: user.tokens.id != nil,
+            idTokenExpiresAt: user.tokens.id?.expires, token: tokenStatus(user.tokens))
     }
 
     /// What to offer where a server asks for a client certificate; `nil` before the registration.

@@ -49,6 +49,8 @@ public struct GatewayStatus: Sendable, Equatable {
     /// `nil` when there is no valid access token.
     public let token: Token?
     public let hasIDToken: Bool
+    /// `nil` when nobody is logged in.
+    public let user: UserStatus?
     /// When the gateway last answered, since the start.
     public let lastContact: Date?
     /// The newest failure since the last success, since the start.

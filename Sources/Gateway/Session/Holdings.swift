@@ -16,17 +16,27 @@ struct Holdings: Sendable {
     var accessToken: HeldToken?
     var refreshToken: SecretBytes?
     var idToken: HeldIDToken?
+    /// The person who is logged in; the tokens above are the board's own and go on beside theirs.
+    var user: HeldUser?
 
     var deviceID: String? { identifierKey.map(DeviceIdentifier.text(of:)) }
 }
 
 /// What is cleared when (gateway protocol 12.4). The configuration and other gateways' data never are.
 extension Holdings {
-    /// …201.
+    /// …201. A user stays logged in by the id_token, and not without one.
     mutating func clearClient() {
-        accessToken = nil
-        refreshToken = nil
+        for principal in Principal.allCases {
+            self[principal].access = nil
+            self[principal].refresh = nil
+        }
         client = nil
+        endUserWithoutTokens()
+    }
+
+    /// Nobody is logged in whose log-in nothing is left of.
+    mutating func endUserWithoutTokens() {
+        if let user, user.tokens.isEmpty { self.user = nil }
     }
 
     /// Another master client id in the configuration: registration and id_token stay.

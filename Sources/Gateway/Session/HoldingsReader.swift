@@ -20,7 +20,8 @@ struct HoldingsReader {
         Holdings(
             identifierKey: try key(.identifierKey), pendingKey: try key(.pendingKey), device: try device(),
             renewedChain: try chain(.renewedCertificates), rest: rest(), client: client(),
-            accessToken: accessToken(at: now, uptime: uptime), refreshToken: records[.refreshToken], idToken: idToken())
+            accessToken: accessToken(of: .board, at: now, uptime: uptime), refreshToken: records[.refreshToken],
+            idToken: idToken(of: .board), user: user(at: now, uptime: uptime))
     }
 
     private func key(_ record: HoldingsRecord) throws -> PrivateKey? {
@@ -74,8 +75,18 @@ struct HoldingsReader {
             isStatic: terms["static"]?.bool ?? false)
     }
 
-    private func accessToken(at now: Date, uptime: Duration) -> HeldToken? {
-        guard let value = records[.accessToken], let terms = terms(.accessTokenTerms),
+    /// Absent in vaults of a time before there were users.
+    private func user(at now: Date, uptime: Duration) -> HeldUser? {
+        guard let terms = terms(.user), let loggedInAt = Self.date(terms["logged_in_at"]) else { return nil }
+        let tokens = HeldTokens(
+            access: accessToken(of: .user, at: now, uptime: uptime), refresh: records[.userRefreshToken],
+            id: idToken(of: .user))
+        return tokens.isEmpty ? nil : HeldUser(name: terms["name"]?.string, loggedInAt: loggedInAt, tokens: tokens)
+    }
+
+    private func accessToken(of principal: Principal, at now: Date, uptime: Duration) -> HeldToken? {
+        let place = HoldingsRecord.tokens(of: principal)
+        guard let value = records[place.access], let terms = terms(place.accessTerms),
             let receivedAt = Self.date(terms["received_at"]), let lifetime = terms["lifetime"]?.number
         else { return nil }
         return HeldToken(
@@ -83,8 +94,9 @@ struct HoldingsReader {
             uptime: uptime)
     }
 
-    private func idToken() -> HeldIDToken? {
-        guard let value = records[.idToken], let terms = terms(.idTokenTerms), let type = terms["type"]?.string else {
+    private func idToken(of principal: Principal) -> HeldIDToken? {
+        let place = HoldingsRecord.tokens(of: principal)
+        guard let value = records[place.id], let terms = terms(place.idTerms), let type = terms["type"]?.string else {
             return nil
         }
         return HeldIDToken(value: value, type: type, expires: Self.date(terms["expires"]))

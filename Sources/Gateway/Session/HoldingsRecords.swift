@@ -19,15 +19,39 @@ enum HoldingsRecord: String, CaseIterable {
     case refreshToken = "refresh-token"
     case idToken = "id-token"
     case idTokenTerms = "id-token-terms"
+    case user = "user"
+    case userAccessToken = "user-access-token"
+    case userAccessTokenTerms = "user-access-token-terms"
+    case userRefreshToken = "user-refresh-token"
+    case userIDToken = "user-id-token"
+    case userIDTokenTerms = "user-id-token-terms"
 
     var kind: RecordKind {
         switch self {
         case .identifierKey, .pendingKey, .deviceKey: .privateKey
         case .certificates, .renewedCertificates: .certificateChain
         case .client, .clientSecret: .clientCredentials
-        case .accessToken, .refreshToken, .idToken: .token
-        case .registration, .rest, .accessTokenTerms, .idTokenTerms: .state
+        case .accessToken, .refreshToken, .idToken, .userAccessToken, .userRefreshToken, .userIDToken: .token
+        case .registration, .rest, .accessTokenTerms, .idTokenTerms, .user, .userAccessTokenTerms, .userIDTokenTerms: .state
         }
+    }
+
+    /// Where the tokens of a principal are.
+    static func tokens(of principal: Principal) -> TokenRecords {
+        switch principal {
+        case .board:
+            TokenRecords(
+                access: .accessToken, accessTerms: .accessTokenTerms, refresh: .refreshToken, id: .idToken,
+                idTerms: .idTokenTerms)
+        case .user:
+            TokenRecords(
+                access: .userAccessToken, accessTerms: .userAccessTokenTerms, refresh: .userRefreshToken, id: .userIDToken,
+                idTerms: .userIDTokenTerms)
+        }
+    }
+
+    struct TokenRecords {
+        let access, accessTerms, refresh, id, idTerms: HoldingsRecord
     }
 }
 
@@ -55,14 +79,22 @@ struct HoldingsChanges {
             set(.client, new.client.map(Self.terms))
             set(.clientSecret, new.client.map(\.secret))
         }
-        if old.accessToken != new.accessToken {
-            set(.accessToken, new.accessToken.map(\.value))
-            set(.accessTokenTerms, new.accessToken.map(Self.terms))
+        if old.user?.name != new.user?.name || old.user?.loggedInAt != new.user?.loggedInAt {
+            set(.user, new.user.map(Self.terms))
         }
-        if old.refreshToken != new.refreshToken { set(.refreshToken, new.refreshToken) }
-        if old.idToken != new.idToken {
-            set(.idToken, new.idToken.map(\.value))
-            set(.idTokenTerms, new.idToken.map(Self.terms))
+        for principal in Principal.allCases { setTokens(of: principal, from: old[principal], to: new[principal]) }
+    }
+
+    private mutating func setTokens(of principal: Principal, from old: HeldTokens, to new: HeldTokens) {
+        let records = HoldingsRecord.tokens(of: principal)
+        if old.access != new.access {
+            set(records.access, new.access.map(\.value))
+            set(records.accessTerms, new.access.map(Self.terms))
+        }
+        if old.refresh != new.refresh { set(records.refresh, new.refresh) }
+        if old.id != new.id {
+            set(records.id, new.id.map(\.value))
+            set(records.idTerms, new.id.map(Self.terms))
         }
     }
 
@@ -94,6 +126,10 @@ struct HoldingsChanges {
             "master_id": .string(client.masterID), "id": .string(client.id), "static": .bool(client.isStatic),
             "expires": client.expires.map(time) ?? .null,
         ])
+    }
+
+    private static func terms(_ user: HeldUser) -> SecretBytes {
+        bytes(["name": user.name.map { .string($0) } ?? .null, "logged_in_at": time(user.loggedInAt)])
     }
 
     private static func terms(_ token: HeldToken) -> SecretBytes {

@@ -20,6 +20,16 @@ enum Scope {
         return words.joined(separator: " ")
     }
 
+    /// What an authorization session asks for (7.1). A code with `msso_register` registers a device and does nothing else, so
+    /// it is asked for where that is wanted and nowhere else (checklist 34).
+    static func authorization(configured: String?, singleSignOn: Bool, registers: Bool) -> String {
+        var words = (configured ?? "openid").split(separator: " ").map(String.init)
+        words.removeAll { $0 == "msso_register" || ($0 == "msso" && !singleSignOn) }
+        if singleSignOn, !words.contains("openid") { words.append("openid") }
+        if registers { words.append("msso_register") }
+        return words.joined(separator: " ")
+    }
+
     static func suffices(_ granted: String, for requested: String?) -> Bool {
         words(requested ?? "").subtracting(sessionWords).isSubset(of: words(granted))
     }

@@ -38,6 +38,7 @@ struct AdminAPI {
             }
             lab.advanceClock(by: .seconds(seconds))
             return [:]
+        case ("POST", "authorizations", 3): return try await decide(path[1], path[2], input)
         case ("POST", "devices", 3), ("DELETE", "devices", 2):
             return try await device(path[1], method == "DELETE" ? "remove" : path[2])
         default: return nil
@@ -76,6 +77,17 @@ struct AdminAPI {
         case ("broker", "start"): try await lab.startBroker()
         case ("broker", "suspend"): await lab.suspendBroker()
         case ("broker", "resume"): await lab.resumeBroker()
+        default: return nil
+        }
+        return [:]
+    }
+
+    private func decide(_ session: String, _ action: String, _ input: JSON) async throws -> JSON? {
+        switch action {
+        case "authorize":
+            guard let user = input["user"]?.string else { throw BadInput(text: "user is missing") }
+            try await lab.authorize(session, as: user)
+        case "refuse": try await lab.refuse(session)
         default: return nil
         }
         return [:]

@@ -79,7 +79,7 @@ extension AdminPage {
             element("span", device.connected ? "broker" : "no broker", "badge " + (device.connected ? "good" : "quiet")));
           const list = element("dl"), days = device.certificate_ends - now;
           for (const [term, value, className] of [
-            ["mag", device.mag_identifier], ["device", device.device_id], ["user", device.user ?? "none"],
+            ["mag", device.mag_identifier], ["device", device.device_id], ["registered by", device.user ?? "itself"], ["logged in", device.logged_in.join(", ") || "nobody"],
             ["certificate", span(days) + (days < 0 ? "" : " left"), days < 0 ? "bad" : days < 30 * 86400 ? "warn" : ""],
           ]) {
             const data = element("dd", value, className);
@@ -99,6 +99,20 @@ extension AdminPage {
           add("Remove", "DELETE", "", "danger");
           card.append(title, list, buttons);
           return card;
+        }
+
+        // What a person can do about a log-in; each user of the lab has a button.
+        function decisions(login, users) {
+          const buttons = element("div", null, "row");
+          if (login.status !== "waiting") return buttons;
+          const add = (text, action, input, className) => {
+            const button = element("button", text, className);
+            button.onclick = act(() => call("POST", "authorizations/" + encodeURIComponent(login.id) + "/" + action, input));
+            buttons.append(button);
+          };
+          for (const user of users) add("As " + user, "authorize", { user });
+          add("Refuse", "refuse", {}, "danger");
+          return buttons;
         }
 
         function faultText(fault) {
@@ -124,6 +138,13 @@ extension AdminPage {
           $("device-count").textContent = state.devices.length || "";
           $("devices").replaceChildren(...state.devices.map(device => deviceCard(device, now)));
           if (!state.devices.length) $("devices").append(element("p", "No device has registered. Mint an enrollment URL and give it to a board.", "empty"));
+          const waiting = state.authorizations.filter(login => login.status === "waiting").length;
+          $("login-count").textContent = waiting ? waiting + " waiting" : "";
+          rows($("logins"), state.authorizations, login => [
+            span(login.expires_at - now), login.mag_identifier ? deviceName(login.mag_identifier) : "not registered",
+            element("span", login.status, login.status === "waiting" ? "warn" : login.status === "denied" ? "bad" : login.status === "ended" ? "quiet" : "good"),
+            login.user ?? "none", login.scopes.join(" "), decisions(login, state.users),
+          ], "Nobody has asked to log in.");
           $("message-count").textContent = state.messages.length || "";
           rows($("messages"), state.messages, message => {
             const [mag] = message.sender.split("::"), payload = element("code", message.payload || "(empty)");
@@ -173,7 +194,7 @@ extension AdminPage {
           for (const label of $("fault").querySelectorAll("[data-for]")) label.hidden = !label.dataset.for.split(" ").includes(kind);
         }
 
-        const endpoints = { E1: "enrollment", E2: "initialize client", E3: "authorize", E4: "register by user", E5: "register by client", E6: "renew", E7: "remove", E8: "token", E9: "revoke", E10: "log out", E11: "session status", E12: "userinfo", E17: "discovery", E18: "key set", L1: "hello", L2: "echo", L3: "scoped" };
+        const endpoints = { E1: "enrollment", E2: "initialize client", E3: "authorize", E3a: "login page", E3b: "consent", E3c: "enterprise log-in", E4: "register by user", E5: "register by client", E6: "renew", E7: "remove", E8: "token", E9: "revoke", E10: "log out", E11: "session status", E12: "userinfo", E17: "discovery", E18: "key set", E19: "authorize a device", E20: "poll", L1: "hello", L2: "echo", L3: "scoped" };
         for (const [id, name] of Object.entries(endpoints)) {
           const option = element("option", id + " " + name);
           option.value = id;

@@ -45,6 +45,8 @@ extension AdminPage {
         label select, label input { min-width: 0; width: 100%; }
         [hidden] { display: none !important; }
         .row { display: flex; flex-wrap: wrap; gap: .5rem; margin-bottom: .9rem; }
+        td .row { gap: .4rem; margin: 0; }
+        td button { font-size: .85rem; padding: .1rem .5rem; }
         .cards .row { gap: .4rem; margin: 0; }
         .cards button { font-size: .85rem; padding: .2rem .5rem; }
         fieldset { border: 0; padding: 0; margin: .6rem 0 0; display: flex; flex-wrap: wrap; gap: .4rem; }

@@ -83,6 +83,13 @@ enum AdminPage {
               <h2 id="devices-title">Devices <span id="device-count" class="count"></span></h2>
               <ul id="devices" class="plain cards"></ul>
             </section>
+            <section aria-labelledby="logins-title">
+              <h2 id="logins-title">Log-ins <span id="login-count" class="count"></span></h2>
+              <div class="scroll" tabindex="0" aria-labelledby="logins-title"><table>
+                <thead><tr><th>Ends</th><th>Device</th><th>Status</th><th>User</th><th>Scopes</th><th>Decide</th></tr></thead>
+                <tbody id="logins"></tbody>
+              </table></div>
+            </section>
             <section aria-labelledby="messages-title">
               <h2 id="messages-title">Messages <span id="message-count" class="count"></span></h2>
               <div class="scroll" tabindex="0" aria-labelledby="messages-title"><table>

@@ -8,6 +8,7 @@ extension AdminAPI {
 
     func state() async -> JSON {
         let sessions = await lab.brokerSessions
+        let users = await lab.loggedIn()
         let counts = lab.requestCounts.map { ($0.key.rawValue, JSON.integer(Int64($0.value))) }
         return [
             "lab": [
@@ -18,7 +19,9 @@ extension AdminAPI {
                 "clients": .array(lab.configuration.masterClients.map { .string($0.clientID) }),
             ],
             "counts": .object(Dictionary(uniqueKeysWithValues: counts)),
-            "devices": .array(await lab.devices().map { device($0, sessions: sessions) }),
+            "devices": .array(await lab.devices().map { device($0, users: users[$0.magIdentifier] ?? [], sessions: sessions) }),
+            "users": .array(lab.configuration.users.map { .string($0.name) }),
+            "authorizations": .array(await lab.authorizations().reversed().prefix(Self.shown).map(authorization)),
             "tokens": .array(await lab.accessTokens().reversed().prefix(Self.shown).map(token)),
             "sessions": .array(
                 sessions.sorted { $0.value < $1.value }.map { id, since in
@@ -30,14 +33,24 @@ extension AdminAPI {
         ]
     }
 
-    private func device(_ device: LabDevice, sessions: [String: Date]) -> JSON {
+    private func device(_ device: LabDevice, users: [String], sessions: [String: Date]) -> JSON {
         [
             "mag_identifier": .string(device.magIdentifier), "device_id": .string(device.deviceID),
             "name": .string(device.name), "user": device.user.map(JSON.string) ?? .null,
-            "status": .string(device.status.rawValue), "registered_at": .integer(device.registeredAt.epochSeconds),
+            "logged_in": .array(users.map(JSON.string)), "status": .string(device.status.rawValue),
+            "registered_at": .integer(device.registeredAt.epochSeconds),
             "certificate_serial": .string(device.certificateSerial),
             "certificate_ends": .integer(device.certificateEnds.epochSeconds),
             "connected": .bool(sessions.keys.contains { $0.hasPrefix(device.magIdentifier + "::") }),
+        ]
+    }
+
+    private func authorization(_ authorization: LabAuthorization) -> JSON {
+        [
+            "id": .string(authorization.id), "mag_identifier": authorization.magIdentifier.map(JSON.string) ?? .null,
+            "scopes": .array(authorization.scopes.map(JSON.string)), "status": .string(authorization.status.rawValue),
+            "user": authorization.user.map(JSON.string) ?? .null,
+            "expires_at": .integer(authorization.expiresAt.epochSeconds),
         ]
     }
 

@@ -31,6 +31,18 @@ struct LabState: Sendable, Equatable, Codable {
         tickets = tickets.filter { $0.value.expiresAt > now }
     }
 
+    /// Users with a living session or token, by the mag-identifier of the device.
+    func loggedIn(_ now: Date) -> [String: Set<String>] {
+        var found: [String: Set<String>] = [:]
+        func note(_ user: String?, on magIdentifier: String, until end: Date) {
+            if let user, end > now { found[magIdentifier, default: []].insert(user) }
+        }
+        for session in sessions.values { note(session.user, on: session.magIdentifier, until: session.expiresAt) }
+        for token in accessTokens.values { note(token.user, on: token.magIdentifier, until: token.expiresAt) }
+        for token in refreshTokens.values { note(token.user, on: token.magIdentifier, until: token.expiresAt) }
+        return found
+    }
+
     /// Takes back all tokens that `condition` names, refresh tokens with them.
     mutating func revokeTokens(where condition: (_ magIdentifier: String, _ clientID: String) -> Bool) {
         accessTokens = accessTokens.filter { !condition($0.value.magIdentifier, $0.value.clientID) }

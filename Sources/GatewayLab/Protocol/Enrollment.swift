@@ -92,8 +92,9 @@ extension GatewayCore {
                     "client_cert_rsa_keybits": 2048,
                 ],
                 "ble": [
-                    "msso_ble_service_uuid": "980c2f36-bde3-11e4-8dfc-aa07a5b093db",
-                    "msso_ble_characteristic_uuid": "980c34cc-bde3-11e4-8dfc-aa07a5b093db", "msso_ble_rssi": -80,
+                    "msso_ble_service_uuid": .string(configuration.proximity.service),
+                    "msso_ble_characteristic_uuid": .string(configuration.proximity.characteristic),
+                    "msso_ble_rssi": .integer(Int64(configuration.proximity.leastRSSI)),
                 ],
             ],
             "custom": [

@@ -12,6 +12,8 @@ struct GatewayCore: Sendable {
     /// Where the broker listens, if there is one.
     var brokerPort: Int?
     var state = LabState()
+    /// By session id. They live for minutes, so a lab that starts again begins without them.
+    var authorizations: [String: Authorization] = [:]
 
     var baseURL: String { Self.baseURL(configuration, port: port) }
 
@@ -45,7 +47,12 @@ struct GatewayCore: Sendable {
         switch endpoint {
         case .enrollment: return try enroll(request, now: now)
         case .clientInitialization: return try initializeClient(request, now: now)
-        case .authorization: return try listProviders(request, now: now)
+        case .authorization: return try authorize(request, now: now)
+        case .login: return try logIn(request, now: now)
+        case .consent: return try consent(request, now: now)
+        case .enterpriseLogin: return try enterpriseLogin(request, now: now)
+        case .deviceAuthorization: return try authorizeDevice(request, now: now)
+        case .poll: return try poll(request, now: now)
         case .registration: return try registerWithUser(request, now: now)
         case .clientRegistration: return try registerWithClient(request, now: now)
         case .renewal: return try renew(request, now: now)
@@ -73,7 +80,9 @@ extension Endpoint {
         case .removal: 1_001_000
         case .clientInitialization: 1_002_000
         case .clientRegistration: 1_007_000
-        case .authorization: 3_000_000
+        case .authorization, .enterpriseLogin, .deviceAuthorization, .poll: 3_000_000
+        case .login: 3_001_000
+        case .consent: 3_002_000
         case .token: 3_003_000
         case .revocation: 3_004_000
         case .logout: 3_006_000

@@ -49,6 +49,10 @@ extension GatewayCore {
             members["family_name"] = .string(user.familyName)
         }
         if token.scopes.contains("email") { members["email"] = .string("\(user.name)@lab.test") }
+        if token.scopes.contains("phone") { members["phone_number"] = user.phoneNumber.map(JSON.string) }
+        if token.scopes.contains("address"), !user.address.isEmpty {
+            members["address"] = .object(user.address.mapValues(JSON.string))
+        }
         return .json(.object(members))
     }
 

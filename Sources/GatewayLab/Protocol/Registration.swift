@@ -19,8 +19,7 @@ extension GatewayCore {
         return try register(request, at: .clientRegistration, client: client, voucher: .client, now: now)
     }
 
-    /// E4, by password or by an id_token. Authorization codes come with browser log-in, which the lab does not have,
-    /// so that every code is an invalid grant.
+    /// E4, by password, by an id_token, or by an authorization code, which has no `x-authorization-type`.
     mutating func registerWithUser(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.registration
         let client = try client(inHeader: "client-authorization", of: request, at: endpoint, now: now)
@@ -32,6 +31,11 @@ extension GatewayCore {
                     "The given resource owner credentials were not valid")
             }
             return try register(request, at: endpoint, client: client, voucher: .user(user.name), now: now)
+        case .bearer(let code) where request.header("x-authorization-type") == nil:
+            let proof = CodeProof(
+                code: code, redirectURI: request.header("redirect-uri"), verifier: request.header("code-verifier"))
+            let user = try redeemForRegistration(proof, client: client, now: now)
+            return try register(request, at: endpoint, client: client, voucher: .user(user), now: now)
         case .bearer(let token):
             guard request.header("x-authorization-type") == IDToken.type,
                 let user = try? session(ofIDToken: token, magIdentifier: nil, now: now).user
@@ -73,7 +77,9 @@ extension GatewayCore {
             headers.append(("id-token", try newSession(for: device, user: voucher.user, client: client, now: now)))
             headers.append(("id-token-type", IDToken.type))
         }
-        return .text(certificate.pem, headers: headers)
+        var response = WireResponse.text(certificate.pem, headers: headers)
+        response.note = voucher.user.map { "\($0) registered \(name)" }
+        return response
     }
 
     /// The registration that this one repeats.

@@ -50,6 +50,7 @@ extension GatewayCore {
         let device = try device(of: request, at: endpoint, missing: 107, now: now)
         let form = try form(of: request, at: endpoint)
         let magIdentifier = device.magIdentifier
+        let users = (state.loggedIn(now)[magIdentifier] ?? []).sorted()
         if let idToken = form["id_token"] {
             guard let session = try? session(ofIDToken: idToken, magIdentifier: magIdentifier, now: now) else {
                 throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The id_token is invalid or ended")
@@ -61,7 +62,9 @@ extension GatewayCore {
             session.magIdentifier != magIdentifier || !(allApps || session.clientID == client.clientID)
         }
         state.revokeTokens { mag, id in mag == magIdentifier && (allApps || id == client.clientID) }
-        return .json(["session_status": "logged out"])
+        var response = WireResponse.json(["session_status": "logged out"])
+        response.note = users.isEmpty ? nil : "\(users.joined(separator: ", ")) logged out on \(device.name)"
+        return response
     }
 
     /// E11.

@@ -31,9 +31,7 @@ extension GatewayCore {
         "password": { core, request in try core.password(request) },
         "refresh_token": { core, request in try core.refresh(request) },
         IDToken.type: { core, request in try core.assertion(request) },
-        "authorization_code": { _, _ in
-            throw GatewayFault(3_003_113, "invalid_grant", "The authorization code is unknown, used or ended")
-        },
+        "authorization_code": { core, request in try core.authorizationCode(request) },
     ]
 
     mutating func issueToken(_ request: WireRequest, now: Date) throws -> WireResponse {
@@ -85,7 +83,9 @@ extension GatewayCore {
             members["id_token"] = .string(try newSession(for: device, user: granted.user, client: client, now: now))
             members["id_token_type"] = .string(IDToken.type)
         }
-        return .json(.object(members))
+        var response = WireResponse.json(.object(members))
+        if granted.opensSession, let user = granted.user { response.note = "\(user) logged in on \(device.name)" }
+        return response
     }
 }
 
@@ -140,16 +140,21 @@ extension GatewayCore {
             opensSession: false)
     }
 
-    /// What was asked for, as far as the client is registered for it; all it is registered for when nothing was asked.
-    /// - Throws: 3003115
     private func scopes(for request: TokenRequest) throws -> [String] {
-        let registered = (master(of: request.client)?.scope ?? "").split(separator: " ").map(String.init)
-        guard let asked = request.form["scope"] else { return registered }
+        try scopes(request.form["scope"], of: master(of: request.client), at: .token)
+    }
+
+    /// What was asked for, as far as the client is registered for it; all it is registered for when nothing was asked.
+    /// - Throws: …115
+    func scopes(_ asked: String?, of master: MasterClient?, at endpoint: Endpoint) throws -> [String] {
+        let registered = (master?.scope ?? "").split(separator: " ").map(String.init)
+        guard let asked else { return registered }
         let wanted = Set(asked.split(separator: " ").map(String.init))
         let granted = registered.filter(wanted.contains)
         guard !granted.isEmpty else {
             throw GatewayFault(
-                3_003_115, "invalid_scope", "No registered scope value for this client has been requested")
+                endpoint.errorPrefix + 115, "invalid_scope",
+                "No registered scope value for this client has been requested")
         }
         return granted
     }

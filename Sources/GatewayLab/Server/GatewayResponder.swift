@@ -29,7 +29,7 @@ struct GatewayResponder: HTTPResponder {
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let (path, query) = split(request.head.path ?? "/")
-        let endpoint = endpoint(at: path)
+        let endpoint = Endpoint(at: path)
         if let endpoint { journal.count(endpoint) }
         var answer: WireResponse?
         var losesAnswer = false
@@ -38,6 +38,7 @@ struct GatewayResponder: HTTPResponder {
             case .delay(let milliseconds): try await Task.sleep(for: .milliseconds(milliseconds))
             case .drop: return try await close(context, endpoint: endpoint)
             case .dropAnswer: losesAnswer = true
+            case .status(204): answer = WireResponse(status: 204)  // Has no body (RFC 9110 section 15.3.5).
             case .status(let status): answer = .json(["error": "server_error"], status: status)
             case .error(let code, let status):
                 answer = GatewayFault(code, status: status, "server_error", "A fault that was asked for").response
@@ -48,9 +49,14 @@ struct GatewayResponder: HTTPResponder {
             answer = try await protocolAnswer(to: request, endpoint: endpoint, path: path, query: query, context)
         }
         guard let answer, !losesAnswer else { return try await close(context, endpoint: endpoint) }
+        let magIdentifier = Self.field("mag-identifier", of: request)
         journal.record(
-            .request, "\(request.method.rawValue) \(path) \(answer.status)", endpoint: endpoint, status: answer.status,
-            errorCode: answer.errorCode, magIdentifier: Self.field("mag-identifier", of: request), at: desk.clock.now)
+            .request, "\(request.method.rawValue) \(Self.shown(path, endpoint)) \(answer.status)", endpoint: endpoint,
+            status: answer.status, errorCode: answer.errorCode, magIdentifier: magIdentifier, at: desk.clock.now)
+        if let note = answer.note {
+            let mag = answer.headers.first { $0.name == "mag-identifier" }?.value ?? magIdentifier
+            journal.record(.session, note, endpoint: endpoint, magIdentifier: mag, at: desk.clock.now)
+        }
         return Self.response(answer)
     }
 
@@ -89,9 +95,11 @@ struct GatewayResponder: HTTPResponder {
         return (below, parts.count > 1 ? String(parts[1]) : "")
     }
 
-    private func endpoint(at path: String) -> Endpoint? {
-        if path.hasPrefix(Endpoint.scoped.path + "/") { return .scoped }
-        return Endpoint.allCases.first { $0 != .scoped && $0.path == path }
+    /// The path for the journal: who knows a whole authorization session's id can fetch its code.
+    private static func shown(_ path: String, _ endpoint: Endpoint?) -> String {
+        guard let endpoint, [.deviceAuthorization, .poll].contains(endpoint) else { return path }
+        let start = path.prefix(endpoint.path.count + 1 + 8)
+        return start + "…" + (endpoint == .poll ? Endpoint.pollSuffix : "")
     }
 
     private static func field(_ name: String, of request: Request) -> String? {

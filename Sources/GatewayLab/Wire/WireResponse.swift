@@ -5,6 +5,8 @@ struct WireResponse: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// What happened to whom, for the lab's journal; not sent.
+    var note: String?
 
     /// JSON that nobody may keep (gateway protocol 0.4).
     static func json(_ value: JSON, status: Int = 200) -> WireResponse {
@@ -20,6 +22,12 @@ struct WireResponse: Sendable {
             status: 200,
             headers: [("Content-Type", "text/plain"), ("Cache-Control", "no-store"), ("Pragma", "no-cache")] + headers,
             body: Array(text.utf8))
+    }
+
+    /// Leads a browser elsewhere (gateway protocol 7.2).
+    static func redirect(to location: String) -> WireResponse {
+        WireResponse(
+            status: 302, headers: [("Location", location), ("Cache-Control", "no-store"), ("Pragma", "no-cache")])
     }
 
     /// The `x-ca-err` it carries.

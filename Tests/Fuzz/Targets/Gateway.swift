@@ -92,13 +92,13 @@ extension FuzzTarget {
             try requireAgreement(target.url, host: target.host, port: target.port)
             return .accepted
         },
-    ]
+    ] + gatewayUsers
 
     private static let secret = SecretBytes(utf8: "the client's secret")
 }
 
 /// What was judged by the gateway's rules must be where libcurl, a reader of its own, connects to.
-private func requireAgreement(_ url: String, host: String, port: Int) throws(Violation) {
+func requireAgreement(_ url: String, host: String, port: Int) throws(Violation) {
     guard let destination = destination(of: url) else { return }
     try require(
         destination == (host.lowercased(), port), "\(host):\(port) was judged, \(destination.host):\(destination.port) is called")

@@ -65,6 +65,7 @@ struct RecoveryTests {
     @Test("of our own requests is recovery for …201 and …206, but never at renewal or removal", arguments: [
         (GatewayOperation.obtainToken, 3_003_201, Recovery.reinitializeClient),
         (.initializeClient, 1_002_201, .reinitializeClient), (.registerDevice, 1_000_201, .reinitializeClient),
+        (.beginAuthorization, 3_000_201, .reinitializeClient), (.logOut, 3_006_201, nil), (.pollAuthorization, 3_000_201, nil),
         (.obtainToken, 3_003_206, .renewCertificate), (.registerDevice, 1_000_206, .renewCertificate),
         (.renewCertificate, 1_000_206, nil), (.removeDevice, 1_001_201, nil), (.obtainToken, 3_003_990, nil),
         (.obtainToken, 3_003_107, nil),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Gateways a board knows", .timeLimit(.minutes(1)))
+@Suite("Gateways a board knows", .serialized, .timeLimit(.minutes(1)))
 struct GatewaysTests {
     @Test("are switched with events, and switching back finds the first registration (1.2, checklist 6)")
     func switching() async throws {

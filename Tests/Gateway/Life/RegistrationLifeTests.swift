@@ -7,7 +7,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("Registration at the lab gateway", .timeLimit(.minutes(1)))
+@Suite("Registration at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct RegistrationLifeTests {
     @Test("happens by itself before the first call: initialize, register, token, call (0.2)")
     func firstCall() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Tokens and calls at the lab gateway", .timeLimit(.minutes(1)))
+@Suite("Tokens and calls at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct TokenLifeTests {
     @Test("A token that died at the gateway is replaced once for all its callers (…990, checklist 24)")
     func expired() async throws {

@@ -6,7 +6,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("What a session keeps", .timeLimit(.minutes(1)))
+@Suite("What a session keeps", .serialized, .timeLimit(.minutes(1)))
 struct HoldingsTests {
     private static let key = try! PrivateKey(generating: .p256)  // Cannot fail where the tests can run at all.
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -23,7 +23,13 @@ struct HoldingsTests {
                 masterID: "5c0e", id: "c900", secret: SecretBytes(utf8: "s"), expires: now + 60, isStatic: false),
             accessToken: HeldToken(value: SecretBytes(utf8: "at"), lifetime: 60, scope: "a b", at: now, uptime: .zero),
             refreshToken: SecretBytes(utf8: "rt"),
-            idToken: HeldIDToken(value: SecretBytes(utf8: "it"), type: HeldIDToken.jwtBearer, expires: now + 60))
+            idToken: HeldIDToken(value: SecretBytes(utf8: "it"), type: HeldIDToken.jwtBearer, expires: now + 60),
+            user: HeldUser(
+                name: "alice", loggedInAt: now,
+                tokens: HeldTokens(
+                    access: HeldToken(value: SecretBytes(utf8: "uat"), lifetime: 60, scope: "c", at: now, uptime: .zero),
+                    refresh: SecretBytes(utf8: "urt"),
+                    id: HeldIDToken(value: SecretBytes(utf8: "uit"), type: "other", expires: nil))))
     }
 
     /// What would be on disk after these changes to an empty vault.
@@ -46,6 +52,18 @@ struct HoldingsTests {
         #expect(read.deviceID == full.deviceID)
     }
 
+    @Test("of a time before there were users, or of a log-in that nothing is left of, is of a board without a user")
+    func withoutUser() throws {
+        var full = try full()
+        var records = try records(full)
+        for record in [HoldingsRecord.userAccessToken, .userRefreshToken, .userIDToken] { records[record] = nil }
+        #expect(try HoldingsReader(records: records).holdings(at: now, uptime: .zero).user == nil)
+        for record in HoldingsRecord.allCases where record.rawValue.hasPrefix("user") { records[record] = nil }
+        let read = try HoldingsReader(records: records).holdings(at: now, uptime: .zero)
+        full.user = nil
+        #expect(try HoldingsChanges(from: full, to: read, scope: "s").changes.isEmpty)
+    }
+
     @Test("is written only where it changed")
     func difference() throws {
         let full = try full()
@@ -55,6 +73,14 @@ struct HoldingsTests {
             if case .remove(let name) = change { name.name } else { "put" }
         }
         #expect(names == ["access-token", "access-token-terms"])
+        next = full
+        next.user?.tokens.refresh = nil
+        #expect(try HoldingsChanges(from: full, to: next, scope: "s").changes.count == 1)
+        next.user = nil
+        let removed = try HoldingsChanges(from: full, to: next, scope: "s").changes.compactMap { change in
+            if case .remove(let name) = change { name.name } else { nil }
+        }
+        #expect(Set(removed) == Set(HoldingsRecord.allCases.map(\.rawValue).filter { $0.hasPrefix("user") }))
     }
 
     @Test("is an error when parts of a registration do not fit together", arguments: [
@@ -79,6 +105,12 @@ struct HoldingsTests {
         holdings.clearClient()
         #expect(holdings.client == nil && holdings.accessToken == nil && holdings.refreshToken == nil)
         #expect(holdings.device != nil && holdings.idToken != nil && holdings.identifierKey != nil)
+        #expect(holdings.user?.name == "alice" && holdings.user?.tokens.id != nil)
+        #expect(holdings.user?.tokens.access == nil && holdings.user?.tokens.refresh == nil)
+        holdings = try full()
+        holdings.user?.tokens.id = nil
+        holdings.clearClient()
+        #expect(holdings.user == nil, "nothing is left of the log-in")
     }
 
     @Test("loses the same for another master client, and nothing for the same one (12.4, checklist 7)")

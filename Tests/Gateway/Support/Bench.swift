@@ -23,6 +23,13 @@ struct Bench: Sendable {
             board: DeviceDescription(name: "bench", model: "Test Board"), hosts: hosts, clock: time.clock, uptime: time.uptime)
     }
 
+    /// The lab's configuration with what a test changes in the document.
+    func configuration(_ change: (inout [String: Any]) -> Void) throws -> GatewayConfiguration {
+        var members = try JSONSerialization.jsonObject(with: Data(configuration.bytes)) as? [String: Any] ?? [:]
+        change(&members)
+        return try GatewayConfiguration(parsing: Array(try JSONSerialization.data(withJSONObject: members)))
+    }
+
     func count(_ endpoint: GatewayLab.Endpoint) -> Int { lab.requestCounts[endpoint] ?? 0 }
 
     /// The names of the records of the gateway.
@@ -32,6 +39,9 @@ struct Bench: Sendable {
 }
 
 /// Runs a test with a lab and a vault, and removes both.
+///
+/// Suites that use it are serialized: each test makes RSA keys, and all of them at once on two processors would each take as
+/// long as all together, which no time limit of a single test could tell from a hang.
 func withBench(
     _ change: (inout LabConfiguration) -> Void = { _ in }, _ test: (Bench) async throws -> Void
 ) async throws {
@@ -39,6 +49,28 @@ func withBench(
     settings.broker = false
     change(&settings)
     let lab = try await Lab.start(settings)
+    let outcome: Result<Void, any Error>
+    do {
+        let configuration = try GatewayConfiguration(parsing: try await lab.configurationDocument())
+        outcome = .success(try await withVault { vault in
+            lab.resetCounts()
+            try await test(Bench(lab: lab, vault: vault, configuration: configuration))
+        })
+    } catch {
+        outcome = .failure(error)
+    }
+    await lab.stop()
+    try outcome.get()
+}
+
+/// Runs a test with a second board at the same lab, with a vault of its own.
+func withSecondBoard(at bench: Bench, _ test: (Bench) async throws -> Void) async throws {
+    try await withVault { vault in
+        try await test(Bench(lab: bench.lab, vault: vault, configuration: bench.configuration))
+    }
+}
+
+private func withVault(_ test: (Vault) async throws -> Void) async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "latchkey-gateway-\(UUID())").path
     try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -46,15 +78,11 @@ func withBench(
     do {
         let vault = try await Vault.open(
             at: directory + "/vault.db", with: [DevelopmentKeyFile(directory + "/vault.key")], creating: true)
-        let document = try await lab.configurationDocument()
-        let bench = Bench(lab: lab, vault: vault, configuration: try GatewayConfiguration(parsing: document))
-        lab.resetCounts()
-        outcome = .success(try await test(bench))
+        outcome = .success(try await test(vault))
         await vault.close()
     } catch {
         outcome = .failure(error)
     }
-    await lab.stop()
     try? FileManager.default.removeItem(atPath: directory)
     try outcome.get()
 }

@@ -1,0 +1,51 @@
+import Cryptography
+import Groundwork
+import HTTPClient
+
+/// Who vouches for a registration: which endpoint it goes to and what it says of the user (gateway protocol 4.1, 4.3). Pure.
+enum RegistrationVoucher: Sendable {
+    /// E5.
+    case client
+    /// E4.
+    case password(UserCredentials, createsSession: Bool)
+    /// E4, always with a session: nothing else would be left of the code.
+    case code(SecretBytes, verifier: SecretBytes, redirectURI: String?)
+
+    var endpoint: GatewayEndpoint {
+        switch self {
+        case .client: .registerClient
+        case .password, .code: .registerUser
+        }
+    }
+
+    /// `CN` of the certificate request, of at most 64 characters (RFC 5280, ub-common-name).
+    var commonName: String {
+        switch self {
+        case .client: "clientName"
+        case .password(let credentials, _): String(String.UnicodeScalarView(credentials.name.unicodeScalars.prefix(64)))
+        case .code: "socialLogin"
+        }
+    }
+
+    /// Whether the answer has to bring an id_token.
+    var createsSession: Bool {
+        switch self {
+        case .client: false
+        case .password(_, let createsSession): createsSession
+        case .code: true
+        }
+    }
+
+    /// E5 has no `authorization` and no `create-session`: there is no user (checklist 13).
+    func add(to headers: inout HTTPHeaders) {
+        switch self {
+        case .client: return
+        case .password(let credentials, _): headers.set("authorization", credentials.basic)
+        case .code(let code, let verifier, let redirectURI):
+            headers.set("authorization", "Bearer " + code.exposedText())
+            headers.set("code-verifier", verifier.exposedText())
+            if let redirectURI { headers.set("redirect-uri", redirectURI) }
+        }
+        headers.set("create-session", createsSession ? "true" : "false")
+    }
+}

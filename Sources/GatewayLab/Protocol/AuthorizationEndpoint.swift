@@ -1,0 +1,115 @@
+import Cryptography
+import Foundation
+import Groundwork
+
+/// E3: a client asks for somebody to log in (gateway protocol 7.1, 7.2).
+extension GatewayCore {
+    /// Longest `state` that is kept, in bytes.
+    private static let stateLimit = 512
+
+    /// Begins an authorization session.
+    ///
+    /// `display=social_login` answers with the ways to log in, `display=template` leads a browser to the login page
+    /// (checklist 62). What is wrong with the client or its redirect_uri is answered; other faults reach a template's
+    /// client through its redirect_uri.
+    mutating func authorize(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let endpoint = Endpoint.authorization
+        guard let query = Parameters(query: request.query), !query.hasDuplicates else {
+            throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The query cannot be read")
+        }
+        let display = query["display"]
+        guard let display, ["social_login", "template"].contains(display) else {
+            throw GatewayFault(
+                endpoint.errorPrefix + 103, "invalid_request", "display must be social_login or template")
+        }
+        let master = try authorizingMaster(query["client_id"], now: now)
+        guard !master.redirectURI.isEmpty else {
+            throw GatewayFault(endpoint.errorPrefix + 130, "invalid_request", "The client has no redirect_uri")
+        }
+        guard query["redirect_uri"] == nil || query["redirect_uri"] == master.redirectURI else {
+            throw GatewayFault(endpoint.errorPrefix + 114, "invalid_request", "redirect_uri is not that of the client")
+        }
+        guard display == "template" else {
+            return providers(of: try begin(query, request: request, master: master, now: now))
+        }
+        do {
+            let session = try begin(query, request: request, master: master, now: now)
+            return .redirect(to: try loginURL(of: session, now: now))
+        } catch let fault as GatewayFault {
+            return .redirect(to: refusal(fault, redirectURI: master.redirectURI, state: query["state"]))
+        }
+    }
+
+    private mutating func begin(_ query: Parameters, request: WireRequest, master: MasterClient, now: Date) throws
+        -> Authorization
+    {
+        let endpoint = Endpoint.authorization
+        guard query["response_type"] == "code" else {
+            throw GatewayFault(endpoint.errorPrefix + 116, "unsupported_response_type", "response_type must be code")
+        }
+        guard query["state"].map({ $0.utf8.count <= Self.stateLimit }) ?? true else {
+            throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "state is too long")
+        }
+        var magIdentifier: String?
+        if request.header("mag-identifier") != nil {
+            magIdentifier = try device(of: request, at: endpoint, missing: 107, now: now).magIdentifier
+        } else if let inQuery = query["mag-identifier"] {
+            magIdentifier = try device(inQuery, at: endpoint).magIdentifier
+        }
+        let session = Authorization(
+            id: Hex.encode(try Random.bytes(16)), clientID: query["client_id"] ?? master.clientID,
+            master: master.clientID, magIdentifier: magIdentifier, redirectURI: master.redirectURI,
+            scopes: try scopes(query["scope"], of: master, at: endpoint), challenge: try Self.challenge(in: query),
+            state: query["state"], expiresAt: now + TimeInterval(configuration.lives.authorization))
+        authorizations = authorizations.filter { $0.value.isOver > now }
+        authorizations[session.id] = session
+        return session
+    }
+
+    /// The PKCE challenge (RFC 7636 section 4.2). `plain`, which is also what no method means, is refused: it protects
+    /// nothing that is read on the way.
+    /// - Throws: 3000112
+    private static func challenge(in query: Parameters) throws -> [UInt8]? {
+        let (text, method) = (query["code_challenge"], query["code_challenge_method"])
+        if text == nil, method == nil { return nil }
+        guard method == "S256", let text, text.utf8.count == 43,
+            let bytes = Base64.decode(text, alphabet: .urlSafe)
+        else {
+            throw GatewayFault(
+                Endpoint.authorization.errorPrefix + 112, "invalid_request",
+                "code_challenge must be the SHA-256 of the verifier in base64url, and its method S256")
+        }
+        return bytes
+    }
+
+    private func providers(of session: Authorization) -> WireResponse {
+        let proximity = "\(baseURL)\(Endpoint.deviceAuthorization.path)/\(session.id)"
+        return .json([
+            "idp": "all",
+            "providers": [
+                [
+                    "provider": [
+                        "id": "enterprise",
+                        "auth_url": .string("\(baseURL)\(Endpoint.enterpriseLogin.path)?sessionID=\(session.id)"),
+                    ]
+                ],
+                [
+                    "provider": [
+                        "id": "qrcode", "auth_url": .string(proximity), "poll_url": .string(proximity + "/poll"),
+                    ]
+                ],
+            ],
+        ])
+    }
+
+    private func authorizingMaster(_ clientID: String?, now: Date) throws -> MasterClient {
+        let instance = clientID.flatMap { state.instances[$0] }
+        let master = configuration.masterClients.first { $0.clientID == instance?.master ?? clientID }
+        guard let master, instance?.hasEnded(now) != true else {
+            throw GatewayFault(
+                Endpoint.authorization.errorPrefix + 201, status: 401, "invalid_client",
+                "The client_id is unknown")
+        }
+        return master
+    }
+}

@@ -1,0 +1,195 @@
+import Cryptography
+import Foundation
+import GatewayLab
+import Testing
+
+@testable import Gateway
+
+@Suite("Log-in by another device at the lab gateway", .serialized, .timeLimit(.minutes(1)))
+struct ProximityLifeTests {
+    @Test("lets the user of one board in on another, registered or not (7.3, 5.6, checklist 33)", arguments: [true, false])
+    func whole(isRegistered: Bool) async throws {
+        try await withBench { bench in
+            let sharing = bench.session()
+            try await sharing.logIn("alice")
+            try await withSecondBoard(at: bench) { other in
+                let session = other.session()
+                if isRegistered { try await session.ready() }
+                let authorization = try await session.authorizationSession()
+                #expect(authorization.providers.map(\.id).contains("enterprise"))
+                guard case .pending = try await session.poll(authorization) else {
+                    Issue.record("nobody has authorised")
+                    return
+                }
+                try await sharing.authorize(providerURL: try authorization.providerURL)
+                let code = try await session.code(of: authorization)
+                bench.lab.resetCounts()
+                let user = try await session.logIn(with: code, of: authorization)
+                #expect(user.userName == "alice" && user.hasIDToken)
+                #expect(bench.count(.registration) == (isRegistered ? 0 : 1) && bench.count(.token) == 1)
+                #expect(try await session.greeted(as: .user) == "alice")
+                #expect(try await session.greeted(as: .board) == nil)
+                #expect(await failure { try await session.logIn(with: code, of: authorization) }?.code == "gateway.grant-invalid")
+                #expect(try await session.greeted(as: .user) == "alice", "who is logged in stays so")
+            }
+        }
+    }
+
+    @Test("without single sign-on leaves the code for the token: the client registers the board")
+    func withoutSingleSignOn() async throws {
+        try await withBench { bench in
+            let sharing = bench.session()
+            try await sharing.logIn("alice")
+            try await withSecondBoard(at: bench) { other in
+                let session = other.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })
+                let authorization = try await session.authorizationSession()
+                try await sharing.authorize(providerURL: try authorization.providerURL)
+                let user = try await session.logIn(with: try await session.code(of: authorization), of: authorization)
+                #expect(user.userName == "alice" && !user.hasIDToken)
+                #expect(bench.count(.clientRegistration) == 1)
+            }
+        }
+    }
+
+    @Test("takes a code of its own session alone; another is refused before anything is sent (checklist 33)")
+    func otherState() async throws {
+        try await withBench { bench in
+            let sharing = bench.session()
+            try await sharing.logIn("alice")
+            let (mine, foreign) = (try await sharing.authorizationSession(), try await sharing.authorizationSession())
+            try await sharing.authorize(providerURL: try foreign.providerURL)
+            let code = try await sharing.code(of: foreign)
+            bench.lab.resetCounts()
+            #expect(await failure { try await sharing.logIn(with: code, of: mine) } == .authorizationStateMismatch)
+            #expect(bench.lab.requestCounts.isEmpty)
+            // What a gateway or somebody in between would have to do to slip a code in.
+            let mixed = AuthorizationSession(
+                idp: mine.idp, providers: foreign.providers, proof: mine.proof, clientID: mine.clientID)
+            #expect(await failure { try await sharing.poll(mixed) } == .authorizationStateMismatch)
+        }
+    }
+
+    @Test("is over when nobody has authorised in time, and is told as an error, not as pending (7.3)")
+    func over() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            let authorization = try await session.authorizationSession()
+            bench.lab.advanceClock(by: .seconds(121))
+            let error = await failure { try await session.poll(authorization) }
+            #expect(error?.code == "gateway.authorization-ended")
+            try await session.logIn("alice")
+            let url = try authorization.providerURL
+            #expect(await failure { try await session.authorize(providerURL: url) }?.code == "gateway.authorization-ended")
+        }
+    }
+
+    @Test("is not pending because a login page of a hotel answers, or a proxy", arguments: [
+        Fault.Kind.captivePortal, .status(502), .drop,
+    ])
+    func strangers(kind: Fault.Kind) async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            let authorization = try await session.authorizationSession()
+            bench.lab.inject(Fault(kind, at: .poll))
+            #expect(await failure { try await session.poll(authorization) } != nil)
+            bench.lab.clearFaults()
+            guard case .pending = try await session.poll(authorization) else {
+                Issue.record("the session was lost")
+                return
+            }
+        }
+    }
+
+    @Test("has client credentials had anew when the gateway forgot them (3000201)")
+    func clientForgotten() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            _ = try await session.authorizationSession()
+            try await bench.lab.forgetClientCredentials()
+            bench.lab.resetCounts()
+            _ = try await session.authorizationSession()
+            #expect(bench.lab.requestCounts == [.authorization: 2, .clientInitialization: 1])
+            bench.lab.inject(Fault(.error(code: 3_000_201, status: 401), at: .authorization))
+            #expect(await failure { try await session.authorizationSession() }?.localCode == 110_002)
+            #expect(bench.count(.authorization) == 6, "four attempts in all")
+        }
+    }
+
+    @Test("is possible on a board that waits for a person, and registers it only when somebody comes in")
+    func resting() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await session.deregister()
+            bench.lab.resetCounts()
+            _ = try await session.authorizationSession()
+            #expect(bench.lab.requestCounts == [.clientInitialization: 1, .authorization: 1])
+            #expect(await failure { try await session.ready() } == .notRegistered)
+        }
+    }
+
+    @Test("is forgotten with the client credentials that began it: nothing of it is sent (12.4)", arguments: [true, false])
+    func forgotten(byReset: Bool) async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            let authorization = try await session.authorizationSession()
+            let code = AuthorizationCode(code: SecretBytes(utf8: "c-1"), state: authorization.proof.state)
+            if byReset { try await session.reset() } else { try await session.deregister() }
+            bench.lab.resetCounts()
+            #expect(await failure { try await session.poll(authorization) } == .authorizationEnded)
+            #expect(await failure { try await session.logIn(with: code, of: authorization) } == .authorizationEnded)
+            #expect(bench.lab.requestCounts.isEmpty)
+        }
+    }
+
+    // MARK: The other side
+
+    @Test("authorises nothing of another origin and nothing but authorizations, and sends nothing for it (checklist 36)")
+    func origin() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            bench.lab.resetCounts()
+            let gateway = bench.configuration.identity
+            for url in ["https://evil.test:\(gateway.port)/auth/x", "http://\(gateway.host):\(gateway.port)/auth/x"] {
+                #expect(await failure { try await session.authorize(providerURL: url) } == .providerURLForeign(gateway: gateway))
+            }
+            for path in ["/connect/session/logout", "/SCIM/MAS/v2/Users", "/connect/device/metadata/x?a", "/auth/../lab/echo"] {
+                let error = await failure { try await session.authorize(providerURL: gateway.baseURL + path) }
+                #expect(error?.code == "gateway.provider-url-invalid" && error?.localCode == 650_102)
+                #expect(throws: GatewayError.self) { try session.checkOrigin(of: gateway.baseURL + path) }
+            }
+            #expect(bench.lab.requestCounts.isEmpty)
+        }
+    }
+
+    @Test("authorises in the name of a user, never of the board")
+    func userOnly() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            let url = try await session.authorizationSession().providerURL
+            bench.lab.resetCounts()
+            #expect(await failure { try await session.authorize(providerURL: url) } == .userRequired)
+            #expect(bench.lab.requestCounts.isEmpty)
+        }
+    }
+
+    @Test("authorises by POST, and by GET where that is not known; JSON around the URL is as good (7.3)")
+    func methods() async throws {
+        try await withBench { bench async throws in
+            let session = bench.session()
+            try await session.logIn("alice")
+            let authorization = try await session.authorizationSession()
+            let url = try authorization.providerURL
+            bench.lab.inject(Fault(.status(405), at: .deviceAuthorization, times: 1))
+            bench.lab.resetCounts()
+            try await session.authorize(providerURL: "{\"provider_url\":\"\(url)\",\"device_name\":\"tv\"}")
+            #expect(bench.count(.deviceAuthorization) == 2)
+            try await session.authorize(providerURL: url)
+            #expect(bench.count(.deviceAuthorization) == 3)
+            #expect(try await session.code(of: authorization).value.count > 0)
+        }
+    }
+}

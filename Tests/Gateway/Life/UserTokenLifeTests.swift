@@ -1,0 +1,205 @@
+import Cryptography
+import Foundation
+import GatewayLab
+import Testing
+
+@testable import Gateway
+
+@Suite("The tokens of a person at the lab gateway", .serialized, .timeLimit(.minutes(1)))
+struct UserTokenLifeTests {
+    @Test("come by the refresh token, then by the id_token, and never by the board's credentials (checklist 20)")
+    func order() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await session.logIn("alice")
+            let log = EventLog(session.events)
+            bench.time.pass(3601)
+            #expect(try await session.greeted(as: .user) == "alice")
+            try await bench.lab.revokeRefreshTokens()
+            bench.time.pass(3601)
+            #expect(try await session.greeted(as: .user) == "alice")
+            let grants = await log.all().compactMap { event in
+                if case .userTokenDidArrive(let grant, _) = event { grant } else { nil }
+            }
+            #expect(grants == ["refresh_token", "id_token"])
+        }
+    }
+
+    @Test("that died at the gateway are replaced once for all callers, and the board's stays in use (…990, checklist 24)")
+    func expired() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await session.logIn("alice")
+            bench.lab.inject(Fault(.error(code: 3_007_990, status: 401), at: .hello, times: 1))
+            bench.lab.resetCounts()
+            #expect(try await session.greeted(as: .user) == "alice")
+            #expect(bench.lab.requestCounts == [.hello: 2, .token: 1])
+            #expect(try await session.greeted(as: .board) == nil)
+            #expect(bench.count(.token) == 1)
+            try await bench.lab.revokeTokens()
+            bench.lab.resetCounts()
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<10 { group.addTask { try await session.greeted(as: .user) } }
+                for try await name in group { #expect(name == "alice") }
+            }
+            // The refresh token was revoked with the access tokens, then the id_token gave another.
+            #expect(bench.count(.token) == 2)
+        }
+    }
+
+    @Test("that the gateway takes no more end the log-in, told once; the board goes on")
+    func ended() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await session.logIn("alice")
+            let log = EventLog(session.events)
+            bench.time.pass(3601)
+            bench.lab.inject(Fault(.error(code: 3_003_113, status: 400), at: .token, times: 2))
+            #expect(await failure { try await session.greeted(as: .user) } == .userRequired)
+            #expect(try await session.user() == nil)
+            #expect(try await bench.records().allSatisfy { !$0.hasPrefix("user") })
+            #expect(try await session.greeted(as: .board) == nil)
+            #expect(await log.names().filter { $0.hasPrefix("user") } == ["user-did-logout"])
+        }
+    }
+
+    @Test("do not end by a fault of the gateway, or for the want of an answer (5.3, checklist 27)", arguments: [
+        Fault.Kind.error(code: 3_003_000, status: 500), .error(code: 3_003_135, status: 400), .status(502), .drop, .captivePortal,
+    ])
+    func spared(kind: Fault.Kind) async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            bench.time.pass(3601)
+            bench.lab.inject(Fault(kind, at: .token))
+            #expect(await failure { try await session.greeted(as: .user) } != nil)
+            #expect(try await session.user()?.hasIDToken == true)
+            bench.lab.clearFaults()
+            #expect(try await session.greeted(as: .user) == "alice")
+        }
+    }
+
+    @Test("go with client credentials that the gateway forgot; the id_token stays and gives new ones (…201, 12.4)")
+    func clientForgotten() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            bench.lab.inject(Fault(.error(code: 1_002_201, status: 401), at: .hello, times: 1))
+            bench.lab.resetCounts()
+            #expect(try await session.greeted(as: .user) == "alice")
+            #expect(bench.lab.requestCounts == [.hello: 2, .clientInitialization: 1, .token: 1])
+        }
+    }
+
+    @Test("go with another master client id; the id_token stays (checklist 7, 12.4)")
+    func masterChange() async throws {
+        let second = MasterClient(clientID: "second-master")
+        try await withBench({ $0.masterClients.append(second) }) { bench in
+            try await bench.session().logIn("alice")
+            let changed = bench.session(try GatewayConfiguration(
+                parsing: try await bench.lab.configurationDocument(for: second.clientID)))
+            let user = try #require(try await changed.user())
+            #expect(user.userName == "alice" && user.hasIDToken && user.token == nil)
+            #expect(try await changed.status().client == nil)
+            #expect(try await !bench.records().contains("user-refresh-token"))
+        }
+    }
+
+    @Test("go with the registration: removed, reset or not renewed (12.4)", arguments: ["removed", "reset", "not renewed"])
+    func registrationEnds(how: String) async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            let log = EventLog(session.events)
+            switch how {
+            case "removed": try await session.deregister()
+            case "reset": try await session.reset()
+            default:
+                bench.lab.inject(Fault(.error(code: 1_000_101, status: 400), at: .renewal, times: 1))
+                #expect(await failure { try await session.renew() } != nil)
+            }
+            #expect(try await session.user() == nil)
+            #expect(try await bench.records().isDisjoint(with: Set(HoldingsRecord.allCases.map(\.rawValue)).subtracting([
+                "registration-rest"
+            ])))
+            #expect(await failure { try await session.greeted(as: .user) } == .userRequired)
+            #expect(await log.names().contains("user-did-logout"))
+        }
+    }
+
+    @Test("are asked for by nobody when nobody is logged in: no request is made")
+    func nobody() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            #expect(await failure { try await session.greeted(as: .user) } == .userRequired)
+            #expect(await failure { try await session.userInfo() } == .userRequired)
+            #expect(await failure { try await session.logOut() } == .userRequired)
+            #expect(bench.lab.connections == 0)
+            #expect(GatewayError.userRequired.localCode == 120_005)
+        }
+    }
+
+    // MARK: Log-out
+
+    @Test("end at the gateway by E10, and with them the user's rows and no other (5.9, 12.4, checklist 43)")
+    func logOut() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            let (token, records) = (try await session.accessToken(), try await bench.records())
+            try await session.logIn("alice")
+            #expect(try await bench.records().subtracting(records) == [
+                "user", "user-access-token", "user-access-token-terms", "user-refresh-token", "user-id-token",
+                "user-id-token-terms",
+            ])
+            bench.lab.resetCounts()
+            let log = EventLog(session.events)
+            try await session.logOut()
+            #expect(bench.lab.requestCounts == [.logout: 1])
+            #expect(try await bench.records() == records)
+            let status = try await session.status()
+            #expect(status.user == nil && status.registration == .registered && status.client != nil)
+            #expect(try await session.accessToken().value == token.value)
+            // The gateway has revoked all tokens of the device; the board's is replaced as any that died there.
+            #expect(try await session.greeted(as: .board) == nil)
+            #expect(await log.names().prefix(2) == ["user-will-logout", "user-did-logout"])
+        }
+    }
+
+    @Test("stay when the log-out fails, unless it is forced, and the failure is told either way (5.9, 12.4)", arguments: [
+        Fault.Kind.error(code: 3_006_000, status: 500), .status(502), .drop, .captivePortal,
+    ])
+    func logOutFails(kind: Fault.Kind) async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            bench.lab.inject(Fault(kind, at: .logout))
+            let log = EventLog(session.events)
+            #expect(await failure { try await session.logOut() } != nil)
+            #expect(try await session.greeted(as: .user) == "alice")
+            #expect(await failure { try await session.logOut(force: true) } != nil)
+            #expect(try await session.user() == nil)
+            #expect(await log.names() == [
+                "user-will-logout", "user-did-fail-to-logout", "user-will-logout", "user-did-logout", "user-did-fail-to-logout",
+            ])
+        }
+    }
+
+    @Test("end by E9 where there is no id_token (5.9)")
+    func logOutByRevocation() async throws {
+        try await withBench { bench in
+            let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })
+            try await session.ready()
+            let token = try await session.accessToken()
+            try await session.logIn("alice")
+            bench.lab.resetCounts()
+            try await session.logOut()
+            #expect(bench.lab.requestCounts == [.revocation: 1])
+            #expect(await bench.lab.accessTokens().map(\.value) == [token.value.exposedText()])
+            #expect(try await session.user() == nil)
+        }
+    }
+}

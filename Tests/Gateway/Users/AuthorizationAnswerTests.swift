@@ -1,0 +1,105 @@
+import Cryptography
+import Testing
+
+@testable import Gateway
+
+@Suite("Answers on the way to an authorization code")
+struct AuthorizationAnswerTests {
+    private let proof = ProofKey(verifier: SecretBytes(utf8: "verifier-1"), state: SecretBytes(utf8: "state-1"))
+
+    private func session(_ text: String) throws -> AuthorizationSession {
+        try AuthorizationAnswer.session(Array(text.utf8), proof: proof, clientID: "c900")
+    }
+
+    private func poll(_ text: String) throws -> AuthorizationCode? {
+        switch try AuthorizationAnswer.poll(Array(text.utf8), state: proof.state) {
+        case .pending: nil
+        case .code(let code): code
+        }
+    }
+
+    @Test("name the providers, and which is for another device, its name in any case (7.1)")
+    func providers() throws {
+        let session = try session(#"""
+            {"idp":"all","providers":[
+             {"provider":{"id":"enterprise","auth_url":"https://gw.lab.test:8443/enterprise/login?sessionID=7b"}},
+             {"provider":{"id":"QRcode","auth_url":"https://gw.lab.test:8443/auth/device/authorization/7b",
+              "poll_url":"https://gw.lab.test:8443/auth/device/authorization/7b/poll"}}]}
+            """#)
+        #expect(session.idp == "all" && session.providers.map(\.id) == ["enterprise", "QRcode"])
+        #expect(session.proximity == AuthenticationProvider(
+            id: "QRcode", authURL: "https://gw.lab.test:8443/auth/device/authorization/7b",
+            pollURL: "https://gw.lab.test:8443/auth/device/authorization/7b/poll"))
+    }
+
+    @Test("leave out providers whose URLs are not https; without a place to ask there is no log-in by another device")
+    func incomplete() throws {
+        let session = try session(#"""
+            {"idp":"all","providers":[7,{},{"provider":{"id":"a"}},{"provider":{"id":"b","auth_url":"http://gw.lab.test/b"}},
+             {"provider":{"id":"qrcode","auth_url":"https://gw.lab.test/q","poll_url":"http://gw.lab.test/q/poll"}}]}
+            """#)
+        #expect(session.providers == [AuthenticationProvider(id: "qrcode", authURL: "https://gw.lab.test/q", pollURL: nil)])
+        #expect(session.proximity == nil)
+    }
+
+    @Test("are refused without idp or list", arguments: [
+        "", "[]", "{}", #"{"idp":"all"}"#, #"{"providers":[]}"#, #"{"idp":7,"providers":[]}"#, #"{"idp":"all","providers":{}}"#,
+    ])
+    func refused(text: String) { #expect(throws: AnswerFault.self) { try session(text) } }
+
+    @Test("are pending without a code, in every way to say so (7.3)", arguments: [
+        "", "{}", #"{"code":"","state":""}"#, #"{"code":null}"#, #"{"state":"another"}"#,
+    ])
+    func pending(text: String) throws { #expect(try poll(text) == nil) }
+
+    @Test("give a code that came with our state (checklist 33)")
+    func code() throws {
+        let code = try #require(try poll(#"{"code":"c-1","state":"state-1","more":[]}"#))
+        #expect(code.value.exposedText() == "c-1" && code.state == proof.state)
+    }
+
+    @Test("give none that came with another state, or with none", arguments: [
+        #"{"code":"c","state":"state-2"}"#, #"{"code":"c","state":""}"#, #"{"code":"c"}"#, #"{"code":"c","state":7}"#,
+        #"{"code":"c","state":"state-1 "}"#,
+    ])
+    func otherState(text: String) {
+        #expect(throws: GatewayError.authorizationStateMismatch) { try poll(text) }
+        #expect(GatewayError.authorizationStateMismatch.localCode == 131_001)
+    }
+
+    @Test("give no code that does not fit into a header", arguments: [
+        "[]", "<html>", "7", #"{"code":7,"state":"state-1"}"#, #"{"code":"a\r\nb","state":"state-1"}"#,
+        #"{"code":["c"],"state":"state-1"}"#,
+    ])
+    func noCode(text: String) { #expect(throws: AnswerFault.self) { try poll(text) } }
+}
+
+@Suite("Proof key")
+struct ProofKeyTests {
+    @Test("is challenged as RFC 7636 appendix B shows")
+    func challenge() {
+        let proof = ProofKey(
+            verifier: SecretBytes(utf8: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"), state: SecretBytes(utf8: ""))
+        #expect(proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+    }
+
+    @Test("is 86 characters for the verifier, 22 for the state, and never the same (5.6)")
+    func fresh() throws {
+        let (one, other) = (try ProofKey(), try ProofKey())
+        #expect(one.verifier.count == 86 && one.state.count == 22)
+        #expect(one.verifier != other.verifier && one.state != other.state)
+        #expect(one.verifier.exposed().allSatisfy { ConfigurationParser.isUnreserved($0) })
+    }
+}
+
+@Suite("Scope of an authorization session")
+struct AuthorizationScopeTests {
+    @Test("has msso_register where a code shall register, msso with single sign-on (7.1, checklist 34)", arguments: [
+        ("openid msso msso_register a", true, false, "openid msso a"),
+        ("openid msso a", true, true, "openid msso a msso_register"),
+        ("a", true, true, "a openid msso_register"), (nil, true, false, "openid"), ("openid msso a", false, false, "openid a"),
+    ] as [(String?, Bool, Bool, String)])
+    func scope(configured: String?, singleSignOn: Bool, registers: Bool, expected: String) {
+        #expect(Scope.authorization(configured: configured, singleSignOn: singleSignOn, registers: registers) == expected)
+    }
+}
