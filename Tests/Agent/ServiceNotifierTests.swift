@@ -71,7 +71,7 @@ struct ServiceNotifierTests {
                 asked.continuation.yield()
                 _ = await answers.stream.first { _ in true }
             }
-            let running = Task { try await watchdog.run() }
+            let running = Task { await watchdog.run() }
             var questions = asked.stream.makeAsyncIterator()
             await questions.next()
             #expect(systemd.isEmpty, "fed before the agent answered")
@@ -81,7 +81,7 @@ struct ServiceNotifierTests {
             #expect(systemd.isEmpty, "fed though the second question was not answered")
             answers.continuation.finish()
             running.cancel()
-            try await running.value
+            await running.value
         }
     }
 }

@@ -1,8 +1,6 @@
 import Board
 import Foundation
 import Groundwork
-import Logging
-import ServiceLifecycle
 import Testing
 
 @testable import Agent
@@ -13,64 +11,44 @@ struct ServiceTests {
 
     private let quick = Backoff(initial: .milliseconds(10), cap: .milliseconds(40), leastShare: 1)
 
-    private func group(_ service: Restarting) -> ServiceGroup {
-        ServiceGroup(services: [service], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    }
-
     @Test("one that fails starts again, after delays that grow to a cap")
-    func startsAgain() async throws {
+    func startsAgain() async {
         let delays = AsyncStream.makeStream(of: Duration.self)
         let service = Restarting(backoff: quick, onFailure: { _, delay in delays.continuation.yield(delay) }) { throw Broken() }
-        let group = group(service)
-        let running = Task { try await group.run() }
-        var seen: [Duration] = []
-        for await delay in delays.stream.prefix(4) { seen.append(delay) }
-        await group.triggerGracefulShutdown()
-        try await running.value
-        #expect(seen == [.milliseconds(10), .milliseconds(20), .milliseconds(40), .milliseconds(40)])
+        let seen = Record<Duration>()
+        await Services.run([service]) { for await delay in delays.stream.prefix(4) { seen.add(delay) } }
+        #expect(seen.all == [.milliseconds(10), .milliseconds(20), .milliseconds(40), .milliseconds(40)])
     }
 
     @Test("one that waits to start again ends at once when the process is told to stop")
-    func stopsInPause() async throws {
+    func stopsInPause() async {
         let failures = AsyncStream.makeStream(of: Void.self)
         let service = Restarting(
             backoff: Backoff(initial: .seconds(600)), onFailure: { _, _ in failures.continuation.yield() }) { throw Broken() }
-        let group = group(service)
-        let running = Task { try await group.run() }
-        for await _ in failures.stream.prefix(1) {}
         let start = ContinuousClock.now
-        await group.triggerGracefulShutdown()
-        try await running.value
+        await Services.run([service]) { for await _ in failures.stream.prefix(1) {} }
         #expect(ContinuousClock.now - start < .seconds(5))
     }
 
     @Test("one that runs is cancelled when the process is told to stop, and that is no failure")
-    func stopsRunning() async throws {
+    func stopsRunning() async {
         let started = AsyncStream.makeStream(of: Void.self)
         let failures = Record<Duration>()
         let service = Restarting(backoff: quick, onFailure: { _, delay in failures.add(delay) }) {
             started.continuation.yield()
             try await Task.sleep(for: .seconds(600))
         }
-        let group = group(service)
-        let running = Task { try await group.run() }
-        for await _ in started.stream.prefix(1) {}
-        await group.triggerGracefulShutdown()
-        try await running.value
+        await Services.run([service]) { for await _ in started.stream.prefix(1) {} }
         #expect(failures.all == [])
     }
 
     @Test("one that has nothing more to do neither runs again nor ends the others")
-    func ends() async throws {
+    func ends() async {
         let runs = Record<Bool>()
         let other = AsyncStream.makeStream(of: Void.self)
         let done = Restarting(backoff: quick, onFailure: { _, _ in }) { runs.add(true) }
         let busy = Restarting(backoff: quick, onFailure: { _, _ in other.continuation.yield() }) { throw Broken() }
-        let group = ServiceGroup(services: [done, busy], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let running = Task { try await group.run() }
-        for await _ in other.stream.prefix(5) {}
-        await group.triggerGracefulShutdown()
-        try await running.value
+        await Services.run([done, busy]) { for await _ in other.stream.prefix(5) {} }
         #expect(runs.all == [true])
     }
 

@@ -1,10 +1,8 @@
 import Groundwork
-import ServiceLifecycle
 
 /// A service that starts again when it fails, after a delay that grows, until the process is told to stop.
 ///
-/// One part that fails must not take the others with it: a broken sensor never costs the connection. Nor does one that has
-/// nothing more to do, though the group of services takes the end of any for the end of all.
+/// One part that fails must not take the others with it: a broken sensor never costs the connection.
 struct Restarting: Service {
     /// What ran so long has proved itself: its next failure is a first one.
     static let proof = Duration.seconds(600)
@@ -14,22 +12,19 @@ struct Restarting: Service {
     let onFailure: @Sendable (any Error, Duration) -> Void
     let body: @Sendable () async throws -> Void
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var backoff = backoff
-            while !Task.isCancelled {
-                let start = ContinuousClock.now
-                do {
-                    try await body()
-                    // Ends with the task.
-                    for await _ in AsyncStream<Never>(bufferingPolicy: .unbounded, { _ in }) {}
-                } catch {
-                    guard !Task.isCancelled else { return }
-                    if ContinuousClock.now - start > Self.proof { backoff.reset() }
-                    let delay = backoff.next()
-                    onFailure(error, delay)
-                    try? await Task.sleep(for: delay)
-                }
+    func run() async {
+        var backoff = backoff
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            do {
+                // One that returns has nothing more to do.
+                return try await body()
+            } catch {
+                guard !Task.isCancelled else { return }
+                if ContinuousClock.now - start > Self.proof { backoff.reset() }
+                let delay = backoff.next()
+                onFailure(error, delay)
+                try? await Task.sleep(for: delay)
             }
         }
     }
