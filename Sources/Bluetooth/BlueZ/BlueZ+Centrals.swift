@@ -1,0 +1,154 @@
+extension BlueZ {
+    func tell(_ event: PeripheralEvent) { _ = serving?.events.put(event) }
+
+    /// Tells what a central did; one that does more than is read is hung up.
+    private func tell(_ event: PeripheralEvent, of central: CentralID) {
+        guard let events = serving?.events, !events.put(event) else { return }
+        events.forget(central)
+        Task { await self.disconnect(central) }
+    }
+
+    /// The connection behind a device, met with its first use of the service.
+    private func meetCentral(_ path: String) -> CentralID? {
+        if let known = serving?.centrals[path] { return known.id }
+        guard serving != nil, let address = objects.address(ofDevice: path) else { return nil }
+        let id = CentralID(address: address, number: nextNumber())
+        serving?.centrals[path] = Serving.Central(id: id)
+        tell(.connected(id))
+        return id
+    }
+
+    func forget(_ path: String) {
+        guard let central = serving?.centrals.removeValue(forKey: path) else { return }
+        for characteristic in central.subscriptions { tell(.unsubscribed(central.id, characteristic: characteristic)) }
+        tell(.disconnected(central.id))
+    }
+
+    func disconnect(_ central: CentralID) async {
+        guard let path = serving?.centrals.first(where: { $0.value.id == central })?.key else { return }
+        await hangUp(path)
+    }
+
+    /// Ends a connection and waits until it has ended.
+    func hangUp(_ device: String) async {
+        _ = await call(BusCall(path: device, interface: BlueZName.device, member: "Disconnect", timeout: .seconds(10)))
+        _ = await wait(for: .seconds(5)) { $0.isConnected(device) ? nil : .yes }
+    }
+
+    // MARK: Answers to bluetoothd
+
+    /// Answers a call to one of the exported objects.
+    ///
+    /// `AcquireNotify` is refused: with it bluetoothd names the central that subscribes, and after a refusal it goes on as if the
+    /// method had not been offered, so that the next central is named too. A socket would be one for all of them.
+    func answer(_ message: BusMessage) {
+        guard let bus else { return }
+        guard message.sender == owner, let serving else {
+            return bus.refuse(message, BusFailure(name: "org.freedesktop.DBus.Error.UnknownObject", text: "nothing is served"))
+        }
+        let arguments = message.arguments()
+        switch (message.interface, message.member) {
+        case (BlueZName.objectManager, "GetManagedObjects") where message.path == BlueZApplication.root:
+            return bus.answer(message, with: [.objects(serving.application.objects)])
+        case (BlueZName.properties, "GetAll"):
+            guard let properties = serving.application.properties(of: message.path, interface: arguments.first?.text ?? "")
+            else { break }
+            return bus.answer(message, with: [.options(properties)])
+        case (BlueZName.gattCharacteristic, let member):
+            guard let uuid = serving.application.characteristic(at: message.path) else { break }
+            let failure = use(uuid, member, arguments)
+            return failure.map { bus.refuse(message, $0) } ?? bus.answer(message)
+        case (BlueZName.advertisement, "Release"):
+            bus.answer(message)
+            goOff(.failed(operation: "advertise", reason: "bluetoothd withdrew the advertisement"))
+            return retryLater()
+        default: break
+        }
+        bus.refuse(message, BusFailure(name: "org.freedesktop.DBus.Error.UnknownMethod", text: "there is no such method"))
+    }
+
+    private func use(_ characteristic: BluetoothUUID, _ member: String, _ arguments: [BusValue]) -> BusFailure? {
+        switch member {
+        case "WriteValue":
+            guard arguments.count == 2, let value = arguments[0].bytes, let options = arguments[1].table,
+                let central = central(in: options)
+            else { return BusFailure(name: "org.bluez.Error.Failed", text: "the write names no device") }
+            guard options["offset"]?.number ?? 0 == 0 else {
+                return BusFailure(name: "org.bluez.Error.InvalidOffset", text: "values are written whole")
+            }
+            tell(.written(central, characteristic: characteristic, value: value), of: central)
+            return nil
+        case "AcquireNotify":
+            if let options = arguments.first?.table { subscribe(options, to: characteristic) }
+            return BusFailure(name: "org.bluez.Error.NotSupported", text: "values are sent with PropertiesChanged")
+        case "StopNotify":
+            // The last of them has unsubscribed; which one went before is not told.
+            for (path, central) in serving?.centrals ?? [:] where central.subscriptions.contains(characteristic) {
+                serving?.centrals[path]?.subscriptions.remove(characteristic)
+                tell(.unsubscribed(central.id, characteristic: characteristic))
+            }
+            return nil
+        case "StartNotify", "Confirm": return nil
+        default: return BusFailure(name: "org.bluez.Error.NotPermitted", text: "it cannot be read")
+        }
+    }
+
+    private func central(in options: [String: BusValue]) -> CentralID? {
+        guard let path = options["device"]?.text, let central = meetCentral(path) else { return nil }
+        if let mtu = options["mtu"]?.number { serving?.centrals[path]?.mtu = Int(mtu) }
+        return central
+    }
+
+    private func subscribe(_ options: [String: BusValue], to characteristic: BluetoothUUID) {
+        guard let path = options["device"]?.text, let central = central(in: options),
+            serving?.centrals[path]?.subscriptions.insert(characteristic).inserted == true
+        else { return }
+        tell(.subscribed(central, characteristic: characteristic, .notify), of: central)
+    }
+
+    // MARK: Values
+
+    /// Sends a value to one central. bluetoothd sends it to all that subscribed, so the others are hung up first.
+    func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+        await beginAnswer()
+        defer { endAnswer() }
+        let operation = "notify \(central)"
+        guard let path = serving?.centrals.first(where: { $0.value.id == central })?.key,
+            let object = serving?.application.path(of: characteristic)
+        else { throw .disconnected }
+        while true {
+            guard let state = serving?.centrals[path], state.id == central else { throw .disconnected }
+            guard state.subscriptions.contains(characteristic) else {
+                throw .failed(operation: operation, reason: "it has not subscribed, and bluetoothd sends to nobody else")
+            }
+            guard value.count <= state.mtu - 3 else { throw .tooLong }
+            let others = serving?.centrals.filter { $0.key != path && $0.value.subscriptions.contains(characteristic) } ?? [:]
+            if others.isEmpty { break }
+            for other in others.keys {
+                await hangUp(other)
+                if serving?.centrals[other] != nil {
+                    throw .failed(operation: operation, reason: "another central listens and cannot be hung up")
+                }
+            }
+        }
+        bus?.emitPropertiesChanged(path: object, interface: BlueZName.gattCharacteristic, [("Value", .bytes(value))])
+        await roundTrip()
+    }
+
+    /// One answer at a time: another one might hang up who is just being answered.
+    private func beginAnswer() async {
+        guard serving?.isAnswering == true else {
+            serving?.isAnswering = true
+            return
+        }
+        await withCheckedContinuation { serving?.waitingToAnswer.append($0) }
+    }
+
+    private func endAnswer() {
+        if serving?.waitingToAnswer.isEmpty == false {
+            serving?.waitingToAnswer.removeFirst().resume()
+        } else {
+            serving?.isAnswering = false
+        }
+    }
+}

@@ -1,0 +1,112 @@
+/// A scan for peripherals, or the search for one that is to be connected to.
+struct Search {
+    /// `nil`: whatever is there
+    var service: BluetoothUUID?
+    var sightings: AsyncThrowingStream<Sighting, any Error>.Continuation?
+}
+
+extension BlueZ {
+    /// Sightings as bluetoothd tells them: a device is told again when its signal strength changes.
+    func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
+        try await open()
+        let adapter = try await poweredAdapter()
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: Sighting.self, bufferingPolicy: .bufferingNewest(64))
+        let number = try await beginSearch(Search(service: service, sightings: continuation), on: adapter)
+        continuation.onTermination = { _ in Task { await self.endSearch(number) } }
+        for device in objects.devices(of: adapter) {
+            if let sighting = objects.sighting(ofDevice: device, service: service) { continuation.yield(sighting) }
+        }
+        return stream
+    }
+
+    func beginSearch(_ search: Search, on adapter: String) async throws(BluetoothError) -> Int {
+        let number = nextNumber()
+        searches[number] = search
+        do {
+            try await discover(on: adapter)
+        } catch {
+            searches[number] = nil
+            throw error
+        }
+        return number
+    }
+
+    func endSearch(_ number: Int, throwing error: BluetoothError? = nil) {
+        guard let search = searches.removeValue(forKey: number) else { return }
+        search.sightings?.finish(throwing: error)
+        guard searches.isEmpty, isDiscovering, let adapter = objects.adapter(named: wantedAdapter) else { return }
+        isDiscovering = false
+        // The answer does not matter; that it has been sent before whatever follows does.
+        bus?.send(BusCall(path: adapter, interface: BlueZName.adapter, member: "StopDiscovery")) { _ in }
+    }
+
+    /// Sets the filter for all searches together, and starts. bluetoothd keeps one of each for every client, beside those of
+    /// others.
+    private func discover(on adapter: String) async throws(BluetoothError) {
+        var filter: [(String, BusArgument)] = [("Transport", .text("le")), ("DuplicateData", .flag(true))]
+        let services = Set(searches.values.map(\.service))
+        if !services.contains(nil) {
+            filter.append(("UUIDs", .texts(services.compactMap { $0?.description })))
+        }
+        let operation = "scan"
+        try await ask(BusCall(path: adapter, interface: BlueZName.adapter, member: "SetDiscoveryFilter",
+            arguments: [.options(filter)]), to: operation)
+        guard !isDiscovering else { return }
+        isDiscovering = true
+        let result = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StartDiscovery"))
+        guard case .failure(let failure) = result, failure.name != "org.bluez.Error.InProgress" else {
+            return renewLater(on: adapter)
+        }
+        isDiscovering = false
+        throw BluetoothError(failure, operation: operation)
+    }
+
+    /// Controllers report a device once in a scan, and bluetoothd tells only of strengths that differ from the last: after a
+    /// while the scan begins anew, to hear what is there by then.
+    private func renewLater(on adapter: String) {
+        renewal += 1
+        let number = renewal
+        after(.seconds(2)) { bluez in
+            Task { await bluez.renew(number, on: adapter) }
+        }
+    }
+
+    private func renew(_ number: Int, on adapter: String) async {
+        guard number == renewal, isDiscovering, !searches.isEmpty else { return }
+        _ = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StopDiscovery"))
+        guard number == renewal, isDiscovering, !searches.isEmpty else { return }
+        _ = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StartDiscovery"))
+        if number == renewal { renewLater(on: adapter) }
+    }
+
+    /// What a change of bluetoothd's objects means for the scans.
+    func search(_ change: BlueZObjects.Change) {
+        switch change {
+        case .added(let path, BlueZName.device): sight(path)
+        case .changed(let path, BlueZName.device, let keys) where !keys.isDisjoint(with: ["RSSI", "UUIDs"]): sight(path)
+        case .changed(let path, BlueZName.adapter, let keys)
+            where keys.contains("Powered") && objects[path, BlueZName.adapter]?["Powered"]?.flag == false:
+            endScans(.failed(operation: "scan", reason: "the adapter was turned off"))
+        case .removed(_, BlueZName.adapter): endScans(.noAdapter(name: wantedAdapter))
+        default: break
+        }
+    }
+
+    private func sight(_ device: String) {
+        guard !searches.isEmpty, let adapter = objects.adapter(named: wantedAdapter),
+            objects[device, BlueZName.device]?["Adapter"]?.text == adapter
+        else { return }
+        for search in searches.values {
+            guard let service = search.service, let sighting = objects.sighting(ofDevice: device, service: service)
+            else { continue }
+            search.sightings?.yield(sighting)
+        }
+    }
+
+    private func endScans(_ error: BluetoothError) {
+        let adapter = objects.adapter(named: wantedAdapter)
+        guard adapter.flatMap({ objects[$0, BlueZName.adapter]?["Powered"]?.flag }) != true else { return }
+        isDiscovering = false
+        for number in searches.keys { endSearch(number, throwing: owner == nil ? .daemonMissing : error) }
+    }
+}

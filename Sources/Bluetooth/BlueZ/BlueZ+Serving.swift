@@ -1,0 +1,210 @@
+import Groundwork
+
+/// A service being served, and who uses it.
+struct Serving {
+    var application: BlueZApplication
+    let events: EventQueue
+    /// Wakes the task that brings the service on the air.
+    let pokes: AsyncStream<Void>.Continuation
+    let tending: Task<Void, Never>
+    var adapter: String?
+    var isOnAir = false
+    /// The last reported reason of being off the air, so that it is reported once.
+    var reported: String?
+    var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
+    var isWaitingToRetry = false
+    /// Somebody turned the adapter off after this program had it on.
+    var isTurnedOff = false
+    /// By the device's path.
+    var centrals: [String: Central] = [:]
+    var isAnswering = false
+    var waitingToAnswer: [CheckedContinuation<Void, Never>] = []
+
+    /// A connection that has used the service. Others, of a keyboard say, are none of this program's.
+    struct Central {
+        let id: CentralID
+        var subscriptions: Set<BluetoothUUID> = []
+        /// ATT_MTU as bluetoothd last told it.
+        var mtu = 23
+    }
+}
+
+extension BlueZ {
+    func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> AsyncStream<PeripheralEvent> {
+        try await open()
+        guard serving == nil else { throw .failed(operation: "serve", reason: "this transport serves already") }
+        let events = EventQueue()
+        let (pokes, poke) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let tending = Task { [weak self] in
+            for await _ in pokes { await self?.bringUp() }
+        }
+        serving = Serving(
+            application: BlueZApplication(service, advertising), events: events, pokes: poke, tending: tending)
+        poke.yield()
+        return events.stream
+    }
+
+    func pokeServing() { serving?.pokes.yield() }
+
+    func stopServing() async {
+        guard let ended = serving else { return }
+        ended.pokes.finish()
+        ended.tending.cancel()
+        if let adapter = ended.adapter { await withdraw(from: adapter) }
+        for path in ended.centrals.keys { await hangUp(path) }
+        serving = nil
+        for waiting in ended.waitingToAnswer { waiting.resume() }
+        ended.events.finish()
+    }
+
+    // MARK: On and off the air
+
+    /// How long a connection that does not use the service may keep it off the air.
+    private static let patience = Duration.seconds(10)
+
+    /// Registers service and advertisement, where that has not been done. What fails is tried again when bluetoothd's objects
+    /// change, and after a growing while.
+    private func bringUp() async {
+        guard let serving, !serving.isOnAir else { return }
+        do {
+            try await open()
+            guard !serving.isTurnedOff else { return }
+            let adapter = try await poweredAdapter()
+            let manager = try advertisingManager(of: adapter)
+            let asked = owner
+            self.serving?.application.includesPower = manager["SupportedIncludes"]?.texts.contains("tx-power") == true
+            self.serving?.adapter = adapter
+            try await register(BlueZName.gattManager, "RegisterApplication", BlueZApplication.root, on: adapter)
+            try await register(
+                BlueZName.advertisingManager, "RegisterAdvertisement", BlueZApplication.advertisementPath, on: adapter)
+            // It may have gone meanwhile, and the poke with it.
+            guard owner == asked, objects[adapter, BlueZName.adapter]?["Powered"]?.flag == true else { return pokeServing() }
+            self.serving?.isOnAir = true
+            self.serving?.reported = nil
+            self.serving?.backoff.reset()
+            tell(.started)
+        } catch {
+            report(error)
+            retryLater()
+        }
+    }
+
+    /// - Throws: ``BluetoothError/noLowEnergy(adapter:)``; ``BluetoothError/noAdapter(name:)`` where bluetoothd still sets it up
+    private func advertisingManager(of adapter: String) throws(BluetoothError) -> BlueZObjects.Properties {
+        let name = BlueZObjects.name(ofAdapter: adapter)
+        if let roles = objects[adapter, BlueZName.adapter]?["Roles"]?.texts, !roles.contains("peripheral") {
+            throw .noLowEnergy(adapter: name)
+        }
+        guard let manager = objects[adapter, BlueZName.advertisingManager], objects[adapter, BlueZName.gattManager] != nil
+        else { throw .noAdapter(name: name) }
+        return manager
+    }
+
+    private func register(
+        _ interface: String, _ member: String, _ path: String, on adapter: String
+    ) async throws(BluetoothError) {
+        let call = BusCall(path: adapter, interface: interface, member: member, arguments: [.path(path), .options([])])
+        guard case .failure(let failure) = await self.call(call), failure.name != "org.bluez.Error.AlreadyExists" else { return }
+        throw BluetoothError(failure, operation: member == "RegisterApplication" ? "register the service" : "advertise")
+    }
+
+    /// The kernel stops advertising with the first connection until that has ended. So one central is served after the other,
+    /// which is well; but one that only sits there must not keep the others away.
+    private func advertiseAgainLater(_ device: String) {
+        after(Self.patience) { bluez in
+            guard let serving = bluez.serving, serving.isOnAir, let adapter = serving.adapter, device.hasPrefix(adapter + "/"),
+                serving.centrals[device] == nil, bluez.objects.isConnected(device)
+            else { return }
+            Task { await bluez.advertiseAgain(on: adapter) }
+        }
+    }
+
+    private func advertiseAgain(on adapter: String) async {
+        let path = BlueZApplication.advertisementPath
+        _ = await call(BusCall(path: adapter, interface: BlueZName.advertisingManager, member: "UnregisterAdvertisement",
+            arguments: [.path(path)]))
+        guard serving?.isOnAir == true else { return }
+        do {
+            try await register(BlueZName.advertisingManager, "RegisterAdvertisement", path, on: adapter)
+        } catch {
+            goOff(error)
+            retryLater()
+        }
+    }
+
+    private func withdraw(from adapter: String) async {
+        for (interface, member, path) in [
+            (BlueZName.advertisingManager, "UnregisterAdvertisement", BlueZApplication.advertisementPath),
+            (BlueZName.gattManager, "UnregisterApplication", BlueZApplication.root),
+        ] {
+            _ = await call(BusCall(path: adapter, interface: interface, member: member, arguments: [.path(path)],
+                timeout: .seconds(5)))
+        }
+    }
+
+    /// Once for as long as it stays the same.
+    private func report(_ error: BluetoothError) {
+        guard serving != nil, serving?.reported != error.code else { return }
+        serving?.reported = error.code
+        tell(.interrupted(error))
+    }
+
+    func retryLater() {
+        guard serving?.isWaitingToRetry == false, let delay = serving?.backoff.next() else { return }
+        serving?.isWaitingToRetry = true
+        after(delay) {
+            $0.serving?.isWaitingToRetry = false
+            $0.pokeServing()
+        }
+    }
+
+    func goOff(_ error: BluetoothError) {
+        guard serving?.isOnAir == true else { return }
+        serving?.isOnAir = false
+        for path in serving?.centrals.keys.map({ $0 }) ?? [] { forget(path) }
+        report(error)
+    }
+
+    /// What a change of bluetoothd's objects means for the service.
+    func serve(_ change: BlueZObjects.Change) {
+        guard let adapter = serving?.adapter else { return pokeForAdapters(change) }
+        switch change {
+        case .changed(let path, BlueZName.device, let keys) where keys.contains("Connected"):
+            if objects.isConnected(path) { advertiseAgainLater(path) } else { forget(path) }
+        case .added(let path, BlueZName.device) where objects.isConnected(path): advertiseAgainLater(path)
+        case .removed(let path, BlueZName.device): forget(path)
+        case .removed(adapter, BlueZName.adapter), .removed(adapter, BlueZName.advertisingManager):
+            serving?.isTurnedOff = false
+            goOff(owner == nil ? .daemonMissing : .noAdapter(name: BlueZObjects.name(ofAdapter: adapter)))
+            pokeServing()
+        case .changed(adapter, BlueZName.adapter, let keys) where keys.contains("Powered"):
+            let isOn = objects[adapter, BlueZName.adapter]?["Powered"]?.flag == true
+            if serving?.isOnAir == true || isOn { serving?.isTurnedOff = !isOn }
+            if isOn { pokeServing() } else { powerIsOff(adapter) }
+        default: pokeForAdapters(change)
+        }
+    }
+
+    /// Room for an advertisement, or an adapter, may have come.
+    private func pokeForAdapters(_ change: BlueZObjects.Change) {
+        switch change {
+        case .added(_, BlueZName.advertisingManager), .added(_, BlueZName.adapter),
+            .changed(_, BlueZName.advertisingManager, _), .changed(_, BlueZName.adapter, _):
+            if serving?.isOnAir == false { pokeServing() }
+        default: break
+        }
+    }
+
+    /// Whoever turned the adapter off meant it: the service comes back with the power. bluetoothd has dropped what it
+    /// advertised, but not what was registered.
+    private func powerIsOff(_ adapter: String) {
+        guard serving?.isOnAir == true else { return }
+        let name = BlueZObjects.name(ofAdapter: adapter)
+        switch RadioSwitch.state(of: name) {
+        case .open: goOff(.failed(operation: "advertise", reason: "adapter \(name) was turned off"))
+        case .blockedBySoftware: goOff(.blocked(adapter: name, hard: false))
+        case .blockedByHardware: goOff(.blocked(adapter: name, hard: true))
+        }
+        Task { await self.withdraw(from: adapter) }
+    }
+}

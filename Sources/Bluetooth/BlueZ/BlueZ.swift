@@ -1,0 +1,203 @@
+import Dispatch
+import Groundwork
+
+/// bluetoothd as this program sees it: one bus connection, the objects bluetoothd has, and what this program has asked it for.
+///
+/// Everything runs on one queue, on which the connection's descriptor is watched too.
+actor BlueZ {
+    let queue = BluetoothQueue()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    /// `hci1`, an address, or empty for the first.
+    let wantedAdapter: String
+
+    var bus: BusConnection?
+    var objects = BlueZObjects()
+    /// The unique name of who owns `org.bluez`. Signals and calls of anybody else are not listened to.
+    var owner: String?
+    /// Why bluetoothd, though there, does not answer.
+    var refusal: BluetoothError?
+    private var opening: Task<BluetoothError?, Never>?
+    private var isClosed = false
+
+    private var waiters: [Int: Waiter] = [:]
+    private var lastNumber = 0
+
+    var serving: Serving?
+    var searches: [Int: Search] = [:]
+    var isDiscovering = false
+    /// The number of the discovery that is to be begun anew next.
+    var renewal = 0
+    var links: [String: Link] = [:]
+
+    init(adapter: String) { wantedAdapter = adapter }
+
+    func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    // MARK: The connection
+
+    /// Connects to the bus where that has not been done. Whether bluetoothd is there is another question.
+    func open() async throws(BluetoothError) {
+        guard !isClosed else { throw .stopped }
+        guard bus == nil else { return }
+        let task = opening ?? Task { await self.connect() }
+        opening = task
+        let failure = await task.value
+        opening = nil
+        if let failure { throw failure }
+    }
+
+    private func connect() async -> BluetoothError? {
+        let operation = "connect to the system bus"
+        switch BusLibrary.shared {
+        case .failure(let missing):
+            return .failed(operation: operation, reason: "\(missing.name) is not there (package libsystemd0)")
+        case .success(let library):
+            do {
+                bus = try BusConnection(library, queue: queue.queue) { [weak self] in self?.assumeIsolated { $0.pump() } }
+            } catch {
+                return .failed(operation: operation, reason: Self.reason(ofErrno: error.code))
+            }
+        }
+        let rules = [
+            "type='signal',sender='\(BlueZName.bus)',member='NameOwnerChanged',arg0='\(BlueZName.service)'",
+            "type='signal',sender='\(BlueZName.service)'",
+        ]
+        for rule in rules {
+            let call = BusCall(destination: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
+                member: "AddMatch", arguments: [.text(rule)])
+            if case .failure(let failure) = await self.call(call) {
+                loseBus()
+                return BluetoothError(failure, operation: operation)
+            }
+        }
+        let question = BusCall(destination: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
+            member: "GetNameOwner", arguments: [.text(BlueZName.service)])
+        if case .success(let answer) = await call(question), let name = answer.first?.text { await meet(name) }
+        return nil
+    }
+
+    func close() async {
+        isClosed = true
+        await stopServing()
+        for search in searches.keys { endSearch(search) }
+        for path in links.keys { await endLink(path) }
+        loseBus()
+    }
+
+    /// Asks a newly come bluetoothd what it has.
+    private func meet(_ name: String) async {
+        owner = name
+        await refresh()
+    }
+
+    func refresh() async {
+        let asked = owner
+        let result = await call(BusCall(path: "/", interface: BlueZName.objectManager, member: "GetManagedObjects",
+            timeout: .seconds(10)))
+        guard owner == asked, asked != nil else { return }
+        switch result {
+        case .success(let answer):
+            refusal = nil
+            apply(objects.reset(to: answer))
+        case .failure(let failure): refusal = BluetoothError(failure, operation: "ask bluetoothd for its adapters")
+        }
+        pokeServing()
+    }
+
+    private func part() {
+        owner = nil
+        refusal = nil
+        isDiscovering = false
+        apply(objects.clear())
+        for search in searches.keys { endSearch(search, throwing: .daemonMissing) }
+    }
+
+    /// The bus is gone, and bluetoothd with it as far as this program can tell.
+    private func loseBus() {
+        bus?.close()
+        bus = nil
+        part()
+    }
+
+    func call(_ call: BusCall) async -> Result<[BusValue], BusFailure> {
+        guard let bus else { return .failure(.closed) }
+        return await withCheckedContinuation { continuation in
+            bus.send(call) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// A call that fails as this room's errors do.
+    @discardableResult
+    func ask(_ call: BusCall, to operation: String) async throws(BluetoothError) -> [BusValue] {
+        switch await self.call(call) {
+        case .success(let answer): return answer
+        case .failure(let failure): throw BluetoothError(failure, operation: operation)
+        }
+    }
+
+    // MARK: What comes in
+
+    private func pump() {
+        for event in bus?.process() ?? [] {
+            switch event {
+            case .signal(BlueZName.bus, _, BlueZName.bus, "NameOwnerChanged", let arguments): ownerChanged(arguments)
+            case .signal(let sender, let path, let interface, let member, let arguments):
+                guard sender == owner else { continue }
+                apply(objects.receive(path: path, interface: interface, member: member, arguments))
+            case .call(let message): answer(message)
+            case .closed:
+                loseBus()
+                pokeServing()
+            }
+        }
+    }
+
+    private func ownerChanged(_ arguments: [BusValue]) {
+        guard arguments.count == 3, arguments[0].text == BlueZName.service, let name = arguments[2].text else { return }
+        if owner != nil { part() }
+        if !name.isEmpty { Task { await self.meet(name) } }
+        pokeServing()
+    }
+
+    private func apply(_ changes: [BlueZObjects.Change]) {
+        for change in changes {
+            serve(change)
+            search(change)
+            link(change)
+        }
+        for (number, waiter) in waiters {
+            guard let verdict = waiter.check(objects) else { continue }
+            waiters[number] = nil
+            waiter.continuation.resume(returning: verdict)
+        }
+    }
+
+    // MARK: Waiting
+
+    private struct Waiter {
+        let check: (BlueZObjects) -> Verdict?
+        let continuation: CheckedContinuation<Verdict, Never>
+    }
+
+    enum Verdict { case yes, no, late }
+
+    /// Waits until the objects answer the question, or the time is over.
+    func wait(for limit: Duration, until check: @escaping (BlueZObjects) -> Verdict?) async -> Verdict {
+        if let verdict = check(objects) { return verdict }
+        let number = nextNumber()
+        return await withCheckedContinuation { continuation in
+            waiters[number] = Waiter(check: check, continuation: continuation)
+            after(limit) { $0.waiters.removeValue(forKey: number)?.continuation.resume(returning: .late) }
+        }
+    }
+
+    func after(_ delay: Duration, _ action: @escaping @Sendable (isolated BlueZ) -> Void) {
+        queue.queue.asyncAfter(deadline: .now() + .milliseconds(Int(max(delay, .zero) / .milliseconds(1)))) { [weak self] in
+            self?.assumeIsolated { action($0) }
+        }
+    }
+}

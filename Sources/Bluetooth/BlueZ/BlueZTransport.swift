@@ -1,0 +1,79 @@
+/// Bluetooth through bluetoothd, which other programs of the board may use at the same time.
+///
+/// It goes on by itself after bluetoothd has been restarted, or the adapter has gone and come. What bluetoothd cannot do:
+///
+/// - A value goes to every central that has subscribed. ``Peripheral/notify(_:to:characteristic:)`` hangs up the others first.
+/// - A central that has not subscribed cannot be sent anything.
+/// - Which of the two modes a central enabled is not told: subscriptions are always reported as ``SubscriptionMode/notify``,
+///   though bluetoothd sends in the mode that was enabled, and does not tell when an indication was confirmed.
+/// - A central is known from its first write or subscription on.
+/// - A peripheral in sight is reported again only when its signal strength changes.
+public struct BlueZTransport: BluetoothTransport {
+    private let bluez: BlueZ
+
+    /// - Parameter adapter: `hci1`, an address, or empty for the first
+    public init(adapter: String) { bluez = BlueZ(adapter: adapter) }
+
+    public var kind: TransportKind { .bluez }
+
+    public func status() async -> AdapterStatus { await bluez.status() }
+
+    /// Where bluetoothd or the adapter is not there yet, the first event is ``PeripheralEvent/interrupted(_:)``, and
+    /// ``PeripheralEvent/started`` follows when it is.
+    public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
+        BlueZPeripheral(bluez: bluez, events: try await bluez.serve(service, advertising: advertising))
+    }
+
+    public func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
+        try await bluez.scan(for: service)
+    }
+
+    public func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
+        let (path, values) = try await bluez.connect(to: address, timeout: timeout)
+        return BlueZRemotePeripheral(bluez: bluez, device: path, values: values)
+    }
+
+    public func close() async { await bluez.close() }
+}
+
+struct BlueZPeripheral: Peripheral {
+    let bluez: BlueZ
+    let events: AsyncStream<PeripheralEvent>
+
+    func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+        try await bluez.notify(value, to: central, characteristic: characteristic)
+    }
+
+    func disconnect(_ central: CentralID) async { await bluez.disconnect(central) }
+    func stop() async { await bluez.stopServing() }
+}
+
+struct BlueZRemotePeripheral: RemotePeripheral {
+    let bluez: BlueZ
+    let device: String
+    let values: AsyncStream<RemoteValue>
+
+    func discover(
+        service: BluetoothUUID, characteristic: BluetoothUUID
+    ) async throws(BluetoothError) -> RemoteCharacteristic? {
+        try await bluez.find(characteristic, of: service, on: device)
+    }
+
+    func subscribe(_ characteristic: RemoteCharacteristic) async throws(BluetoothError) -> Bool {
+        try await bluez.subscribe(try path(of: characteristic), on: device)
+    }
+
+    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
+        try await bluez.write(value, to: try path(of: characteristic), on: device, withResponse: withResponse)
+    }
+
+    var mtu: Int { get async { await bluez.mtu(of: device) } }
+    func close() async { await bluez.endLink(device) }
+
+    private func path(of characteristic: RemoteCharacteristic) throws(BluetoothError) -> String {
+        guard let path = characteristic.path, path.hasPrefix(device + "/") else {
+            throw .failed(operation: "use \(characteristic.uuid)", reason: "it is not one of this connection's")
+        }
+        return path
+    }
+}

@@ -1,0 +1,14 @@
+import Dispatch
+
+/// The serial queue on which the actors of one transport run, and on which their descriptors are watched: what a source
+/// reports is handled there at once, without a hop.
+final class BluetoothQueue: SerialExecutor {
+    let queue = DispatchQueue(label: "bluetooth")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+}

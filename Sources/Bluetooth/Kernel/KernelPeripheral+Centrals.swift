@@ -1,0 +1,152 @@
+import CBluetooth
+import Dispatch
+
+/// One central, while it is connected. Lives on the peripheral's queue.
+final class Central {
+    let id: CentralID
+    let channel: ATTChannel
+    var server: GATTServer
+    /// When it last said something, or was told something.
+    var lastHeard = ContinuousClock.now
+    /// Who waits until a value is sent, or its indication confirmed.
+    var tickets: [Int: CheckedContinuation<Result<Void, BluetoothError>, Never>] = [:]
+
+    init(_ id: CentralID, _ channel: ATTChannel, _ database: AttributeDatabase) {
+        (self.id, self.channel) = (id, channel)
+        server = GATTServer(central: id, database: database)
+    }
+
+    func redeem(_ ticket: Int, _ result: Result<Void, BluetoothError>) {
+        tickets.removeValue(forKey: ticket)?.resume(returning: result)
+    }
+}
+
+extension KernelPeripheral {
+    /// As many as small controllers connect at once. The one that was silent longest makes room for another.
+    static var centralLimit: Int { 8 }
+    /// A central that says nothing for so long, and is told nothing, only keeps others from the radio.
+    static var silenceLimit: Duration { .seconds(120) }
+
+    func letIn(_ descriptor: Descriptor, _ address: BluetoothAddress) {
+        // Without room for its events it is hung up at once.
+        guard pending.hasRoom else { return }
+        if centrals.count >= Self.centralLimit, let oldest = centrals.values.min(by: { $0.lastHeard < $1.lastHeard }) {
+            hangUp(oldest)
+        }
+        centralCount += 1
+        let id = CentralID(address: address, number: centralCount)
+        let channel = ATTChannel(descriptor, on: queue) { [weak self] in
+            self?.assumeIsolated { $0.receive(from: id) }
+        } writable: { [weak self] in
+            self?.assumeIsolated { $0.flush(id) }
+        }
+        centrals[id] = Central(id, channel, database)
+        _ = pending.put(.connected(id))
+        watchSilence(of: id, for: Self.silenceLimit)
+        advertiseAgain()
+    }
+
+    private func receive(from id: CentralID) {
+        // A few at a time: others wait for the queue too.
+        for _ in 0..<16 {
+            guard let central = centrals[id], !central.channel.isCongested else { return }
+            switch central.channel.read() {
+            case .nothing: return
+            case .ended: return drop(central, .disconnected)
+            case .bytes(let packet):
+                central.lastHeard = .now
+                learnSecurity(of: central)
+                perform(central.server.receive(packet, now: .now), of: central)
+            }
+        }
+    }
+
+    private func flush(_ id: CentralID) {
+        guard let central = centrals[id] else { return }
+        if !central.channel.flush() { hangUp(central) }
+    }
+
+    private func perform(_ effects: [GATTServer.Effect], of central: Central) {
+        for effect in effects {
+            switch effect {
+            case .send(let packet): if !central.channel.send(packet) { hangUp(central) }
+            case .event(let event):
+                guard centrals[central.id] != nil, !pending.put(event) else { continue }
+                pending.forget(central.id)
+                hangUp(central)
+            case .delivered(let ticket): central.redeem(ticket, .success(()))
+            case .failed(let ticket, let error): central.redeem(ticket, .failure(error))
+            case .close: hangUp(central)
+            }
+        }
+        if let deadline = central.server.deadline { watchDeadline(of: central.id, deadline) }
+    }
+
+    private func learnSecurity(of central: Central) {
+        guard needsEncryption else { return }
+        central.server.security = central.channel.isEncrypted ? .encrypted : .open
+    }
+
+    private func watchDeadline(of id: CentralID, _ deadline: ContinuousClock.Instant) {
+        queue.queue.asyncAfter(deadline: .now() + ContinuousClock.now.duration(to: deadline).dispatched) { [weak self] in
+            self?.assumeIsolated { this in
+                guard let central = this.centrals[id] else { return }
+                this.perform(central.server.advance(to: .now), of: central)
+            }
+        }
+    }
+
+    private func watchSilence(of id: CentralID, for rest: Duration) {
+        queue.queue.asyncAfter(deadline: .now() + rest.dispatched) { [weak self] in
+            self?.assumeIsolated { this in
+                guard let central = this.centrals[id] else { return }
+                let rest = Self.silenceLimit - central.lastHeard.duration(to: .now)
+                if rest > .zero { this.watchSilence(of: id, for: rest) } else { this.hangUp(central) }
+            }
+        }
+    }
+
+    // MARK: the application's side
+
+    func notify(_ value: [UInt8], to id: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+        guard let central = centrals[id] else { throw .disconnected }
+        ticketCount += 1
+        let ticket = ticketCount
+        central.lastHeard = .now
+        learnSecurity(of: central)
+        let outcome = await withCheckedContinuation { continuation in
+            central.tickets[ticket] = continuation
+            perform(central.server.notify(value, characteristic: characteristic, ticket: ticket, now: .now), of: central)
+        }
+        try outcome.get()
+    }
+
+    func disconnect(_ id: CentralID) async {
+        guard let central = centrals[id] else { return }
+        drop(central, .disconnected)
+        await hangUp(id.address)
+    }
+
+    private func hangUp(_ central: Central) {
+        guard centrals[central.id] != nil else { return }
+        let isGone = central.channel.isGone
+        drop(central, .disconnected)
+        if isGone { return }
+        Task { await hangUp(central.id.address) }
+    }
+
+    /// A closed channel alone lets the link live on for some seconds, in which the central believes that all is well.
+    private func hangUp(_ address: BluetoothAddress) async {
+        // It may have gone by itself meanwhile, and be here again.
+        guard let adapterIndex, !centrals.keys.contains(where: { $0.address == address }) else { return }
+        _ = try? await socket.send(.disconnect(adapterIndex, address))
+    }
+
+    private func drop(_ central: Central, _ error: BluetoothError) {
+        guard centrals.removeValue(forKey: central.id) != nil else { return }
+        central.channel.close()
+        _ = central.server.end(error)
+        for ticket in Array(central.tickets.keys) { central.redeem(ticket, .failure(error)) }
+        _ = pending.put(.disconnected(central.id))
+    }
+}

@@ -1,0 +1,244 @@
+import CBluetooth
+import Dispatch
+import Glibc
+import Groundwork
+
+/// A service on the air by the kernel's own means: advertised by its management, served on the ATT channel's sockets.
+///
+/// What happens to the adapter only wakes ``run()``, which looks at how things are: news that are missed or come in another
+/// order do no harm.
+actor KernelPeripheral: Peripheral {
+    /// The advertisement's number. Without bluetoothd nobody else has one, but for a process of ours that was killed.
+    private static let instance: UInt8 = 1
+    private static let allInstances: UInt8 = 0
+    /// Connections that wait to be let in.
+    private static let backlog: Int32 = 8
+
+    nonisolated let queue: BluetoothQueue
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+    nonisolated var events: AsyncStream<PeripheralEvent> { pending.stream }
+    nonisolated let pending = EventQueue()
+
+    private struct OnAir {
+        let adapter: KernelAdapter
+        let listener: Descriptor
+        let watch: Descriptor.Watch
+    }
+
+    let database: AttributeDatabase
+    let socket: ManagementSocket
+    var centrals: [CentralID: Central] = [:]
+    var centralCount = 0
+    var ticketCount = 0
+    let needsEncryption: Bool
+    private let advertisement: Advertisement
+    private let adapterName: String
+    private var onAir: OnAir?
+    /// Why the service is not, or soon will not be, on the air.
+    private var lost: BluetoothError?
+    /// What the reader was told last.
+    private var reported: BluetoothError?
+    /// Once an adapter was switched on it stays with others to switch it off.
+    private var mayPower = true
+    private var isStopped = false
+    private var isAdvertisingRefused = false
+    private var backoff = Backoff(cap: .seconds(60))
+    private let wakes: AsyncStream<Void>
+    private nonisolated let wake: AsyncStream<Void>.Continuation
+    private var radio: Descriptor.Watch?
+
+    init(_ service: LocalService, _ advertising: Advertisement, adapter: String, queue: BluetoothQueue) throws(BluetoothError) {
+        (advertisement, self.queue, adapterName) = (advertising, queue, adapter)
+        socket = try ManagementSocket(queue: queue, interest: .adapters)
+        database = AttributeDatabase(service: service, deviceName: advertising.localName ?? "")
+        needsEncryption = service.characteristics.contains(where: \.requiresEncryption)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// - Throws: what time does not heal: no permission, another program on the ATT channel
+    func start() async throws(BluetoothError) {
+        await socket.startWatching()
+        radio = RadioSwitch.watch(on: queue) { [weak self] in self?.assumeIsolated { $0.radioChanged() } }
+        Task { for await message in socket.news { notice(message) } }
+        do throws(BluetoothError) {
+            try await goOnAir()
+        } catch {
+            if case .noPermission = error {
+                await stop()
+                throw error
+            }
+            report(error)
+        }
+        Task { await run() }
+    }
+
+    func stop() async {
+        guard !isStopped else { return }
+        isStopped = true
+        wake.finish()
+        for central in Array(centrals.keys) { await disconnect(central) }
+        await goOffAir()
+        radio = nil
+        // Ends the task that reads its news, as the end of wakes did the other.
+        await socket.close()
+        pending.finish()
+    }
+
+    // MARK: on the air and off
+
+    private func run() async {
+        for await _ in wakes where !isStopped {
+            if let reason = await lostNow() {
+                await goOffAir()
+                report(reason)
+            }
+            guard onAir == nil, !isStopped else { continue }
+            do throws(BluetoothError) { try await goOnAir() } catch { report(error) }
+        }
+    }
+
+    private func goOnAir() async throws(BluetoothError) {
+        let adapter = try await socket.ready(adapterName, mayPower: mayPower)
+        mayPower = false
+        if needsEncryption { try await allowPairing(adapter) }
+        let listener = try ATTChannel.socket(of: adapter, operation: "listen on \(adapter.name)")
+        guard listen(listener.number, Self.backlog) == 0 else { throw .system("listen on \(adapter.name)", errno) }
+        try await advertise(on: adapter)
+        guard !isStopped else {
+            _ = try? await socket.send(.removeAdvertising(adapter.index, instance: Self.instance))
+            return
+        }
+        let watch = listener.watch(on: queue) { [weak self] in self?.assumeIsolated { $0.acceptCentrals() } }
+        onAir = OnAir(adapter: adapter, listener: listener, watch: watch)
+        (lost, reported) = (nil, nil)
+        backoff.reset()
+        _ = pending.put(.started)
+    }
+
+    private func advertise(on adapter: KernelAdapter) async throws(BluetoothError) {
+        // One may be left over, of a process that was killed or from before the adapter was off.
+        _ = try? await socket.send(.removeAdvertising(adapter.index, instance: Self.instance))
+        do throws(BluetoothError) {
+            try await socket.send(advertisingCommand(adapter))
+        } catch {
+            // Linux 6.1 neither changes nor removes one that a controller with extended advertising has forgotten while it was
+            // off. It does remove all, which are ours: bluetoothd is not here.
+            guard case .failed = error else { throw error }
+            _ = try? await socket.send(.removeAdvertising(adapter.index, instance: Self.allInstances))
+            try await socket.send(advertisingCommand(adapter))
+        }
+    }
+
+    private func goOffAir() async {
+        lost = nil
+        guard let was = onAir else { return }
+        onAir = nil
+        was.watch.cancel()
+        _ = try? await socket.send(.removeAdvertising(was.adapter.index, instance: Self.instance))
+    }
+
+    private func advertisingCommand(_ adapter: KernelAdapter) -> ManagementCommand {
+        .addAdvertising(adapter.index, instance: Self.instance,
+            data: AdvertisingData.packet(advertising: advertisement.service),
+            scanResponse: AdvertisingData.scanResponse(name: advertisement.localName))
+    }
+
+    /// Controllers stop to advertise when a central connects, and Linux begins again only when it has gone.
+    func advertiseAgain() {
+        guard let onAir, !isStopped else { return }
+        Task {
+            do throws(BluetoothError) {
+                try await socket.send(advertisingCommand(onAir.adapter))
+                isAdvertisingRefused = false
+            } catch {
+                // A controller that cannot do both at once: again when a central goes.
+                isAdvertisingRefused = true
+            }
+        }
+    }
+
+    private func allowPairing(_ adapter: KernelAdapter) async throws(BluetoothError) {
+        try await socket.send(.setNoInputNoOutput(adapter.index))
+        let current = adapter.information.current
+        if adapter.information.supported.contains(.secureConnections), !current.contains(.secureConnections) {
+            try await socket.send(.setSecureConnections(adapter.index))
+        }
+        if !current.contains(.bondable) { try await socket.send(.setBondable(adapter.index)) }
+    }
+
+    // MARK: what happens to the adapter
+
+    private func notice(_ message: ManagementMessage) {
+        switch message.event {
+        case .adapterAdded:
+            mayPower = true
+            wake.yield()
+        case .adapterRemoved where message.index == onAir?.adapter.index:
+            lost = .noAdapter(name: onAir?.adapter.name ?? "")
+            wake.yield()
+        case .advertisingRemoved(Self.instance) where message.index == onAir?.adapter.index:
+            lost = .failed(operation: "advertise", reason: "another program withdrew it")
+            wake.yield()
+        case .settings: wake.yield()
+        case .disconnected where message.index == onAir?.adapter.index && isAdvertisingRefused: advertiseAgain()
+        default: break
+        }
+    }
+
+    private func radioChanged() {
+        mayPower = true
+        wake.yield()
+    }
+
+    /// Why the service has gone off the air; `nil` while all is well.
+    private func lostNow() async -> BluetoothError? {
+        guard let onAir else { return nil }
+        if let lost { return lost }
+        guard let now = try? await socket.adapter(at: onAir.adapter.index) else { return .noAdapter(name: onAir.adapter.name) }
+        guard now.information.identity == onAir.adapter.information.identity else { return .noAdapter(name: onAir.adapter.name) }
+        return now.isReady ? nil : now.blocked ?? .switchedOff(now)
+    }
+
+    /// Tells the reader, once, and tries again later where nothing will announce that it helps.
+    private func report(_ error: BluetoothError) {
+        if reported?.message != error.message { _ = pending.put(.interrupted(error)) }
+        reported = error
+        switch error {
+        case .noAdapter: return
+        case .blocked where radio != nil: return
+        default: break
+        }
+        let delay = backoff.next()
+        queue.queue.asyncAfter(deadline: .now() + delay.dispatched) { [wake] in wake.yield() }
+    }
+
+    // MARK: centrals
+
+    private func acceptCentrals() {
+        guard let onAir else { return }
+        for _ in 0..<Self.backlog {
+            var bytes = [UInt8](repeating: 0, count: 6)
+            var kind: UInt8 = 0
+            let accepted = latchkey_att_accept(onAir.listener.number, &bytes, &kind)
+            guard accepted >= 0 else {
+                if accepted == -EAGAIN || accepted == -ECONNABORTED || accepted == -EINTR { return }
+                onAir.watch.cancel()
+                lost = .system("let a central in", -accepted)
+                wake.yield()
+                return
+            }
+            let descriptor = Descriptor(accepted)
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind) else { continue }
+            letIn(descriptor, address)
+        }
+    }
+
+    /// Where on the air, for hanging up.
+    var adapterIndex: ManagementCommand.Index? { onAir?.adapter.index }
+}
+
+extension Duration {
+    var dispatched: DispatchTimeInterval {
+        .milliseconds(Int(clamping: components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,155 @@
+import CBluetooth
+import Dispatch
+import Glibc
+
+/// A connection to a peripheral over the kernel's ATT channel, this board being the central.
+///
+/// Packets stay as small as everybody takes them: a larger MTU is not asked for (gateway protocol 8.2).
+actor KernelRemote: RemotePeripheral {
+    /// The most values that wait for their reader; a peripheral that sends more is hung up.
+    private static let bound = 256
+
+    private typealias Answer = Result<GATTOperation.Outcome, BluetoothError>
+
+    nonisolated let queue: BluetoothQueue
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+    nonisolated let values: AsyncStream<RemoteValue>
+    private nonisolated let continuation: AsyncStream<RemoteValue>.Continuation
+    private nonisolated let address: BluetoothAddress
+    private let management: ManagementSocket
+    private let adapter: KernelAdapter
+    private var client: GATTClient
+    private var channel: ATTChannel?
+    private var ticketCount = 0
+    private var tickets: [Int: CheckedContinuation<Answer, Never>] = [:]
+    /// Done, but for what still waits to be sent.
+    private var unsent: [Int] = []
+
+    /// - Throws: ``BluetoothError/timedOut(operation:)`` where nobody answers at the address
+    static func connect(
+        to address: BluetoothAddress, timeout: Duration, by adapter: String, queue: BluetoothQueue
+    ) async throws(BluetoothError) -> KernelRemote {
+        let management = try ManagementSocket(queue: queue, interest: .answers)
+        let operation = "connect to \(address)"
+        do throws(BluetoothError) {
+            let adapter = try await management.ready(adapter, mayPower: true)
+            let descriptor = try ATTChannel.socket(of: adapter, operation: operation)
+            let status = latchkey_att_connect(descriptor.number, address.kernelBytes, address.kernelKind)
+            guard status == 0 || status == -EINPROGRESS else { throw .system(operation, -status) }
+            if let error = await Connecting(descriptor, queue, operation).outcome(within: timeout) { throw error }
+            let remote = KernelRemote(address, management, adapter, queue)
+            await remote.open(descriptor)
+            return remote
+        } catch {
+            await management.close()
+            throw error
+        }
+    }
+
+    private init(_ address: BluetoothAddress, _ management: ManagementSocket, _ adapter: KernelAdapter, _ queue: BluetoothQueue) {
+        (self.address, self.management, self.adapter, self.queue) = (address, management, adapter, queue)
+        (values, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.bound))
+        client = GATTClient(peer: CentralID(address: address, number: 0), deviceName: "")
+    }
+
+    private func open(_ descriptor: Descriptor) {
+        channel = ATTChannel(descriptor, on: queue) { [weak self] in
+            self?.assumeIsolated { $0.receive() }
+        } writable: { [weak self] in
+            self?.assumeIsolated { $0.flush() }
+        }
+    }
+
+    // MARK: packets
+
+    private func receive() {
+        // A few at a time: others wait for the queue too.
+        for _ in 0..<16 {
+            guard let channel, !channel.isCongested else { return }
+            switch channel.read() {
+            case .nothing: return
+            case .ended: return end(.disconnected)
+            case .bytes(let packet): perform(client.receive(packet, now: .now))
+            }
+        }
+    }
+
+    private func flush() {
+        guard let channel else { return }
+        guard channel.flush() else { return end(.disconnected) }
+        guard !channel.isCongested else { return }
+        for ticket in unsent { redeem(ticket, .success(.written)) }
+        unsent = []
+    }
+
+    private func perform(_ effects: [GATTClient.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .send(let packet): if channel?.send(packet) == false { end(.disconnected) }
+            case .finished(let ticket, .written) where channel?.isCongested == true: unsent.append(ticket)
+            case .finished(let ticket, let outcome): redeem(ticket, .success(outcome))
+            case .failed(let ticket, let error): redeem(ticket, .failure(error))
+            case .value(let value): if case .dropped = continuation.yield(value) { end(.disconnected) }
+            case .close(let error): end(error)
+            }
+        }
+        guard let deadline = client.deadline else { return }
+        queue.queue.asyncAfter(deadline: .now() + ContinuousClock.now.duration(to: deadline).dispatched) { [weak self] in
+            self?.assumeIsolated { $0.perform($0.client.advance(to: .now)) }
+        }
+    }
+
+    private func redeem(_ ticket: Int, _ answer: Answer) { tickets.removeValue(forKey: ticket)?.resume(returning: answer) }
+
+    /// The link itself is ended too: without a channel it would live on for some seconds.
+    private func end(_ error: BluetoothError) {
+        guard let was = channel else { return }
+        channel = nil
+        was.close()
+        _ = client.end(error)
+        for ticket in Array(tickets.keys) { redeem(ticket, .failure(error)) }
+        unsent = []
+        continuation.finish()
+        ending = Task {
+            _ = try? await management.send(.disconnect(adapter.index, address))
+            await management.close()
+        }
+    }
+
+    private var ending: Task<Void, Never>?
+
+    // MARK: operations
+
+    private func outcome(of operation: GATTOperation) async throws(BluetoothError) -> GATTOperation.Outcome {
+        guard channel != nil else { throw .disconnected }
+        ticketCount += 1
+        let ticket = ticketCount
+        let answer = await withCheckedContinuation { continuation in
+            tickets[ticket] = continuation
+            perform(client.start(operation, ticket: ticket, now: .now))
+        }
+        return try answer.get()
+    }
+
+    func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError) -> RemoteCharacteristic? {
+        guard case .characteristic(let found) = try await outcome(of: .discover(service: service, characteristic: characteristic))
+        else { return nil }
+        return found
+    }
+
+    func subscribe(_ characteristic: RemoteCharacteristic) async throws(BluetoothError) -> Bool {
+        try await outcome(of: .subscribe(characteristic)) == .subscribed(true)
+    }
+
+    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
+        _ = try await outcome(of: .write(value, characteristic, withResponse: withResponse))
+    }
+
+    var mtu: Int { client.mtu }
+
+    /// Returns when the link is down.
+    func close() async {
+        end(.disconnected)
+        await ending?.value
+    }
+}

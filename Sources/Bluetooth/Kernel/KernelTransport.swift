@@ -1,0 +1,104 @@
+import Synchronization
+
+/// Bluetooth straight from the kernel, for images without bluetoothd: its management channel, and sockets on the ATT channel.
+///
+/// It takes `CAP_NET_ADMIN`. Where bluetoothd runs, that has the ATT channel.
+public final class KernelTransport: BluetoothTransport {
+    public let kind = TransportKind.kernel
+    private let adapter: String
+    private let queue = BluetoothQueue()
+    private let begun = Mutex<[Begun]>([])
+
+    private struct Begun {
+        weak var activity: (any KernelActivity)?
+    }
+
+    /// - Parameter adapter: empty for the first, `hci1`, or an address
+    public init(adapter: String) { self.adapter = adapter }
+
+    public func status() async -> AdapterStatus {
+        var status = AdapterStatus(transport: .kernel)
+        do throws(BluetoothError) {
+            let socket = try ManagementSocket(queue: queue, interest: .answers)
+            do throws(BluetoothError) {
+                try await look(by: socket, into: &status)
+            } catch {
+                status.fault = error
+            }
+            await socket.close()
+        } catch {
+            status.fault = error
+        }
+        return status
+    }
+
+    private func look(by socket: ManagementSocket, into status: inout AdapterStatus) async throws(BluetoothError) {
+        let found = try await socket.adapter(named: adapter)
+        let information = found.information
+        status.adapter = found.name
+        status.address = information.identity
+        status.isPowered = found.isPowered
+        status.supportsLowEnergy = information.supported.contains(.lowEnergy)
+        let blocked = found.blocked
+        status.isBlocked = blocked != nil
+        guard status.supportsLowEnergy else { throw .noLowEnergy(adapter: found.name) }
+        if let blocked { throw blocked }
+        let features = ManagementCommand.readAdvertisingFeatures(found.index)
+        // Of flags, two lengths, and the number of advertisements there can be. Refused without the permission.
+        let answer = try await socket.send(features)
+        guard answer.count > 6 else { throw .unreadable(features) }
+        status.canAdvertise = answer[6] > 0
+        status.canScan = true
+    }
+
+    public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
+        let peripheral = try KernelPeripheral(service, advertising, adapter: adapter, queue: queue)
+        try await peripheral.start()
+        remember(peripheral)
+        return peripheral
+    }
+
+    public func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
+        let (scan, sightings) = try await KernelScan.start(for: service, on: adapter, queue: queue)
+        remember(scan)
+        return sightings
+    }
+
+    public func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
+        let remote = try await KernelRemote.connect(to: address, timeout: timeout, by: adapter, queue: queue)
+        remember(remote)
+        return remote
+    }
+
+    private func remember(_ activity: any KernelActivity) {
+        begun.withLock { begun in
+            begun.removeAll { $0.activity == nil }
+            begun.append(Begun(activity: activity))
+        }
+    }
+
+    public func close() async {
+        let ending = begun.withLock { begun in
+            defer { begun = [] }
+            return begun.compactMap(\.activity)
+        }
+        for activity in ending { await activity.end() }
+    }
+}
+
+/// What a transport began and can end.
+protocol KernelActivity: AnyObject, Sendable {
+    func end() async
+}
+
+extension KernelPeripheral: KernelActivity {
+    func end() async { await stop() }
+}
+
+extension KernelRemote: KernelActivity {
+    func end() async { await close() }
+}
+
+extension KernelScan: KernelActivity {
+    func end() async { stop() }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import Bluetooth
+
+@Suite("What bluetoothd is shown", .timeLimit(.minutes(1)))
+struct BlueZApplicationTests {
+    static let service = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d001")!
+    static let uuid = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d002")!
+
+    static func application(encrypted: Bool = false, name: String? = nil) -> BlueZApplication {
+        let characteristic = LocalCharacteristic(
+            uuid: uuid, properties: [.writeWithoutResponse, .notify, .indicate], requiresEncryption: encrypted)
+        return BlueZApplication(
+            LocalService(uuid: service, characteristics: [characteristic]), Advertisement(service: service, localName: name))
+    }
+
+    static func texts(_ argument: BusArgument?) -> [String]? {
+        if case .texts(let texts) = argument { texts } else { nil }
+    }
+
+    static func text(_ argument: BusArgument?) -> String? {
+        if case .text(let text) = argument { text } else { nil }
+    }
+
+    @Test("is the service with its characteristic, writable without response, notifying and indicating (8.1)")
+    func objects() throws {
+        let application = Self.application()
+        let path = try #require(application.path(of: Self.uuid))
+        #expect(application.characteristic(at: path) == Self.uuid)
+        #expect(application.characteristic(at: path + "0") == nil)
+        #expect(application.objects.map(\.interface) == [BlueZName.gattService, BlueZName.gattCharacteristic])
+        let properties = application.properties(of: path, interface: BlueZName.gattCharacteristic) ?? []
+        #expect(Self.texts(properties.first { $0.0 == "Flags" }?.1) == ["write-without-response", "notify", "indicate"])
+        #expect(properties.contains { $0.0 == "NotifyAcquired" })
+        #expect(application.properties(of: path, interface: BlueZName.gattService) == nil)
+    }
+
+    @Test("asks for encryption of what is written and of subscriptions where that is demanded")
+    func encryption() {
+        let characteristic = Self.application(encrypted: true).service.characteristics[0]
+        #expect(BlueZFlags.flags(of: characteristic)
+            == ["write-without-response", "encrypt-notify", "encrypt-indicate", "encrypt-write"])
+    }
+
+    @Test("is an advertisement with the service's UUID, the power where the controller can, and a name that fits (8.1)")
+    func advertisement() throws {
+        func properties(_ application: BlueZApplication) throws -> [String: BusArgument] {
+            let properties = application.properties(of: BlueZApplication.advertisementPath, interface: BlueZName.advertisement)
+            return Dictionary(uniqueKeysWithValues: try #require(properties))
+        }
+        let plain = try properties(Self.application(name: ""))
+        #expect(plain.keys.sorted() == ["ServiceUUIDs", "Type"])
+        #expect(Self.texts(plain["ServiceUUIDs"]) == [Self.service.description])
+        var named = Self.application(name: "Küche und Wohnzimmer 12345 ööö")
+        named.includesPower = true
+        let full = try properties(named)
+        #expect(Self.texts(full["Includes"]) == ["tx-power"])
+        #expect(Self.text(full["LocalName"])?.utf8.count == 28)
+    }
+
+    @Test("cuts no character in two", arguments: 20...40)
+    func cutting(_ count: Int) {
+        let cut = BlueZApplication.cut(String(repeating: "ö", count: count))
+        #expect(cut.utf8.count == 28)
+        #expect(cut.allSatisfy { $0 == "ö" })
+    }
+
+    @Test("is read back from a peripheral's flags, the unknown ones passed over")
+    func flags() {
+        #expect(BlueZFlags.properties(of: ["write-without-response", "indicate", "authorize"])
+            == [.writeWithoutResponse, .indicate])
+    }
+}
+
+@Suite("An error of bluetoothd", .timeLimit(.minutes(1)))
+struct BlueZErrorTests {
+    @Test("says what it means here", arguments: [
+        ("org.freedesktop.DBus.Error.ServiceUnknown", "", BluetoothError.daemonMissing),
+        ("org.freedesktop.DBus.Error.NameHasNoOwner", "", .daemonMissing),
+        ("org.freedesktop.DBus.Error.AccessDenied", "rejected", .noPermission(operation: "scan")),
+        ("org.freedesktop.DBus.Error.NoReply", "", .timedOut(operation: "scan")),
+        ("org.bluez.Error.NotConnected", "", .disconnected),
+        ("org.bluez.Error.NotReady", "", .failed(operation: "scan", reason: "the adapter is off")),
+        ("org.bluez.Error.NotPermitted", "Maximum reached",
+            .failed(operation: "scan", reason: "Maximum reached (NotPermitted)")),
+        ("org.bluez.Error.Failed", "", .failed(operation: "scan", reason: "Failed")),
+    ])
+    func meaning(_ name: String, _ text: String, _ expected: BluetoothError) {
+        #expect(BluetoothError(BusFailure(name: name, text: text), operation: "scan") == expected)
+    }
+
+    @Test("carries the attribute protocol's own code")
+    func attributeProtocol() {
+        let failure = BusFailure(name: "org.bluez.Error.Failed", text: "Operation failed with ATT error: 0x03")
+        #expect(BluetoothError(failure, operation: "write") == .att(ATTErrorCode(rawValue: 0x03), operation: "write"))
+        let odd = BusFailure(name: "org.bluez.Error.Failed", text: "ATT error: 0xzz")
+        #expect(BluetoothError(odd, operation: "write") == .failed(operation: "write", reason: "ATT error: 0xzz (Failed)"))
+    }
+}

@@ -1,0 +1,11 @@
+import Bluetooth
+import Glibc
+import Groundwork
+
+func makeTransport(_ name: String, adapter: String) async -> any BluetoothTransport {
+    guard let preference = BluetoothChoice.Preference(rawValue: name) else {
+        say("usage", ["text": "--transport is kernel, bluez or auto"])
+        exit(64)
+    }
+    return await BluetoothChoice(preference: preference, adapter: adapter).makeTransport()
+}

@@ -1,0 +1,60 @@
+"""One exchange of a central after the other, as ordered, and how each of them ended."""
+import asyncio
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+
+from bumble.att import ATT_Error
+from bumble.core import BaseBumbleError
+from bumble.device import Device
+
+from central import Central, Gone, Vanished, exchange
+from hostile import MODES
+from journal import Journal
+from orders import orders
+
+
+async def exchanges(device: Device, journal: Journal, options: Namespace, parser: ArgumentParser) -> int:
+    """Exit status of the last."""
+    status = 0
+    journal.note("ready")
+    if not options.orders:
+        for mode in options.mode.split(","):
+            status = await attempt(device, journal, options, mode)
+        return status
+    async for order in orders(options.orders):
+        if order == "stop":
+            break
+        try:
+            ordered = parser.parse_args([*sys.argv[1:], *shlex.split(order)])
+        except (SystemExit, ValueError):
+            journal.note("not-understood", order=order)
+            continue
+        for mode in ordered.mode.split(","):
+            status = await attempt(device, journal, ordered, mode)
+    return status
+
+
+async def attempt(device: Device, journal: Journal, options: Namespace, mode: str) -> int:
+    """One exchange: 0 when the value `0` came, 1 when another did, 3 when none did, 4 when time ran out."""
+    central = Central(device, journal, options, mode.removeprefix("leave:"))
+    act = exchange if mode.startswith("leave:") else MODES[mode]
+    status = 3
+    try:
+        async with asyncio.timeout(options.patience):
+            value = await act(central)
+        if value is not None:
+            status = 0 if value == b"0" else 1
+    except TimeoutError:
+        status = 4
+    except (ATT_Error, BaseBumbleError) as error:
+        journal.note("failed", error=str(error))
+    except asyncio.CancelledError:
+        # Bumble does this to who waits for a response when the connection ends.
+        if not central.gone.is_set():
+            raise
+    except (Gone, Vanished):
+        pass
+    await central.hang_up()
+    journal.note("ended", mode=mode, status=status)
+    return status
