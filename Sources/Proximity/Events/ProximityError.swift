@@ -1,0 +1,109 @@
+import Groundwork
+
+/// What can go wrong between two devices that stand beside each other.
+public enum ProximityError: Explained, Equatable {
+    /// There is no Bluetooth adapter, or it has no Low Energy.
+    case notSupported(reason: String)
+    /// Bluetooth is switched off or blocked.
+    case disabled(reason: String)
+    /// The system does not let the agent use Bluetooth.
+    case notPermitted(reason: String)
+    /// The adapter went away or starts again.
+    case interrupted(reason: String)
+    case invalidUUID(String)
+    /// Nobody is logged in here, so there is no session to share.
+    case noUserSession(reason: String)
+    case sharingInProgress
+    case advertisingFailed(reason: String)
+    /// The adapter cannot advertise, so that no device can find this one.
+    case peripheralNotSupported(reason: String)
+    case centralFailed(reason: String)
+    /// The other device left, or had not subscribed, before it was told the outcome.
+    case centralUnsubscribed(central: String)
+    case requestRefused(RequestRefusal)
+    /// A program asked for consent where no one is there to give it.
+    case nobodyToAsk
+    case userDeclined(by: String)
+    case noPeripheralFound(leastSignal: Int)
+    case signalTooWeak(rssi: Int, least: Int)
+    /// The device that advertises the service does not have it, or not its characteristic.
+    case characteristicMissing(address: String)
+    /// The other device answered something else than `0`.
+    case authorizationFailed(answer: String)
+    case pollingFailed(reason: String)
+    case qrPollingFailed(reason: String)
+    case notAuthorizedInTime
+    case loginInProgress
+    case invalidAuthenticationURL
+    case invalidAuthorizeURL(reason: String)
+    case loginFailed(reason: String)
+    case timedOut(step: String)
+    case noSuchRequest(id: Int)
+    case textTooLongForQRCode(bytes: Int)
+    case qrCodeTooWide(columns: Int, available: Int)
+}
+
+extension ProximityError {
+    public var numbers: ErrorNumbers {
+        switch self {
+        case .disabled: ErrorNumbers(android: 100, ios: 650_007)
+        case .notSupported: ErrorNumbers(android: 101, ios: 650_010)
+        case .notPermitted: ErrorNumbers(android: 100, ios: 650_011)
+        case .interrupted: ErrorNumbers(android: 100, ios: 650_008)
+        case .invalidUUID: ErrorNumbers(android: 102)
+        case .noUserSession: ErrorNumbers(android: 103)
+        case .advertisingFailed: ErrorNumbers(android: 120, ios: 650_014)
+        case .peripheralNotSupported: ErrorNumbers(android: 122, ios: 650_014)
+        case .centralFailed: ErrorNumbers(ios: 650_013)
+        case .centralUnsubscribed: ErrorNumbers(android: 123, ios: 650_004)
+        case .requestRefused(let refusal): refusal.numbers
+        case .nobodyToAsk: ErrorNumbers(android: 121, ios: 650_005)
+        case .userDeclined: ErrorNumbers(android: 121, ios: 650_012)
+        case .noPeripheralFound: ErrorNumbers()
+        case .signalTooWeak: ErrorNumbers(ios: 650_009)
+        case .characteristicMissing: ErrorNumbers(ios: 650_016)
+        case .authorizationFailed: ErrorNumbers(android: 121, ios: 650_002)
+        case .pollingFailed, .notAuthorizedInTime: ErrorNumbers(ios: 650_003)
+        case .qrPollingFailed: ErrorNumbers(ios: 650_103)
+        case .loginInProgress, .sharingInProgress: ErrorNumbers(ios: 650_101)
+        case .invalidAuthenticationURL: ErrorNumbers(ios: 650_102)
+        case .invalidAuthorizeURL: ErrorNumbers(ios: 650_104)
+        case .loginFailed: ErrorNumbers(android: 121, ios: 650_002)
+        case .timedOut, .noSuchRequest, .textTooLongForQRCode, .qrCodeTooWide: ErrorNumbers()
+        }
+    }
+
+    public var code: String {
+        switch self {
+        case .notSupported: "proximity.not-supported"
+        case .disabled: "proximity.disabled"
+        case .notPermitted: "proximity.not-permitted"
+        case .interrupted: "proximity.interrupted"
+        case .invalidUUID: "proximity.invalid-uuid"
+        case .noUserSession: "proximity.no-user-session"
+        case .advertisingFailed: "proximity.advertising-failed"
+        case .peripheralNotSupported: "proximity.peripheral-not-supported"
+        case .centralFailed: "proximity.central-failed"
+        case .centralUnsubscribed: "proximity.central-unsubscribed"
+        case .requestRefused(let refusal): "proximity.request-\(refusal.rawValue)"
+        case .nobodyToAsk: "proximity.nobody-to-ask"
+        case .userDeclined: "proximity.user-declined"
+        case .noPeripheralFound: "proximity.no-peripheral-found"
+        case .signalTooWeak: "proximity.signal-too-weak"
+        case .characteristicMissing: "proximity.characteristic-missing"
+        case .authorizationFailed: "proximity.authorization-failed"
+        case .pollingFailed: "proximity.polling-failed"
+        case .qrPollingFailed: "proximity.qr-polling-failed"
+        case .notAuthorizedInTime: "proximity.not-authorized-in-time"
+        case .sharingInProgress: "proximity.sharing-in-progress"
+        case .loginInProgress: "proximity.login-in-progress"
+        case .invalidAuthenticationURL: "proximity.invalid-authentication-url"
+        case .invalidAuthorizeURL: "proximity.invalid-authorize-url"
+        case .loginFailed: "proximity.login-failed"
+        case .timedOut: "proximity.timed-out"
+        case .noSuchRequest: "proximity.no-such-request"
+        case .textTooLongForQRCode: "proximity.text-too-long-for-qr-code"
+        case .qrCodeTooWide: "proximity.qr-code-too-wide"
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Bluetooth
+import Groundwork
+
+/// Logs this device in with the session of another one nearby, over Bluetooth (8.2 to 8.4).
+public actor ProximityLogin {
+    private let transport: any BluetoothTransport
+    private let gateway: any ProximityGateway
+    private let settings: ProximityLoginSettings
+    private let clock: any ProximityClock
+    private let events: Broadcast<ProximityEvent>
+    private var isRunning = false
+
+    public init(
+        transport: any BluetoothTransport, gateway: any ProximityGateway, settings: ProximityLoginSettings,
+        clock: any ProximityClock = SystemClock(), events: Broadcast<ProximityEvent>
+    ) {
+        self.transport = transport
+        self.gateway = gateway
+        self.settings = settings
+        self.clock = clock
+        self.events = events
+    }
+
+    /// Ends when a user is logged in, at the first final failure, or when the time is over. Cancel the task to stop it.
+    ///
+    /// - Returns: the name of the user.
+    /// - Throws: ``ProximityError``, what the gateway throws, `CancellationError`
+    public func run() async throws -> String {
+        guard !isRunning else { throw ProximityError.loginInProgress }
+        isRunning = true
+        defer { isRunning = false }
+        do {
+            let userName = try await logIn()
+            events.send(.loginSucceeded(userName: userName))
+            return userName
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            events.send(.loginFailed(error as? ProximityError ?? .loginFailed(reason: error.reason)))
+            throw error
+        }
+    }
+
+    private func logIn() async throws -> String {
+        let deadline = clock.now + settings.limit
+        let pending = try await gateway.beginAuthorization()
+        guard let request = ProximityRequest(providerURL: pending.authURL, deviceName: settings.deviceName) else {
+            throw ProximityError.invalidAuthenticationURL
+        }
+        var failed: [BluetoothAddress: Int] = [:]
+        var lastFailure: ProximityError?
+        while true {
+            let devices: [SignalBoard.Device]
+            do {
+                let scan = NearestScan(transport: transport, settings: settings, clock: clock, events: events)
+                devices = try await scan.run(until: deadline, without: Set(failed.filter { $0.value > 1 }.keys))
+            } catch ProximityError.noPeripheralFound(let least) {
+                throw lastFailure ?? .noPeripheralFound(leastSignal: least)
+            }
+            for device in devices {
+                try Task.checkCancellation()
+                do throws(DeviceFailure) {
+                    return try await logIn(by: device, request, pending, until: deadline)
+                } catch {
+                    // What the other device said, or the gateway, is final; that it could not be reached is not.
+                    switch error {
+                    case .final(let cause): throw cause
+                    case .unreachable(let reason):
+                        try Task.checkCancellation()
+                        events.send(.deviceFailed(address: "\(device.address)", reason))
+                        failed[device.address, default: 0] += 1
+                        lastFailure = reason
+                    }
+                }
+            }
+        }
+    }
+
+    private func logIn(
+        by device: SignalBoard.Device, _ request: ProximityRequest, _ pending: PendingAuthorization, until deadline: Duration
+    ) async throws(DeviceFailure) -> String {
+        let address = "\(device.address)"
+        let remote: any RemotePeripheral
+        do throws(BluetoothError) {
+            let time = min(settings.connectionTimeout, deadline - clock.now)
+            guard time > .zero else { throw BluetoothError.timedOut(operation: "proximity login") }
+            remote = try await transport.connect(to: device.address, timeout: time)
+        } catch {
+            throw .unreachable(ProximityError(error) { .centralFailed(reason: $0) })
+        }
+        events.send(.deviceConnected(address: address))
+        let conversation = Conversation(remote: remote, address: address, settings: settings, clock: clock, events: events)
+        let outcome: Result<String, DeviceFailure>
+        do throws(DeviceFailure) {
+            outcome = .success(try await conversation.logIn(request, pending, until: deadline))
+        } catch {
+            outcome = .failure(error)
+        }
+        await remote.close()
+        events.send(.deviceDisconnected(address: address))
+        return try outcome.get()
+    }
+}
+
+/// Why a login by one device failed.
+enum DeviceFailure: Error {
+    /// It never had the whole request: another device may be asked.
+    case unreachable(ProximityError)
+    /// The device, or the gateway, has answered.
+    case final(any Error)
+}

@@ -1,0 +1,34 @@
+/// What this room needs of the gateway session. The agent fills it.
+public protocol ProximityGateway: Sendable {
+    /// - Throws: when no user is logged in here: only a user's token authorises another device (7.3).
+    func requireUserSession() async throws
+    /// Whether a scanned or received URL is one of this gateway (7.3). No request is made.
+    ///
+    /// - Throws: when it is not, or is no URL
+    func checkOrigin(_ providerURL: String) throws
+    /// Authorises the device that shows or sent the URL, by the token of the user logged in here.
+    func authorize(_ providerURL: String) async throws
+    /// Opens an authorisation session for a login of this device by another one (7.1).
+    ///
+    /// - Throws: also when the gateway offers no provider `qrcode`
+    func beginAuthorization() async throws -> PendingAuthorization
+}
+
+/// An authorisation session that waits for another device to authorise it.
+public struct PendingAuthorization: Sendable {
+    /// What the other device is shown or sent, as the gateway wrote it.
+    public let authURL: String
+    /// Asks the gateway once.
+    public let poll: @Sendable () async throws -> PollOutcome
+
+    public init(authURL: String, poll: @escaping @Sendable () async throws -> PollOutcome) {
+        self.authURL = authURL
+        self.poll = poll
+    }
+}
+
+public enum PollOutcome: Sendable {
+    case pending
+    /// The other device authorised this one. `logIn` spends the code and returns the name of the user.
+    case authorized(logIn: @Sendable () async throws -> String)
+}

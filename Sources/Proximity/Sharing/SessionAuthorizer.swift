@@ -1,0 +1,54 @@
+import Groundwork
+
+/// Authorises other devices with this device's user session, after consent.
+public struct SessionAuthorizer: Sendable {
+    let gateway: any ProximityGateway
+    let desk: ConsentDesk
+    let events: Broadcast<ProximityEvent>
+
+    public init(gateway: any ProximityGateway, desk: ConsentDesk, events: Broadcast<ProximityEvent>) {
+        self.gateway = gateway
+        self.desk = desk
+        self.events = events
+    }
+
+    /// Authorises the device that shows the QR code which was scanned here (7.3). The origin is checked before anybody
+    /// is asked.
+    ///
+    /// - Parameter text: what was scanned, a URL or the JSON that holds one.
+    /// - Throws: ``ProximityError``
+    public func authorize(scanned text: String, name: String? = nil) async throws(ProximityError) {
+        let requester = Requester(name: name, address: nil, way: .qr)
+        do throws(ProximityError) {
+            try checkOrigin(text)
+            try await requireSession()
+            let answer = await desk.ask(requester)
+            if let error = answer.decision.error { throw error }
+            try await carryOut(answer, text)
+        } catch {
+            events.send(.sessionNotAuthorized(requester, error))
+            throw error
+        }
+        events.send(.sessionAuthorized(requester))
+    }
+
+    func checkOrigin(_ url: String) throws(ProximityError) {
+        do { try gateway.checkOrigin(url) } catch { throw .invalidAuthorizeURL(reason: error.reason) }
+    }
+
+    func requireSession() async throws(ProximityError) {
+        do { try await gateway.requireUserSession() } catch { throw .noUserSession(reason: error.reason) }
+    }
+
+    /// Asks the gateway after a grant, and has the outcome recorded.
+    func carryOut(_ answer: ConsentAnswer, _ url: String) async throws(ProximityError) {
+        do {
+            try await gateway.authorize(url)
+        } catch {
+            let code = (error as? any Explained)?.code ?? (error is CancellationError ? "cancelled" : "unexpected")
+            await desk.conclude(answer, .failed(code: code))
+            throw .authorizationFailed(answer: error.reason)
+        }
+        await desk.conclude(answer, .authorized)
+    }
+}

@@ -1,0 +1,111 @@
+import Bluetooth
+import Groundwork
+
+/// When sharing ends by itself.
+public enum SharingTerm: Sendable, Equatable {
+    /// After one device was authorised.
+    case once
+    case lasting(Duration)
+    case endless
+}
+
+/// Why sharing ended.
+public enum SharingEnd: String, Sendable {
+    case done, expired, requested, cancelled
+
+    public var text: String {
+        switch self {
+        case .done: "one device was authorised"
+        case .expired: "the time is over"
+        case .requested: "it was ended here"
+        case .cancelled: "the agent stopped it"
+        }
+    }
+}
+
+/// The value notified to the central (8.2).
+public enum SharingAnswer: String, Sendable {
+    case authorized = "0"
+    case failed = "1"
+    case declined = "2"
+
+    var bytes: [UInt8] { Array(rawValue.utf8) }
+
+    public var text: String {
+        switch self {
+        case .authorized: "authorised"
+        case .failed: "failed"
+        case .declined: "declined"
+        }
+    }
+}
+
+/// Why a central's connection was ended from here.
+public enum HangUpReason: String, Sendable {
+    case silent, slow, tooLong = "too-long", flooding, tooMany = "too-many", finished
+
+    public var text: String {
+        switch self {
+        case .silent: "it said nothing"
+        case .slow: "its request took too long"
+        case .tooLong: "its request was too long"
+        case .flooding: "it sent more than it may"
+        case .tooMany: "too many devices, or requests, at a time"
+        case .finished: "it had its answer and stayed"
+        }
+    }
+}
+
+/// What bounds the centrals that write here.
+public struct SharingLimits: Sendable {
+    /// From the first piece of a request to its end.
+    public var request = Duration.seconds(30)
+    /// From the connection to the first piece.
+    public var silence = Duration.seconds(30)
+    /// From an answer to the next piece.
+    public var lingering = Duration.seconds(10)
+    public var centrals = 8
+    public var requestsPerConnection = 5
+    public var requestsPerMinute = 6
+    /// How long a URL is remembered that was answered; longer than any authorisation session lives.
+    public var memory = Duration.seconds(900)
+
+    /// The time to tell everybody that sharing ends.
+    static let farewell = Duration.seconds(2)
+    /// The most bytes, and writes, while a request is under consideration.
+    static let excess = 256
+    /// The most URLs remembered.
+    static let memoryCount = 256
+
+    public init() {}
+}
+
+public struct SharingSettings: Sendable {
+    public var service: BluetoothUUID
+    public var characteristic: BluetoothUUID
+    /// The name advertised; `nil` for none.
+    public var localName: String?
+    /// Only bonded centrals may write. Not what the reference clients expect (8.1).
+    public var requiresEncryption = false
+    public var limits = SharingLimits()
+
+    public init(service: BluetoothUUID, characteristic: BluetoothUUID) {
+        self.service = service
+        self.characteristic = characteristic
+    }
+
+    /// - Throws: ``ProximityError/invalidUUID(_:)``
+    public init(serviceUUID: String, characteristicUUID: String) throws(ProximityError) {
+        guard let service = BluetoothUUID(serviceUUID) else { throw .invalidUUID(serviceUUID) }
+        guard let characteristic = BluetoothUUID(characteristicUUID) else { throw .invalidUUID(characteristicUUID) }
+        self.init(service: service, characteristic: characteristic)
+    }
+
+    /// Notify and indicate, as one reference client enables the one and one the other; with and without response (8.2).
+    var localService: LocalService {
+        LocalService(uuid: service, characteristics: [
+            LocalCharacteristic(uuid: characteristic, properties: [.writeWithoutResponse, .write, .notify, .indicate],
+                requiresEncryption: requiresEncryption)
+        ])
+    }
+}

@@ -1,0 +1,87 @@
+import Bluetooth
+import Foundation
+import Groundwork
+import Testing
+@testable import Proximity
+
+@Suite("Events of proximity")
+struct EventTests {
+    private static let requester = Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble)
+    private static let request = ConsentRequest(id: 7, requester: requester, date: Date(timeIntervalSince1970: 0))
+
+    private static let all: [ProximityEvent] = [
+        .scanStarted, .scanStopped, .deviceDetected(address: "a", rssi: -50, name: nil),
+        .deviceTooFar(address: "a", rssi: -90, least: -80),
+        .deviceConnected(address: "a"), .deviceFailed(address: "a", .characteristicMissing(address: "a")),
+        .deviceDisconnected(address: "a"), .serviceDiscovered(address: "a"), .characteristicFound(address: "a"),
+        .requestWritten(address: "a", pieces: 5), .polled(attempt: 1, of: 6), .loginSucceeded(userName: "alice"),
+        .loginFailed(.notAuthorizedInTime), .qrCodeShown, .qrCodeHidden, .authorizationCodeReceived,
+        .authorizationErrorReceived(.notAuthorizedInTime), .sharingStarted, .sharingInterrupted(reason: "no adapter"),
+        .sharingStopped(.done), .centralConnected("c"), .centralDisconnected("c"), .centralSubscribed("c"),
+        .centralUnsubscribed("c"),
+        .centralHungUp("c", .flooding), .requestReceived(requester), .requestRefused(requester, .requestRefused(.replayed)),
+        .consentAsked(request), .consentAnswered(request, .granted(by: .button)), .sessionAuthorized(requester),
+        .sessionNotAuthorized(requester, .userDeclined(by: "button")), .sessionNotified(requester, .authorized),
+        .sessionNotNotified(requester, .centralUnsubscribed(central: "c")), .sharingEndRequested(by: .button),
+        .buttonFault(.stuck), .buttonRecovered,
+    ]
+
+    @Test("have a name of their own, one line for a person, and nothing left unsaid")
+    func told() {
+        #expect(Set(Self.all.map(\.name)).count == Self.all.count)
+        for event in Self.all {
+            #expect(event.name.hasPrefix("proximity.") && event.name != "proximity.event")
+            #expect(!event.description.isEmpty && !event.description.contains("\n"))
+            #expect((try? JSON(parsing: JSON.object(event.details).bytes)) != nil)
+        }
+    }
+
+    @Test("cover all 17 states of 8.6, with the numbers of both clients")
+    func states() {
+        #expect(ProximityState.allCases.map(\.iosNumber) == Array(-1...15))
+        #expect(ProximityState.allCases.map(\.androidNumber) == [nil] + Array(0...15))
+        #expect(Set(Self.all.compactMap(\.state)) == Set(ProximityState.allCases))
+        #expect(ProximityEvent.sharingStarted.details["state_android"] == 12)
+        #expect(ProximityEvent.sharingStarted.details["state_ios"] == 12)
+        #expect(ProximityEvent.sharingInterrupted(reason: "x").numbers == ErrorNumbers(ios: -1))
+    }
+
+    @Test("carry the numbers of their errors")
+    func errors() {
+        let details = ProximityEvent.sessionNotNotified(Self.requester, .centralUnsubscribed(central: "c")).details
+        #expect(details["error_android"] == 123 && details["error_ios"] == 650_004)
+        #expect(details["name"] == "Pixel" && details["address"] == "C0:FF:EE:00:00:01")
+    }
+}
+
+@Suite("Errors of proximity")
+struct ErrorTests {
+    private static let all: [ProximityError] = [
+        .notSupported(reason: "r"), .disabled(reason: "r"), .notPermitted(reason: "r"), .interrupted(reason: "r"),
+        .invalidUUID("u"), .noUserSession(reason: "r"), .sharingInProgress, .advertisingFailed(reason: "r"),
+        .peripheralNotSupported(reason: "r"), .centralFailed(reason: "r"), .centralUnsubscribed(central: "c"), .nobodyToAsk,
+        .userDeclined(by: "b"), .noPeripheralFound(leastSignal: -80), .signalTooWeak(rssi: -90, least: -80),
+        .characteristicMissing(address: "a"), .authorizationFailed(answer: "1"), .pollingFailed(reason: "r"),
+        .qrPollingFailed(reason: "r"), .notAuthorizedInTime, .loginInProgress, .invalidAuthenticationURL,
+        .invalidAuthorizeURL(reason: "r"), .loginFailed(reason: "r"), .timedOut(step: "s"), .noSuchRequest(id: 1),
+        .textTooLongForQRCode(bytes: 1), .qrCodeTooWide(columns: 2, available: 1),
+    ] + RequestRefusal.allCases.map(ProximityError.requestRefused)
+
+    @Test("have a code of their own and a message")
+    func explained() {
+        #expect(Set(Self.all.map(\.code)).count == Self.all.count)
+        for error in Self.all {
+            #expect(error.code.hasPrefix("proximity."))
+            #expect(error.code.allSatisfy { $0.isLowercase || $0.isNumber || ".-".contains($0) })
+            #expect(!error.message.isEmpty && !error.message.contains("\n"))
+        }
+    }
+
+    @Test("cover the numbers of 8.6 that can come up here")
+    func numbers() {
+        #expect(Set(Self.all.compactMap(\.numbers.android)) == [100, 101, 102, 103, 120, 121, 122, 123])
+        let ios = Set(Self.all.compactMap(\.numbers.ios))
+        #expect(ios.isSuperset(of: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16].map { 650_000 + $0 }))
+        #expect(ios.isSuperset(of: [650_101, 650_102, 650_103, 650_104]))
+    }
+}

@@ -1,0 +1,224 @@
+import Bluetooth
+import Synchronization
+import Testing
+@testable import Proximity
+
+@Suite("Logging in by a device nearby", .timeLimit(.minutes(1)))
+struct LoginTests {
+    let clock = ManualClock()
+    let recorder = Recorder()
+    let transport = FakeTransport()
+    let gateway = FakeGateway()
+
+    func login(_ change: (inout ProximityLoginSettings) -> Void = { _ in }) -> Task<String, any Error> {
+        var settings = ProximityLoginSettings(service: service, characteristic: characteristic)
+        settings.deviceName = "board"
+        change(&settings)
+        let login = ProximityLogin(
+            transport: transport, gateway: gateway, settings: settings, clock: clock, events: recorder.events)
+        return Task { try await login.run() }
+    }
+
+    func stand(_ number: UInt8, _ remotes: FakeRemote...) {
+        transport.script.withLock { $0.remotes[address(number)] = remotes }
+    }
+
+    /// Has device 1 seen, and the choice made.
+    func choose() async {
+        await transport.scans.wait { _ in true }.see(1, -50, name: "Pixel")
+        await clock.advance(by: .seconds(2))
+    }
+
+    @Test("scans, connects, subscribes, writes, reads 0, polls and logs in (8.2)")
+    func whole() async throws {
+        let remote = FakeRemote(.init(answer: "0"))
+        stand(1, remote)
+        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        let login = login()
+        await choose()
+        #expect(try await login.value == "alice")
+        await recorder.log.wait(for: .loginSucceeded(userName: "alice"))
+        #expect(recorder.names == [
+            "scan-started", "device-detected", "scan-stopped", "device-connected", "service-discovered", "characteristic-found",
+            "request-written", "device-disconnected", "login-succeeded",
+        ])
+        #expect(recorder.log.entries.compactMap(\.state?.rawValue) == [0, 2, 1, 3, 5, 6, 7, 4, 8])
+        #expect(remote.steps.entries.prefix(3) == [.discover, .subscribe, .write])
+        #expect(remote.written.entries.last == Array("EOM".utf8))
+        #expect(remote.written.entries.allSatisfy { $0.count <= 20 })
+        let bytes = Array(remote.written.entries.dropLast().joined())
+        #expect(try ProximityRequest(parsing: bytes) == ProximityRequest(providerURL: ownURL, deviceName: "board"))
+        #expect(!remote.responses.entries.contains(true))
+        #expect(!remote.closed.entries.isEmpty)
+        await transport.scans.entries[0].ended.wait { _ in true }
+    }
+
+    @Test("asks the nearest of those seen in the window first, and the next when it cannot be reached")
+    func nearestFirst() async throws {
+        stand(2, FakeRemote(.init(answer: "0")))
+        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        let login = login()
+        let scan = await transport.scans.wait { _ in true }
+        scan.see(1, -75)
+        scan.see(2, -60)
+        scan.see(3, -40)
+        scan.see(4, -90)
+        await recorder.log.wait { $0.name == "proximity.device-too-far" }
+        await clock.advance(by: .seconds(2))
+        #expect(try await login.value == "alice")
+        #expect(transport.connections.entries == [address(3), address(2)])
+        let far = recorder.log.entries.first { $0.name == "proximity.device-too-far" }
+        #expect(far?.numbers == ErrorNumbers(ios: 650_009))
+    }
+
+    @Test("goes on to the next device where the characteristic is missing (8.6: 650016)")
+    func characteristicMissing() async throws {
+        stand(1, FakeRemote(.init(hasCharacteristic: false)))
+        stand(2, FakeRemote(.init(answer: "0")))
+        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        let login = login()
+        let scan = await transport.scans.wait { _ in true }
+        scan.see(1, -40)
+        scan.see(2, -60)
+        await recorder.log.wait(2) { $0.state == .deviceDetected }
+        await clock.advance(by: .seconds(2))
+        #expect(try await login.value == "alice")
+        let failed = recorder.log.entries.first { $0.name == "proximity.device-failed" }
+        #expect(failed?.numbers?.ios == 650_016)
+    }
+
+    @Test("scans again when nobody could be reached, and asks nobody a third time")
+    func again() async throws {
+        let login = login()
+        for attempt in 1...2 {
+            await transport.scans.wait(attempt) { _ in true }.see(1, -50)
+            await recorder.log.wait(attempt) { $0.state == .deviceDetected }
+            await clock.advance(by: .seconds(2))
+            await recorder.log.wait(attempt) { $0.name == "proximity.device-failed" }
+        }
+        let scan = await transport.scans.wait(3) { _ in true }
+        scan.see(1, -50)
+        await clock.advance(by: .seconds(106))
+        await #expect(throws: ProximityError.self) { try await login.value }
+        #expect(transport.connections.entries == [address(1), address(1)])
+    }
+
+    @Test("fails when nobody is near before the time is over")
+    func nobody() async throws {
+        let login = login()
+        await transport.scans.wait { _ in true }.see(1, -81)
+        await recorder.log.wait { $0.name == "proximity.device-too-far" }
+        await clock.advance(by: .seconds(110))
+        await #expect(throws: ProximityError.noPeripheralFound(leastSignal: -80)) { try await login.value }
+        await recorder.log.wait { $0.state == .authorizationFailed }
+    }
+
+    @Test("takes anything but 0 for a failure, with what it says (checklist 37)", arguments: [
+        ("1", ProximityError.authorizationFailed(answer: "1")), ("2", .userDeclined(by: "the other device")),
+        ("00", .authorizationFailed(answer: "00")), ("", .authorizationFailed(answer: "")),
+        ("session\u{0}\nexpired", .authorizationFailed(answer: "session expired")),
+    ])
+    func notAuthorized(answer: String, error: ProximityError) async throws {
+        stand(1, FakeRemote(.init(answer: answer)))
+        let login = login()
+        await choose()
+        await #expect(throws: error) { try await login.value }
+        #expect(gateway.polled.entries.isEmpty)
+        #expect(transport.connections.entries.count == 1, "the answer is final")
+    }
+
+    @Test("polls after 10 s and every 5 s where nothing can be subscribed to (8.2, 8.4)")
+    func fallback() async throws {
+        stand(1, FakeRemote(.init(canSubscribe: false)))
+        gateway.behaviour.withLock { $0.polls = [.success(false), .success(false), .success(true)] }
+        let login = login()
+        await choose()
+        await recorder.log.wait { $0.state == .characteristicWritten }
+        await clock.advance(by: .seconds(10))
+        await gateway.polled.wait(for: 1)
+        await clock.advance(by: .seconds(5))
+        await gateway.polled.wait(for: 2)
+        await clock.advance(by: .seconds(5))
+        #expect(try await login.value == "alice")
+        await recorder.log.wait(for: .polled(attempt: 2, of: 6))
+    }
+
+    @Test("waits for the answer of a device that is there also after the last poll")
+    func lateAnswer() async throws {
+        let remote = FakeRemote()
+        stand(1, remote)
+        gateway.behaviour.withLock { $0.polls = Array(repeating: .success(false), count: 6) + [.success(true)] }
+        let login = login()
+        await choose()
+        await recorder.log.wait { $0.state == .characteristicWritten }
+        for poll in 1...6 {
+            await clock.advance(by: .seconds(poll == 1 ? 10 : 5))
+            await gateway.polled.wait(for: poll)
+        }
+        remote.say("0")
+        #expect(try await login.value == "alice")
+    }
+
+    @Test("gives up after six polls when the device has left")
+    func leftEarly() async throws {
+        let remote = FakeRemote()
+        stand(1, remote)
+        let login = login()
+        await choose()
+        await recorder.log.wait { $0.state == .characteristicWritten }
+        remote.feed.finish()
+        for poll in 1...6 {
+            await clock.advance(by: .seconds(poll == 1 ? 10 : 5))
+            await gateway.polled.wait(for: poll)
+        }
+        await #expect(throws: ProximityError.notAuthorizedInTime) { try await login.value }
+    }
+
+    @Test("goes on polling through errors, and tells of the last")
+    func pollingFails() async throws {
+        let remote = FakeRemote()
+        stand(1, remote)
+        let failure = GatewayFailure(code: "gateway.down", message: "the gateway is down")
+        gateway.behaviour.withLock { $0.polls = [.failure(failure), .failure(failure)] }
+        let login = login { $0.polling.limit = 2 }
+        await choose()
+        await recorder.log.wait { $0.state == .characteristicWritten }
+        remote.feed.finish()
+        await clock.advance(by: .seconds(10))
+        await gateway.polled.wait(for: 1)
+        await clock.advance(by: .seconds(5))
+        let error = await #expect(throws: ProximityError.self) { try await login.value }
+        #expect(error == .pollingFailed(reason: "the gateway is down"))
+        #expect(error?.numbers.ios == 650_003)
+    }
+
+    @Test("polls once however often the device says 0")
+    func repeated() async throws {
+        let remote = FakeRemote()
+        stand(1, remote)
+        let login = login()
+        await choose()
+        await recorder.log.wait { $0.state == .characteristicWritten }
+        for _ in 0..<4 { remote.say("0") }
+        await gateway.polled.wait(for: 1)
+        remote.say("1")
+        await #expect(throws: ProximityError.authorizationFailed(answer: "1")) { try await login.value }
+        #expect(gateway.polled.entries == [1])
+    }
+
+    @Test("writes larger pieces where the connection carries them and it is allowed to",
+        arguments: [(23, 20), (185, 182), (600, 512)])
+    func largePieces(mtu: Int, size: Int) async throws {
+        let remote = FakeRemote(.init(properties: [.write, .notify], mtu: mtu, answer: "0"))
+        stand(1, remote)
+        gateway.behaviour.withLock { state in
+            state.authURL = ownURL + String(repeating: "x", count: 700)
+            state.polls = [.success(true)]
+        }
+        let login = login { $0.allowsLargePieces = true }
+        await choose()
+        _ = try await login.value
+        #expect(remote.written.entries[0].count == size)
+        #expect(!remote.responses.entries.contains(false), "acknowledged where the characteristic allows it")
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+@testable import Proximity
+
+@Suite("Authorising a scanned code", .timeLimit(.minutes(1)))
+struct ScannedCodeTests {
+    let recorder = Recorder()
+    let gateway = FakeGateway()
+    let clock = ManualClock()
+
+    private func authorizer(_ policy: ConsentDesk.Policy) -> SessionAuthorizer {
+        var settings = ConsentDesk.Settings()
+        settings.policy = policy
+        let desk = ConsentDesk(settings: settings, clock: clock, events: recorder.events) { _ in }
+        return SessionAuthorizer(gateway: gateway, desk: desk, events: recorder.events)
+    }
+
+    @Test("calls the gateway after consent (7.3)")
+    func granted() async throws {
+        try await authorizer(.grantAll).authorize(scanned: ownURL, name: "TV")
+        #expect(gateway.authorized.entries == [ownURL])
+    }
+
+    @Test("checks the origin before anybody is asked (checklist 36)")
+    func foreign() async {
+        await #expect(throws: ProximityError.invalidAuthorizeURL(reason: "not a URL of this gateway")) {
+            try await authorizer(.grantAll).authorize(scanned: "https://evil.test/a")
+        }
+        #expect(gateway.authorized.entries.isEmpty)
+        await recorder.log.wait { $0.name == "proximity.session-not-authorized" }
+        #expect(recorder.names == ["session-not-authorized"])
+    }
+
+    @Test("does not call the gateway without consent")
+    func refused() async {
+        await #expect(throws: ProximityError.nobodyToAsk) { try await authorizer(.refuseAll).authorize(scanned: ownURL) }
+        #expect(gateway.authorized.entries.isEmpty)
+    }
+}

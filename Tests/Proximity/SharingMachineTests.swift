@@ -1,0 +1,252 @@
+import Bluetooth
+import Testing
+@testable import Proximity
+
+@Suite("The machine of a shared session")
+struct SharingMachineTests {
+    private let now = Duration.seconds(100)
+
+    private func machine(_ change: (inout SharingLimits) -> Void = { _ in }) -> SharingMachine {
+        var limits = SharingLimits()
+        change(&limits)
+        return SharingMachine(limits: limits) { $0.hasPrefix("https://gw.lab.test:8443/") }
+    }
+
+    private func write(
+        _ pieces: [[UInt8]], by id: CentralID, _ machine: inout SharingMachine, at time: Duration
+    ) -> [SharingMachine.Action] {
+        pieces.flatMap { machine.receive(.written(id, characteristic: characteristic, value: $0), now: time) }
+    }
+
+    private func refusals(_ actions: [SharingMachine.Action]) -> [RequestRefusal] {
+        actions.compactMap {
+            if case .report(.requestRefused(_, .requestRefused(let refusal))) = $0 { refusal } else { nil }
+        }
+    }
+
+    private func tickets(_ actions: [SharingMachine.Action]) -> [SharingMachine.Ticket] {
+        actions.compactMap { if case .consider(let ticket) = $0 { ticket } else { nil } }
+    }
+
+    private func answers(_ actions: [SharingMachine.Action]) -> [SharingAnswer] {
+        actions.compactMap { if case .notify(_, _, let answer, _) = $0 { answer } else { nil } }
+    }
+
+    @Test("considers a request that came before the subscription (8.4)")
+    func beforeSubscription() {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        let tickets = tickets(write(pieces(), by: central(1), &machine, at: now))
+        #expect(tickets.map(\.url) == [ownURL])
+        #expect(tickets.first?.requester.name == "Pixel")
+        #expect(tickets.first?.requester.address == "\(address(1))")
+    }
+
+    @Test("keeps the pieces of several centrals apart (8.5)")
+    func apart() {
+        var machine = machine()
+        let (one, two) = (pieces("https://gw.lab.test:8443/1"), pieces("https://gw.lab.test:8443/2"))
+        _ = machine.receive(.connected(central(1)), now: now)
+        _ = machine.receive(.connected(central(2)), now: now)
+        let actions = zip(one, two).flatMap {
+            write([$0], by: central(1), &machine, at: now) + write([$1], by: central(2), &machine, at: now)
+        }
+        #expect(tickets(actions).map(\.url) == ["https://gw.lab.test:8443/1", "https://gw.lab.test:8443/2"])
+    }
+
+    @Test("never considers the URL of another gateway (checklist 36)")
+    func foreign() {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        let actions = write(pieces("https://evil.test/auth"), by: central(1), &machine, at: now)
+        #expect(tickets(actions).isEmpty)
+        #expect(refusals(actions) == [.foreignGateway])
+        #expect(answers(actions) == [.failed])
+    }
+
+    @Test("answers 1 to what is no request (8.5)", arguments: ["hello", "{}", ""])
+    func garbage(text: String) {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        let actions = write([Array(text.utf8), Array("EOM".utf8)], by: central(1), &machine, at: now)
+        #expect(refusals(actions).count == 1)
+        #expect(answers(actions) == [.failed])
+    }
+
+    @Test("refuses a URL that a person has answered, whoever sends it, until it is forgotten")
+    func replayed() {
+        var machine = machine()
+        for (number, verdict) in [(UInt8(1), SharingMachine.Verdict.declined(.refused(by: .button))), (3, .authorized)] {
+            let url = "https://gw.lab.test:8443/\(number)"
+            for id in [central(number), central(number + 1)] { _ = machine.receive(.connected(id), now: now) }
+            let ticket = tickets(write(pieces(url), by: central(number), &machine, at: now))[0]
+            // Also while it waits.
+            #expect(refusals(write(pieces(url), by: central(number + 1), &machine, at: now)) == [.replayed])
+            _ = machine.considered(ticket, verdict, now: now)
+            #expect(refusals(write(pieces(url), by: central(number + 1), &machine, at: now)) == [.replayed])
+            #expect(tickets(write(pieces(url), by: central(number + 1), &machine, at: now + .seconds(900))).count == 1)
+        }
+    }
+
+    @Test("lets a URL come again that nobody was asked about")
+    func notReplayed() {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        for verdict in [SharingMachine.Verdict.declined(.busy), .failed(.noUserSession(reason: ""), afterConsent: false)] {
+            let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
+            #expect(answers(machine.considered(ticket, verdict, now: now)) == [.failed])
+        }
+    }
+
+    @Test("answers 0, 1 or 2 (8.2)", arguments: [
+        (SharingMachine.Verdict.authorized, SharingAnswer.authorized),
+        (.failed(.authorizationFailed(answer: "down"), afterConsent: true), .failed),
+        (.declined(.refused(by: .button)), .declined), (.declined(.timedOut), .declined),
+        (.declined(.sharingEnded(by: .button)), .declined), (.declined(.busy), .failed), (.declined(.tooMany), .failed),
+    ])
+    func answer(verdict: SharingMachine.Verdict, answer: SharingAnswer) {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
+        #expect(answers(machine.considered(ticket, verdict, now: now)) == [answer])
+    }
+
+    @Test("hangs up a central that asks too often, also after it came back")
+    func tooOften() {
+        var machine = machine()
+        var refused: [RequestRefusal] = []
+        var actions: [SharingMachine.Action] = []
+        for number in 0..<7 {
+            let id = CentralID(address: address(1), number: number)
+            _ = machine.receive(.connected(id), now: now)
+            actions = write(pieces("https://gw.lab.test:8443/\(number)"), by: id, &machine, at: now)
+            refused += refusals(actions)
+            _ = machine.receive(.disconnected(id), now: now)
+        }
+        #expect(refused == [.tooMany])
+        #expect(actions.contains { if case .notify(_, _, .failed, hangUp: true) = $0 { true } else { false } })
+    }
+
+    @Test("hangs up a central with too many requests on one connection")
+    func tooManyOnOne() {
+        var machine = machine { $0.requestsPerMinute = 100 }
+        _ = machine.receive(.connected(central(1)), now: now)
+        let garbage = [Array("x".utf8), Array("EOM".utf8)]
+        for _ in 0..<5 { #expect(refusals(write(garbage, by: central(1), &machine, at: now)) == [.notJSON]) }
+        #expect(refusals(write(pieces(), by: central(1), &machine, at: now)) == [.tooMany])
+        #expect(write(pieces(), by: central(1), &machine, at: now).isEmpty)
+    }
+
+    @Test("hangs up a central that floods it while its request is considered")
+    func flood() {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
+        #expect(write([Array("a few more".utf8)], by: central(1), &machine, at: now).isEmpty)
+        let actions = write(Array(repeating: [], count: 256), by: central(1), &machine, at: now)
+        #expect(actions == [
+            .abandon(ticket), .report(.centralHungUp("\(central(1))", .flooding)), .hangUp(central(1)),
+        ])
+        #expect(!machine.isWanted(ticket))
+    }
+
+    @Test("hangs up a central whose request is too long")
+    func tooLong() {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        let actions = write(Array(repeating: [UInt8](repeating: 32, count: 200), count: 60), by: central(1), &machine, at: now)
+        #expect(refusals(actions) == [.tooLong])
+        #expect(actions.contains(.report(.centralHungUp("\(central(1))", .tooLong))))
+    }
+
+    @Test("hangs up a central that says nothing, one that is too slow and one that stays, at their times")
+    func deadlines() {
+        var machine = machine()
+        let (silent, slow, done) = (central(1), central(2), central(3))
+        #expect(machine.receive(.connected(silent), now: now).contains(.wake(at: now + .seconds(30))))
+        _ = machine.receive(.connected(slow), now: now)
+        _ = write([[123]], by: slow, &machine, at: now + .seconds(5))
+        _ = machine.receive(.connected(done), now: now)
+        let ticket = tickets(write(pieces(), by: done, &machine, at: now))[0]
+        let told = machine.considered(ticket, .authorized, now: now)
+        #expect(told.contains(.wake(at: now + .seconds(10))), "earlier than the one asked for")
+        #expect(machine.expire(now: now + .seconds(10)).contains(.report(.centralHungUp("\(done)", .finished))))
+        #expect(machine.expire(now: now + .seconds(30)).contains(.report(.centralHungUp("\(silent)", .silent))))
+        let late = machine.expire(now: now + .seconds(35))
+        #expect(refusals(late) == [.tooSlow])
+        #expect(late.contains(.report(.centralHungUp("\(slow)", .slow))))
+        #expect(machine.expire(now: now + .seconds(99)).isEmpty)
+    }
+
+    @Test("does not hurry a central whose request a person looks at")
+    func patience() {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        _ = write(pieces(), by: central(1), &machine, at: now)
+        #expect(machine.expire(now: now + .seconds(600)).isEmpty)
+    }
+
+    @Test("has room for eight centrals")
+    func room() {
+        var machine = machine()
+        for number in 1...8 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
+        #expect(machine.receive(.connected(central(9)), now: now)
+            == [.report(.centralHungUp("\(central(9))", .tooMany)), .hangUp(central(9))])
+        #expect(write(pieces(), by: central(9), &machine, at: now).isEmpty)
+        _ = machine.receive(.disconnected(central(1)), now: now)
+        #expect(machine.receive(.connected(central(10)), now: now) == [.report(.centralConnected("\(central(10))"))])
+    }
+
+    @Test("stops asking when the requester leaves, and tells that it could not be told")
+    func left() {
+        var machine = machine()
+        _ = machine.receive(.connected(central(1)), now: now)
+        let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
+        #expect(machine.receive(.disconnected(central(1)), now: now)
+            == [.abandon(ticket), .report(.centralDisconnected("\(central(1))"))])
+        let actions = machine.considered(ticket, .authorized, now: now)
+        #expect(actions.contains(.report(.sessionAuthorized(ticket.requester))))
+        #expect(actions.contains(.report(
+            .sessionNotNotified(ticket.requester, .centralUnsubscribed(central: "\(central(1))")))))
+        #expect(answers(actions).isEmpty)
+    }
+
+    @Test("with one device to authorise, ends when that one has read its answer and left")
+    func once() {
+        var machine = SharingMachine(endsAfterOne: true) { _ in true }
+        for number in 1...2 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
+        let declined = tickets(write(pieces("https://a/1"), by: central(1), &machine, at: now))[0]
+        #expect(!machine.considered(declined, .declined(.timedOut), now: now).contains(.finish(.done)))
+        let ticket = tickets(write(pieces("https://a/2"), by: central(1), &machine, at: now))[0]
+        _ = machine.considered(ticket, .authorized, now: now)
+        #expect(!machine.notified(central(1), ticket.requester, .authorized, failure: nil).contains(.finish(.done)))
+        #expect(refusals(write(pieces("https://a/3"), by: central(2), &machine, at: now)) == [.busy])
+        #expect(machine.receive(.disconnected(central(1)), now: now).contains(.finish(.done)))
+    }
+
+    @Test("ends when every central has its answer, and takes no more requests until then")
+    func end() {
+        var machine = machine()
+        for number in 1...2 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
+        let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
+        #expect(machine.end(.requested, now: now) == [.abandon(ticket), .wake(at: now + .seconds(2))])
+        #expect(machine.end(.expired, now: now) == [])
+        let refused = write(pieces("https://gw.lab.test:8443/2"), by: central(2), &machine, at: now)
+        #expect(refusals(refused) == [.busy])
+        _ = machine.notified(central(2), ticket.requester, .failed, failure: nil)
+        #expect(answers(machine.considered(ticket, .declined(.sharingEnded(by: .button)), now: now)) == [.declined])
+        #expect(machine.notified(central(1), ticket.requester, .declined, failure: nil).last == .finish(.requested))
+        var idle = self.machine()
+        #expect(idle.end(.expired, now: now).last == .finish(.expired))
+    }
+
+    @Test("with one device to authorise, ends also when that one stays")
+    func onceStays() {
+        var machine = SharingMachine(endsAfterOne: true) { _ in true }
+        _ = machine.receive(.connected(central(1)), now: now)
+        let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
+        _ = machine.considered(ticket, .authorized, now: now)
+        _ = machine.notified(central(1), ticket.requester, .authorized, failure: nil)
+        #expect(machine.expire(now: now + .seconds(10)).contains(.finish(.done)))
+    }
+}

@@ -1,0 +1,204 @@
+import Bluetooth
+import Synchronization
+import Testing
+@testable import Proximity
+
+@Suite("Sharing a session", .timeLimit(.minutes(1)))
+struct SharingServiceTests {
+    let clock = ManualClock()
+    let recorder = Recorder()
+    let records = Log<AuditRecord>()
+    let transport = FakeTransport()
+    let gateway = FakeGateway()
+    let desk: ConsentDesk
+    let sharing: SharingService
+
+    init() {
+        let records = records
+        desk = ConsentDesk(clock: clock, events: recorder.events) { records.append($0) }
+        var settings = SharingSettings(service: service, characteristic: characteristic)
+        settings.localName = "board"
+        sharing = SharingService(
+            transport: transport, gateway: gateway, desk: desk, settings: settings, clock: clock, events: recorder.events)
+    }
+
+    func start(_ term: SharingTerm = .endless) async -> (Task<SharingEnd, any Error>, FakePeripheral) {
+        let running = Task { try await sharing.run(term) }
+        let peripheral = await transport.served.wait { _ in true }
+        peripheral.feed.yield(.started)
+        await recorder.log.wait(for: .sharingStarted)
+        return (running, peripheral)
+    }
+
+    func asked(_ count: Int = 1) async -> ConsentRequest {
+        let event = await recorder.log.wait(count) { if case .consentAsked = $0 { true } else { false } }
+        guard case .consentAsked(let request) = event else { preconditionFailure("waited for a question") }
+        return request
+    }
+
+    @Test("asks for consent, then the gateway, then says 0 (8.5, checklist 38)")
+    func granted() async throws {
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        let request = await asked()
+        #expect(request.requester.name == "Pixel")
+        #expect(gateway.authorized.entries.isEmpty)
+        try await desk.answer(request.id, grant: true, by: .user("root"))
+        await peripheral.acts.wait(for: .notified(central(1), "0"))
+        #expect(gateway.authorized.entries == [ownURL])
+        await recorder.log.wait { $0.state == .sessionNotified }
+        #expect(recorder.names == [
+            "sharing-started", "central-connected", "central-subscribed", "request-received", "consent-asked",
+            "consent-answered", "session-authorized", "session-notified",
+        ])
+        #expect(records.entries.map(\.outcome) == [.authorized])
+        await sharing.stop()
+        #expect(try await running.value == .requested)
+        #expect(peripheral.acts.entries.last == .stopped)
+    }
+
+    @Test("offers the service of 8.1: write with and without response, notify and indicate")
+    func offered() async throws {
+        let (running, peripheral) = await start()
+        #expect(peripheral.service.uuid == service)
+        #expect(peripheral.service.characteristics.map(\.properties) == [[.write, .writeWithoutResponse, .notify, .indicate]])
+        #expect(peripheral.service.characteristics.map(\.requiresEncryption) == [false])
+        #expect(peripheral.advertisement == Advertisement(service: service, localName: "board"))
+        running.cancel()
+        #expect(try await running.value == .cancelled)
+        #expect(peripheral.acts.entries == [.stopped])
+    }
+
+    @Test("says 2 when a person declines, without the gateway")
+    func declined() async throws {
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        try await desk.answer(await asked().id, grant: false, by: .user("root"))
+        await peripheral.acts.wait(for: .notified(central(1), "2"))
+        #expect(gateway.authorized.entries.isEmpty)
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("says 2 when nobody answers in time")
+    func timedOut() async throws {
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        _ = await asked()
+        await clock.advance(by: .seconds(30))
+        await peripheral.acts.wait(for: .notified(central(1), "2"))
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("says 1 when the gateway does not follow, and records it")
+    func gatewayFailed() async throws {
+        gateway.behaviour.withLock { $0.authorization = GatewayFailure(code: "gateway.refused", message: "session expired") }
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        try await desk.answer(await asked().id, grant: true, by: .user("root"))
+        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        #expect(records.entries.map(\.outcome) == [.failed(code: "gateway.refused")])
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("is refused without a user session (8.6: 103)")
+    func noSession() async {
+        gateway.behaviour.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
+        let error = await #expect(throws: ProximityError.self) { try await sharing.run(.endless) }
+        #expect(error == .noUserSession(reason: "nobody is logged in"))
+        #expect(error?.numbers.android == 103)
+        #expect(transport.served.entries.isEmpty)
+    }
+
+    @Test("asks nobody when the user has logged out since")
+    func loggedOut() async throws {
+        let (running, peripheral) = await start()
+        gateway.behaviour.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
+        peripheral.request(by: central(1))
+        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        #expect(!recorder.names.contains("consent-asked"))
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("asks nobody about the URL of another gateway (checklist 36)")
+    func foreign() async throws {
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1), "https://evil.test/auth")
+        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        #expect(!recorder.names.contains("consent-asked"))
+        let event = await recorder.log.wait { $0.name == "proximity.request-refused" }
+        #expect(event.numbers == ErrorNumbers(android: 121, ios: 650_104))
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("serves several centrals at once, and asks about one at a time")
+    func several() async throws {
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1), "https://gw.lab.test:8443/1", name: "one")
+        let first = await asked()
+        peripheral.request(by: central(2), "https://gw.lab.test:8443/2", name: "two")
+        await recorder.log.wait(2) { $0.name == "proximity.request-received" }
+        gateway.gate.close()
+        try await desk.answer(first.id, grant: true, by: .user("root"))
+        // The gateway is still busy with the first when the second one has its answer.
+        let second = await asked(2)
+        #expect(second.requester.name == "two")
+        try await desk.answer(second.id, grant: false, by: .user("root"))
+        await peripheral.acts.wait(for: .notified(central(2), "2"))
+        gateway.gate.open()
+        await peripheral.acts.wait(for: .notified(central(1), "0"))
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("withdraws the question when the requester leaves")
+    func left() async throws {
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        _ = await asked()
+        peripheral.feed.yield(.disconnected(central(1)))
+        await recorder.log.wait { if case .consentAnswered(_, .withdrawn) = $0 { true } else { false } }
+        #expect(await desk.pending.isEmpty)
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("says that the central could not be told (8.6: 123)")
+    func notNotified() async throws {
+        let (running, peripheral) = await start()
+        peripheral.notifyFailure.withLock { $0 = .disconnected }
+        peripheral.request(by: central(1))
+        try await desk.answer(await asked().id, grant: true, by: .user("root"))
+        let event = await recorder.log.wait { $0.name == "proximity.session-not-notified" }
+        #expect(event.numbers == ErrorNumbers(android: 123, ios: 650_004))
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("hangs up after its last word to a central that floods it")
+    func hungUp() async throws {
+        let (running, peripheral) = await start()
+        peripheral.feed.yield(.connected(central(1)))
+        for _ in 0..<60 { peripheral.write([UInt8](repeating: 32, count: 200), by: central(1)) }
+        await peripheral.acts.wait(for: .hungUp(central(1)))
+        #expect(peripheral.acts.entries == [.notified(central(1), "1"), .hungUp(central(1))])
+        peripheral.request(by: central(2))
+        #expect(await asked().requester.address == "\(address(2))")
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("hangs up a central that says nothing, after 30 s")
+    func silent() async throws {
+        let (running, peripheral) = await start()
+        peripheral.feed.yield(.connected(central(1)))
+        await clock.advance(by: .seconds(30))
+        await peripheral.acts.wait(for: .hungUp(central(1)))
+        running.cancel()
+        _ = try await running.value
+    }
+}
