@@ -35,12 +35,11 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
-    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "Gateway", "Messaging", "Board", "LocalAPI", "Agent",
+    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "Gateway", "Messaging", "Board", "Bluetooth", "Proximity", "LocalAPI", "Agent",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -76,6 +75,8 @@ let package = Package(
         system("CGPIOD", apt: "libgpiod-dev"),
         system("CMicroHTTPD", apt: "libmicrohttpd-dev"),
         system("CQREncode", apt: "libqrencode-dev"),
+        system("CBluetooth", apt: "libbluetooth-dev"),
+        system("CSystemd", apt: "libsystemd-dev"),
 
         .target(name: "CDispatchPools", path: "Sources/CDispatchPools",
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
@@ -89,11 +90,13 @@ let package = Package(
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault"], exclude: ["mag.md"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
+        room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
+        room("Proximity", ["Groundwork", "Bluetooth", "CQREncode"]),
         room("LocalAPI", ["Groundwork", "HTTPClient", "CMicroHTTPD"]),
         room("Agent", ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "Board",
-            "LocalAPI", "Settings", logging, lifecycle, signals]),
+            "Bluetooth", "Proximity", "LocalAPI", "Settings", logging, signals]),
         .executableTarget(name: "latchkey",
-            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "CDispatchPools", argumentParser, logging],
+            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", argumentParser, logging],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
 
         .target(name: "GatewayLab", dependencies: ["Groundwork", "Cryptography", "CQREncode", logging,
@@ -115,14 +118,18 @@ let package = Package(
         tests(of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage"]),
         tests(of: "Board", ["Groundwork", "Settings"]),
+        tests(of: "Bluetooth", ["Groundwork"]),
+        tests(of: "Proximity", ["Groundwork", "Bluetooth"]),
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient"]),
         tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "Gateway", "Messaging", "Board",
-            "LocalAPI", logging, lifecycle]),
+            "Bluetooth", "Proximity", "LocalAPI", logging]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI"]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"]),
+        .executableTarget(name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
+            swiftSettings: strict),
         .executableTarget(name: "hardware-probe", dependencies: ["Groundwork", "Board"], path: "Tests/Hardware/Probe", swiftSettings: strict),
-        .testTarget(name: "HardwareTests", dependencies: ["Groundwork", "hardware-probe", "latchkey", "latchkey-lab"], path: "Tests/Hardware",
-            exclude: ["Probe", "Scripts"], swiftSettings: strict),
+        .testTarget(name: "HardwareTests", dependencies: ["Groundwork", "hardware-probe", "bluetooth-probe", "latchkey", "latchkey-lab"], path: "Tests/Hardware",
+            exclude: ["Probe", "BluetoothProbe", "Phone", "Scripts"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", path: "Tests/Architecture", swiftSettings: strict),
         // Whole programs: built before the tests because the tests depend on them.
         .testTarget(name: "AcceptanceTests", dependencies: ["GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],

@@ -6,7 +6,6 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 import Logging
-import ServiceLifecycle
 import UnixSignals
 import Vault
 
@@ -36,19 +35,11 @@ extension Agent {
         try server.listen()
         let notifier = ServiceNotifier()
         let services = agent.services(server, notifier)
-        var group = ServiceGroupConfiguration(
-            services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // Each of them ends at once; a device driver that does not is cancelled like everything else.
-        group.maximumGracefulShutdownDuration = .seconds(3)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         await agent.resume()
         logger.notice("ready", metadata: ["socket": "\(configuration.api.socket)", "board": "\(agent.board.definition.name)"])
         notifier.ready("running on \(agent.board.definition.title)")
-        do {
-            try await ServiceGroup(configuration: group).run()
-        } catch {
-            await agent.end()
-            throw error
-        }
+        await Services.run(services) { for await _ in signals { return } }
         notifier.stopping()
         await agent.end()
         logger.notice("stopped")
@@ -73,10 +64,13 @@ extension Agent {
 
     private nonisolated func services(_ server: LocalServer, _ notifier: ServiceNotifier) -> [any Service] {
         let switches = gateways.events.subscribe()
+        let near = nearby.events.subscribe()
         var services: [any Service] = [
             restarting("local API") { try await server.run() },
             restarting("sensors") { try await SensorService(agent: self).run() },
             restarting("gateway events") { for await event in switches { self.report(event) } },
+            restarting("proximity events") { await self.tellOfNearby(near) },
+            restarting("sharing") { await self.keepSharing() },
             restarting("memory") { await self.releaseStartPages() },
             Watchdog(notifier: notifier) { _ = await self.link },
         ]
@@ -108,6 +102,7 @@ extension Agent {
 
     private func end() async {
         await close()
+        await nearby.close()
         events.finish()
         await vault.close()
     }

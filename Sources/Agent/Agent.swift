@@ -17,7 +17,9 @@ public actor Agent {
     nonisolated let gateways: Gateways
     nonisolated let time: BestKnownTime
     nonisolated let board: BoardParts
-    nonisolated let events = Broadcast<AgentEvent>()
+    nonisolated let nearby: Nearby
+    nonisolated let browserLogIns = BrowserLogIns()
+    nonisolated let events: Broadcast<AgentEvent>
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
 
@@ -39,6 +41,11 @@ public actor Agent {
         self.time = time
         self.board = board
         self.logger = logger
+        let events = Broadcast<AgentEvent>()
+        self.events = events
+        nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName) { error in
+            events.send(.failure("proximity.audit-failed", error, at: time.now))
+        }
     }
 
     // MARK: Events
@@ -69,7 +76,7 @@ public actor Agent {
         await turns.take()
         defer { turns.leave() }
         do {
-            if let active = try await gateways.active() { await connect(to: active) }
+            if let active = try await gateways.active() { try await connect(to: active) }
         } catch {
             report(.failure("gateway.configuration-unusable", error, at: time.now))
         }
@@ -80,8 +87,11 @@ public actor Agent {
     /// - Returns: the status, once the board is registered or awaits activation.
     /// - Throws: why the configuration could not be taken, or why the registration failed. After the latter the configuration
     ///   is the active one, and the link goes on trying.
-    func enroll(_ gateway: GatewayConfiguration) async throws -> GatewayStatus {
-        let session = try await activate(gateway)
+    /// - Parameter registers: whether to register at once, by the client's own credentials; else the board waits for whoever
+    ///   logs in on it.
+    func enroll(_ gateway: GatewayConfiguration, registers: Bool = true) async throws -> GatewayStatus {
+        let session = try await activate(gateway, registers: registers)
+        guard registers else { return try await session.status() }
         do {
             try await session.register()
         } catch {
@@ -93,7 +103,7 @@ public actor Agent {
         return try await session.status()
     }
 
-    private func activate(_ gateway: GatewayConfiguration) async throws -> GatewaySession {
+    private func activate(_ gateway: GatewayConfiguration, registers: Bool) async throws -> GatewaySession {
         await turns.take()
         defer { turns.leave() }
         try await gateways.activate(gateway)
@@ -101,16 +111,17 @@ public actor Agent {
             // Enrolled where it is registered already: what stands, stays.
             return link.session
         }
-        return await connect(to: gateway)
+        return try await connect(to: gateway, registers: registers)
     }
 
     /// Only by whoever has the turn.
     @discardableResult
-    private func connect(to gateway: GatewayConfiguration) async -> GatewaySession {
+    private func connect(to gateway: GatewayConfiguration, registers: Bool = true) async throws -> GatewaySession {
         await disconnect()
         let session = GatewaySession(
             configuration: gateway, vault: vault, client: client, board: deviceDescription,
             renewDays: configuration.gateway.renewDays, clock: { [time] in time.now })
+        if !registers { try await session.waitForPerson() }
         let link = Link(session: session, gateway: gateway, agent: self)
         self.link = link
         linkTask = Task { await link.run() }
@@ -126,6 +137,7 @@ public actor Agent {
 
     /// Only by whoever has the turn.
     private func disconnect() async {
+        await nearby.stopSharing()
         linkTask?.cancel()
         await linkTask?.value
         linkTask = nil
@@ -145,10 +157,7 @@ public actor Agent {
     }
 
     /// The name that people call this board by.
-    nonisolated var deviceName: String {
-        let name = configuration.gateway.deviceName
-        return name.isEmpty ? ProcessInfo.processInfo.hostName : name
-    }
+    nonisolated var deviceName: String { configuration.gateway.shownDeviceName }
 
     private nonisolated var deviceDescription: DeviceDescription {
         DeviceDescription(name: deviceName, model: board.model ?? board.definition.title)

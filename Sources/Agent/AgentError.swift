@@ -16,6 +16,14 @@ public enum AgentError: Explained, Equatable {
     case badRequest(member: String, fault: String)
     /// A stream of messages belonged to a registration that is no longer the board's.
     case subscriptionEnded
+    /// The gateway's configuration names no Bluetooth service.
+    case noProximityService
+    /// The gateway offers no log-in in a browser.
+    case browserNotOffered
+    /// What a browser was led to is no answer to a log-in.
+    case browserAnswerInvalid(reason: String)
+    /// No log-in in a browser of that number waits for its answer.
+    case noSuchLogIn(String)
     /// The board has no such part.
     case noSuchPart(String)
 
@@ -28,6 +36,10 @@ public enum AgentError: Explained, Equatable {
         case .passphraseUnreadable: "vault.passphrase-unreadable"
         case .badRequest: "agent.bad-request"
         case .subscriptionEnded: "agent.subscription-ended"
+        case .noProximityService: "agent.no-proximity-service"
+        case .browserNotOffered: "agent.browser-not-offered"
+        case .browserAnswerInvalid: "agent.browser-answer-invalid"
+        case .noSuchLogIn: "agent.no-such-log-in"
         case .noSuchPart: "agent.no-such-part"
         }
     }
@@ -41,6 +53,10 @@ public enum AgentError: Explained, Equatable {
         case .passphraseUnreadable(let path, let reason): "cannot take the passphrase in \(path): \(reason)"
         case .badRequest(let member, let fault): "\(member) \(fault)"
         case .subscriptionEnded: "the registration whose messages were read has gone, or the gateway was switched"
+        case .noProximityService: "the gateway's configuration names no Bluetooth service for proximity log-in"
+        case .browserNotOffered: "the gateway offers no log-in in a browser"
+        case .browserAnswerInvalid(let reason): "cannot log in with that address: \(reason)"
+        case .noSuchLogIn(let id): "no log-in \(id) in a browser is under way"
         case .noSuchPart(let part): "this board has no \(part)"
         }
     }
@@ -56,6 +72,10 @@ public enum AgentError: Explained, Equatable {
         case .passphraseUnreadable: "check vault.passphrase_file, that the agent's user may read it, and that nobody else may"
         case .badRequest: "GET /v1/openapi.json describes each request"
         case .subscriptionEnded: "subscribe again; latchkey status shows the registration there is now"
+        case .noProximityService:
+            "have the gateway's administrator set mag.ble in the configuration, and enroll again; a QR code works without"
+        case .browserNotOffered: "log in by password, or with a device nearby"
+        case .browserAnswerInvalid, .noSuchLogIn: "begin again with: latchkey login --browser"
         case .noSuchPart: "name it in the board definition, see: latchkey board list"
         }
     }

@@ -52,7 +52,8 @@ extension GatewayEvent {
     /// Whether nobody needs to see it unless they look for it.
     fileprivate var isRoutine: Bool {
         switch self {
-        case .clientWillInitialize, .deviceWillRegister, .deviceWillRenew, .deviceWillDeregister, .willSwitchGateway, .tokenDidArrive:
+        case .clientWillInitialize, .deviceWillRegister, .deviceWillRenew, .deviceWillDeregister, .willSwitchGateway, .tokenDidArrive,
+            .userWillAuthenticate, .userWillLogout, .userTokenDidArrive:
             true
         default: false
         }

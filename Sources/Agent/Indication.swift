@@ -1,6 +1,7 @@
 import Board
 import Groundwork
 import Messaging
+import Proximity
 
 /// How the agent shows its state on the board's LED.
 enum Indication {
@@ -12,18 +13,42 @@ enum Indication {
 }
 
 extension Agent {
-    /// Shows on the LED what the newest events changed; ends by cancellation.
+    /// Shows on the LED what the newest events changed; ends by cancellation. A question that waits for consent comes first.
     func indicate(on led: StatusLED) async {
-        let events = events.subscribe(bound: 16)
-        await led.show(await pattern())
-        for await event in events where event.name.hasPrefix("broker.") || event.name.hasPrefix("gateway.") {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (told, asked) = (events.subscribe(bound: 16), nearby.events.subscribe(bound: 16))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in told where event.name.hasPrefix("broker.") || event.name.hasPrefix("gateway.") { change.yield() }
+            }
+            group.addTask {
+                var choice = ConsentLightChoice()
+                for await event in asked {
+                    guard let light = choice.take(event) else { continue }
+                    await led.show(light.ledPattern)
+                    if let lasts = light.lasts { try? await Task.sleep(for: lasts) }
+                    change.yield()
+                }
+            }
             await led.show(await pattern())
+            for await _ in changes { await led.show(await pattern()) }
+            group.cancelAll()
         }
     }
 
     private func pattern() async -> LEDPattern {
+        if await !nearby.desk.pending.isEmpty { return ConsentLight.waiting.ledPattern }
         guard let link else { return Indication.pattern(isEnrolled: false, isConnected: false) }
         let state = await link.station?.messenger.status().state
         return Indication.pattern(isEnrolled: true, isConnected: state == .connected)
+    }
+}
+
+extension ConsentLight {
+    fileprivate var ledPattern: LEDPattern {
+        switch pattern {
+        case .on: .on
+        case .blinking(let on, let off): .blinking(on: on, off: off)
+        }
     }
 }

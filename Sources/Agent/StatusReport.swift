@@ -24,6 +24,8 @@ extension Agent {
             return .object(report)
         }
         report.merge(try await link.session.status().report(at: now)) { _, new in new }
+        if let user = try await link.session.user() { report["user"] = user.json(at: now) }
+        if await nearby.isSharing { report["sharing"] = true }
         if let station = await link.station {
             let messenger = await station.messenger.status()
             report["broker"] = messenger.report

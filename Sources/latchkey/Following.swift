@@ -14,7 +14,7 @@ struct Following {
 
     /// - Parameter take: is given each event; ends the stream by `false`.
     /// - Throws: `LocalAPIError` for anything else than an end of the daemon, and what `take` throws.
-    func run(_ take: (LocalEvent) throws -> Bool) async throws {
+    func run(_ take: (LocalEvent) async throws -> Bool) async throws {
         var (isKnown, hasToldOfEnd, backoff) = (isKnown, false, backoff)
         while !Task.isCancelled {
             var reason = "the daemon ended the stream"
@@ -22,7 +22,7 @@ struct Following {
                 for try await event in client.events(path) {
                     (isKnown, hasToldOfEnd) = (true, false)
                     backoff.reset()
-                    guard try take(event) else { return }
+                    guard try await take(event) else { return }
                 }
             } catch let error as LocalAPIError where isKnown && error.isEndOfDaemon {
                 reason = error.message

@@ -10,6 +10,40 @@ enum Input {
         try read(STDIN_FILENO, named: "standard input", limit: limit)
     }
 
+    /// One line that a person typed, or a scanner.
+    static func line() throws(InputError) -> String {
+        guard let line = readLine(), !line.isEmpty else { throw .unreadable(name: "standard input", reason: "it ended") }
+        return line
+    }
+
+    static func firstLine(of bytes: [UInt8]) -> String {
+        String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+    }
+
+    /// Asks at the terminal, where nothing of the answer is shown.
+    static func withoutEcho(_ prompt: String) throws(InputError) -> String {
+        var before = termios()
+        guard tcgetattr(STDIN_FILENO, &before) == 0 else {
+            throw .unreadable(name: "the terminal", reason: "standard input is none; scripts give the password by --password-stdin")
+        }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        terminalBefore = before
+        // Ctrl-C while the echo is off would leave the person with a terminal that shows nothing.
+        let former = signal(SIGINT) { _ in
+            tcsetattr(STDIN_FILENO, TCSANOW, &terminalBefore)
+            _exit(130)
+        }
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+        defer {
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+            signal(SIGINT, former)
+            Terminal.error("")
+        }
+        Terminal.prompt(prompt)
+        return try line()
+    }
+
     static func file(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(name: path, reason: String(cString: strerror(errno))) }
@@ -33,9 +67,13 @@ enum Input {
     }
 }
 
+/// How the terminal was; written before the signal handler that reads it is set, by the one command of the process.
+private nonisolated(unsafe) var terminalBefore = termios()
+
 enum InputError: Explained, Equatable {
     case unreadable(name: String, reason: String)
     case tooLong(name: String, limit: Int)
+    case unwritable(name: String, reason: String)
     /// What was given to enroll with; it may hold a ticket and is not shown.
     case neitherURLNorDocument
 
@@ -43,6 +81,7 @@ enum InputError: Explained, Equatable {
         switch self {
         case .unreadable: "input.unreadable"
         case .tooLong: "input.too-long"
+        case .unwritable: "output.unwritable"
         case .neitherURLNorDocument: "input.neither-url-nor-document"
         }
     }
@@ -51,6 +90,7 @@ enum InputError: Explained, Equatable {
         switch self {
         case .unreadable(let name, let reason): "cannot read \(name): \(reason)"
         case .tooLong(let name, let limit): "\(name) has more than \(limit) bytes"
+        case .unwritable(let name, let reason): "cannot write \(name): \(reason)"
         case .neitherURLNorDocument: "standard input holds neither an enrollment URL nor a configuration document"
         }
     }

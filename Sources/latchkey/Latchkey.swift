@@ -20,6 +20,9 @@ struct Latchkey: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Daemon", subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self]),
             CommandGroup(name: "Identity", subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self]),
+            CommandGroup(name: "People", subcommands: [
+                Login.self, Logout.self, Whoami.self, Share.self, Authorize.self, Consent.self, ProximityCommand.self,
+            ]),
             CommandGroup(name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, Call.self]),
             CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
             CommandGroup(name: "More", subcommands: [Completions.self, VersionCommand.self]),

@@ -40,6 +40,8 @@ struct Terminal {
     static func line(_ text: String = "") { bytes(Array((text + "\n").utf8)) }
     /// Bytes to standard output as they are.
     static func bytes(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
+    /// A question, whose answer follows on the same line.
+    static func prompt(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
     static func error(_ text: String) { write(Array((text + "\n").utf8), to: STDERR_FILENO) }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {

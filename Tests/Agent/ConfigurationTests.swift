@@ -53,6 +53,14 @@ struct ConfigurationTests {
         ("outbox.max_age_hours", "0", "24"),
         ("gateway.device_name", "[]", "\"Front door\""),
         ("gateway.renew_days", "0", "14"),
+        ("bluetooth.transport", "\"wifi\"", "\"kernel\""),
+        ("bluetooth.adapter", "1", "\"hci1\""),
+        ("proximity.share", "true", "\"button\""),
+        ("proximity.share_minutes", "0", "30"),
+        ("proximity.consent_seconds", "3600", "60"),
+        ("proximity.requests_per_minute", "0", "3"),
+        ("proximity.least_signal", "20", "-70"),
+        ("proximity.require_encryption", "\"yes\"", "true"),
     ]
 
     private static func text(_ key: String, _ value: String) -> String {

@@ -1,3 +1,4 @@
+import Bluetooth
 import Cryptography
 import Foundation
 import Groundwork
@@ -103,7 +104,36 @@ struct DoctorTests {
         Row(LinesCheck(), "pass", "without a board definition") {
             $0.boardFault = .definitionAbsent(name: "pi", searched: [], known: [])
         },
+
+        Row(BluetoothCheck(), "pass", "nothing that needs one") { _ in },
+        Row(BluetoothCheck(), "pass", "hci0 through kernel") { $0.adapter = adapter(nil) },
+        Row(BluetoothCheck(), "warn", "there is no Bluetooth adapter") { $0.adapter = adapter(.noAdapter(name: "")) },
+        Row(BluetoothCheck(), "fail", "there is no Bluetooth adapter") {
+            $0.adapter = adapter(.noAdapter(name: ""))
+            $0.sharing = .always
+        },
+        Row(BluetoothCheck(), "fail", "blocked by rfkill") {
+            $0.adapter = adapter(.blocked(adapter: "hci0", hard: false))
+            $0.sharing = .button
+        },
+        Row(BluetoothCheck(), "fail", "no permission") {
+            $0.adapter = adapter(.noPermission(operation: "advertise"))
+            $0.sharing = .always
+        },
+        Row(BluetoothCheck(), "fail", "no Low Energy") {
+            $0.adapter = adapter(.noLowEnergy(adapter: "hci0"))
+            $0.sharing = .always
+        },
+
+        Row(ConsentCheck(), "pass", "button") { $0.hasButton = true; $0.sharing = .always },
+        Row(ConsentCheck(), "pass", "latchkey consent") { _ in },
+        Row(ConsentCheck(), "warn", "no button") { $0.sharing = .always },
+        Row(ConsentCheck(), "fail", "has none") { $0.sharing = .button },
     ]
+
+    private static func adapter(_ fault: BluetoothError?) -> AdapterStatus {
+        AdapterStatus(transport: .kernel, adapter: "hci0", isPowered: true, supportsLowEnergy: true, fault: fault)
+    }
 
     @Test("each check passes, warns and fails where it should, and says what to do", arguments: rows)
     func verdict(row: Row) {

@@ -1,3 +1,4 @@
+import Bluetooth
 import FoundationEssentials
 import Glibc
 import Groundwork
@@ -93,6 +94,18 @@ extension AgentConfiguration {
         root.table("gateway") { table in
             table.string("device_name", &gateway.deviceName, .any)
             table.integer("renew_days", &gateway.renewDays, in: 1...365)
+        }
+        root.table("bluetooth") { table in
+            table.choice("transport", &bluetooth.transport, BluetoothChoice.Preference.allCases.map { ($0.rawValue, $0) })
+            table.string("adapter", &bluetooth.adapter, .any)
+        }
+        root.table("proximity") { table in
+            table.choice("share", &proximity.share, ProximitySettings.Share.allCases.map { ($0.rawValue, $0) })
+            table.integer("share_minutes", &proximity.shareMinutes, in: 1...1440)
+            table.integer("consent_seconds", &proximity.consentSeconds, in: 5...110)
+            table.integer("requests_per_minute", &proximity.requestsPerMinute, in: 1...60)
+            table.integer("least_signal", &proximity.leastSignal, in: -127...0)
+            table.flag("require_encryption", &proximity.requireEncryption)
         }
         root.refuseUnknownKeys()
         guard root.faults.isEmpty else { throw .faults(path: path, root.faults) }

@@ -1,4 +1,6 @@
+public import Bluetooth
 import Board
+import FoundationEssentials
 public import Logging
 
 /// The agent's own settings, from one TOML file; `Config/latchkey.toml` documents every key with its default.
@@ -19,6 +21,8 @@ public struct AgentConfiguration: Sendable, Equatable {
     public var broker = BrokerSettings()
     public var outbox = OutboxSettings()
     public var gateway = GatewaySettings()
+    public var bluetooth = BluetoothSettings()
+    public var proximity = ProximitySettings()
 
     /// The defaults.
     public init() {}
@@ -105,4 +109,38 @@ public struct GatewaySettings: Sendable, Equatable {
     public var deviceName = ""
     /// The certificate is renewed so many days before it ends.
     public var renewDays = 30
+
+    /// The name that people call this board by.
+    var shownDeviceName: String { deviceName.isEmpty ? ProcessInfo.processInfo.hostName : deviceName }
+}
+
+/// What carries proximity log-in over Bluetooth.
+public struct BluetoothSettings: Sendable, Equatable {
+    public var transport = BluetoothChoice.Preference.auto
+    /// Such as `hci1`, or an address; empty: the first there is.
+    public var adapter = ""
+}
+
+/// How this board lets others log in with its user's session, and how it logs in with theirs.
+public struct ProximitySettings: Sendable, Equatable {
+    public enum Share: String, Sendable, CaseIterable {
+        /// Only when it is asked to, by `latchkey share`.
+        case never
+        /// Also for some minutes after each press of the button.
+        case button
+        /// For as long as a user is logged in.
+        case always
+    }
+
+    public var share = Share.never
+    /// For how long a press of the button shares.
+    public var shareMinutes = 10
+    /// How long a question waits for consent; then it is refused.
+    public var consentSeconds = 30
+    /// Most requests of one device in a minute.
+    public var requestsPerMinute = 6
+    /// The weakest signal that is answered, in dBm; 0: what the gateway's configuration says.
+    public var leastSignal = 0
+    /// Whether only bonded devices may ask, over an encrypted link. The reference clients bond with nobody.
+    public var requireEncryption = false
 }

@@ -1,3 +1,4 @@
+import Bluetooth
 import Board
 import FoundationEssentials
 import Gateway
@@ -24,6 +25,11 @@ extension Agent {
             default: break
             }
         }
+        state.sharing = configuration.proximity.share
+        state.hasButton = board.button != nil
+        let adapter = await nearby.adapter()
+        // A board that has no Bluetooth and is not asked for any lacks nothing.
+        if adapter.fault == nil || configuration.proximity.share != .never || adapter.adapter != nil { state.adapter = adapter }
         guard let link else { return state }
         state.gatewayHost = link.gateway.identity.host
         state.probe = await probe(link)

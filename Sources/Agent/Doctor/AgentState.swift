@@ -1,3 +1,4 @@
+import Bluetooth
 import Board
 import FoundationEssentials
 import Groundwork
@@ -38,4 +39,8 @@ struct AgentState: Sendable {
     var lineCount = 0
     var linesAreSimulated = false
     var lineFaults: [BoardError] = []
+    /// `nil` where nothing of this board's settings needs Bluetooth and there is no adapter.
+    var adapter: AdapterStatus?
+    var sharing = ProximitySettings.Share.never
+    var hasButton = false
 }

@@ -34,7 +34,7 @@ enum Verdict: Sendable, Equatable {
 enum Doctor {
     static let checks: [any HealthCheck] = [
         ClockCheck(), VaultCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates(),
-        BrokerCheck(), OutboxCheck(), SensorsCheck(), LinesCheck(),
+        BrokerCheck(), OutboxCheck(), SensorsCheck(), LinesCheck(), BluetoothCheck(), ConsentCheck(),
     ]
 
     static func examine(_ agent: AgentState) -> JSON {

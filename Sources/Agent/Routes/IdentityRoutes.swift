@@ -10,7 +10,10 @@ extension Agent {
     nonisolated func addIdentityRoutes(to router: inout Router) {
         router.on("POST", "/v1/enrollments", needs: .operate, .init(
             "Enroll at a gateway by its one-time URL, or with its configuration document, and register there",
-            body: ["url": "string, an enrollment URL", "configuration": "object, a gateway's msso_config.json"])
+            body: [
+                "url": "string, an enrollment URL", "configuration": "object, a gateway's msso_config.json",
+                "register": "boolean; false: whoever logs in registers the board",
+            ])
         ) { request in
             let body = try RequestBody(request.body)
             let gateway: GatewayConfiguration
@@ -24,7 +27,8 @@ extension Agent {
             } else {
                 throw AgentError.badRequest(member: "the body", fault: "has neither url nor configuration")
             }
-            return .json(.object(try await self.enroll(gateway).report(at: self.time.now)))
+            let registers = try body.bool("register", default: true)
+            return .json(.object(try await self.enroll(gateway, registers: registers).report(at: self.time.now)))
         }
         router.on("GET", "/v1/token", needs: .operate, .init("A valid access token of the device")) { _ in
             let token = try await self.activeLink().session.accessToken()

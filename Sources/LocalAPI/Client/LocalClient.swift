@@ -25,7 +25,11 @@ public struct LocalClient: Sendable {
     }
 
     /// The events of a stream, until it ends or the reader stops.
-    public func events(_ path: String) -> LocalEvents { LocalEvents(client: self, path: path) }
+    ///
+    /// - Parameter body: posted, where it is something that is done whose events are read; else the stream is asked for.
+    public func events(_ path: String, posting body: JSON? = nil) -> LocalEvents {
+        LocalEvents(client: self, path: path, body: body)
+    }
 
     private func ask(
         _ method: String, _ path: String, _ body: JSON?, _ timeout: Duration
@@ -47,19 +51,19 @@ public struct LocalClient: Sendable {
     }
 
     /// Opens an event stream, as one event a line.
-    func open(_ path: String) async throws(LocalAPIError) -> HTTPStream {
-        var request = request("GET", path, nil)
+    func open(_ path: String, _ body: JSON?) async throws(LocalAPIError) -> HTTPStream {
+        var request = request(body == nil ? "GET" : "POST", path, body)
         request.headers.set("Accept", "application/x-ndjson")
         let stream: HTTPStream
-        var body: [UInt8] = []
+        var answer: [UInt8] = []
         do {
             stream = try await client.open(request)
             guard stream.status != 200 else { return stream }
-            for try await piece in stream where body.count <= Self.errorLimit { body += piece }
+            for try await piece in stream where answer.count <= Self.errorLimit { answer += piece }
         } catch {
             throw explained(error)
         }
-        throw remote(stream.status, body)
+        throw remote(stream.status, answer)
     }
 
     /// The most bytes of an error answer that are looked at.

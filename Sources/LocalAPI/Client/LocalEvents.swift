@@ -10,23 +10,25 @@ public struct LocalEvents: AsyncSequence, Sendable {
 
     let client: LocalClient
     let path: String
+    let body: JSON?
 
     /// Connects with the first event that is asked for.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let client: LocalClient
         private let path: String
+        private let body: JSON?
         private var source: HTTPStream.AsyncIterator?
         private var lines = LineSplitter()
         private var waiting: ArraySlice<[UInt8]> = []
 
-        fileprivate init(_ events: LocalEvents) { (client, path) = (events.client, events.path) }
+        fileprivate init(_ events: LocalEvents) { (client, path, body) = (events.client, events.path, events.body) }
 
         /// - Throws: ``LocalAPIError``; ``LocalAPIError/remote(status:code:message:remedy:)`` also where the daemon breaks off.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LocalAPIError) -> LocalEvent? {
             do {
-                if source == nil { source = try await client.open(path).makeAsyncIterator() }
+                if source == nil { source = try await client.open(path, body).makeAsyncIterator() }
                 while true {
                     if let line = waiting.popFirst() {
                         guard !line.isEmpty else { continue }

@@ -17,6 +17,9 @@ struct Enroll: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Enrollment URL, exported configuration file, or '-'.", valueName: "url|file|-"))
     var source: String
 
+    @Flag(help: "Do not register yet: whoever logs in first registers the board.")
+    var noRegister = false
+
     @OptionGroup var options: ClientOptions
 
     /// Longest document, in bytes; the daemon takes requests of 1 MiB.
@@ -35,12 +38,13 @@ struct Enroll: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let body =
+        var body =
             if source == "-" {
                 try Self.body(of: String(decoding: Input.standardInput(limit: Self.limit), as: UTF8.self), isArgument: false)
             } else {
                 try Self.body(of: source, isArgument: true)
             }
+        if noRegister { body = .object((body.object ?? [:]).merging(["register": false]) { _, new in new }) }
         // Registration makes a key pair and asks the gateway several times; a small board takes its while.
         let answer = try await options.client.post("/v1/enrollments", body, timeout: .seconds(180))
         options.show(answer) { answer in

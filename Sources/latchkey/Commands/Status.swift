@@ -31,6 +31,8 @@ struct Status: AsyncParsableCommand {
         fields.add("registration", registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
         fields.add("device", registration?["deviceID"]?.string)
         fields.add("identifier", registration?["magIdentifier"]?.string)
+        fields.add("user", status["user"]?["userName"]?.string.map { out.shown($0) })
+        if status["sharing"]?.bool == true { fields.add("sharing", "the user's session, with devices nearby") }
         if let days = status["certificate"]?["daysLeft"]?.integer {
             let text = "\(days) days left, until \(status["certificate"]?["notAfter"]?.string ?? "?")"
             fields.add("certificate", days < 0 ? out.red(text) : days < 30 ? out.yellow(text) : text)

@@ -1,0 +1,64 @@
+import Groundwork
+import LocalAPI
+import Proximity
+
+/// Letting other devices in, and giving consent to it.
+extension Agent {
+    nonisolated func addProximityRoutes(to router: inout Router) {
+        router.on("GET", "/v1/proximity", needs: .read, .init(
+            "Whether the session is shared, who waits for consent, and how the Bluetooth adapter stands")
+        ) { _ in .json(await self.nearby.report()) }
+        router.on("GET", "/v1/proximity/audit", needs: .operate, .init(
+            "Who asked to be let in, the newest last",
+            query: ["count": .integer("how many at most; 100 unless given", in: 1...1000)])
+        ) { request in
+            let count = request.query["count"].flatMap { Int($0) } ?? 100
+            guard (1...1000).contains(count) else { throw AgentError.badRequest(member: "count", fault: "is not 1 to 1000") }
+            return .json(["records": .array(await self.nearby.audit.newest(count))])
+        }
+        router.on("POST", "/v1/proximity/sharing", needs: .operate, .init(
+            "Offer the session of the user who is logged in to devices nearby, over Bluetooth",
+            body: ["once": .boolean("until one was let in"), "seconds": .integer("for so long", in: 1...86_400)])
+        ) { request in
+            let body = try RequestBody(request.body.isEmpty ? Array("{}".utf8) : request.body)
+            let seconds = try body.integer("seconds", in: 1...86_400, default: 600)
+            let isOnce = try body.bool("once", default: false)
+            try await self.nearby.share(
+                isOnce ? .once : .lasting(.seconds(seconds)), of: try await self.activeLink().session)
+            return .json(["sharing": true])
+        }
+        router.on("DELETE", "/v1/proximity/sharing", needs: .operate, .init("No longer offer the session")) { _ in
+            await self.nearby.stopSharing()
+            return .json(["sharing": false])
+        }
+        router.on("POST", "/v1/proximity/authorizations", needs: .operate, .init(
+            "Let in the device whose QR code was scanned; answers when somebody has given or refused consent",
+            body: ["text": .string("what the code holds"), "name": .string("of the device, for whoever is asked")],
+            required: ["text"])
+        ) { request in
+            let body = try RequestBody(request.body)
+            try await self.nearby.authorize(
+                scanned: try body.string("text"), name: try body.optionalString("name"), by: try await self.activeLink().session)
+            return .json(["authorized": true])
+        }
+        router.on("GET", "/v1/proximity/consents", needs: .read, .init("Questions that wait for consent")) { _ in
+            .json(["consents": .array(await self.nearby.desk.pending.map { .object($0.details) })])
+        }
+        router.on("POST", "/v1/proximity/consents/{id}", needs: .operate, .init(
+            "Answer a question; the first answer counts",
+            body: ["grant": .boolean("or refuse"), "program": .string("that asks on its own, such as a PIN pad; else a person answers")],
+            required: ["grant"])
+        ) { request in
+            let body = try RequestBody(request.body)
+            guard body["grant"]?.bool != nil else { throw AgentError.badRequest(member: "grant", fault: "is missing") }
+            let grant = try body.bool("grant", default: false)
+            guard let id = Int(request.parameters["id"] ?? "") else {
+                throw AgentError.badRequest(member: "the number of the question", fault: "is no number")
+            }
+            let program = try body.optionalString("program")
+            try await self.nearby.desk.answer(
+                id, grant: grant, by: program.map { .program($0) } ?? .user("\(request.peer.uid)"))
+            return .json(["id": .integer(Int64(id)), "granted": .bool(grant)])
+        }
+    }
+}

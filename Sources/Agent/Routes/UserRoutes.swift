@@ -1,0 +1,118 @@
+import Cryptography
+import FoundationEssentials
+import Gateway
+import Groundwork
+import LocalAPI
+import Proximity
+
+/// People who log in on this board, each way there is.
+extension Agent {
+    nonisolated func addUserRoutes(to router: inout Router) {
+        router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: Self.userSchema)) { _ in
+            .json(try await self.activeLink().session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
+        }
+        router.on("GET", "/v1/user/info", needs: .operate, .init("What the gateway tells of the user who is logged in")) { _ in
+            .json(try await self.activeLink().session.userInfo())
+        }
+        router.on("POST", "/v1/login", needs: .operate, .init(
+            "Log in by user name and password; registers a board that is not registered",
+            body: ["userName": .string("as the gateway knows it"), "password": .string("it is not kept")],
+            required: ["userName", "password"], answer: Self.userSchema)
+        ) { request in
+            let body = try RequestBody(request.body)
+            let password = SecretBytes(utf8: try body.string("password"))
+            return .json(try await self.activeLink().session
+                .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
+        }
+        router.on("POST", "/v1/login/nearby", needs: .operate, .init(
+            "Log in with the session of a device nearby; ends when the reader goes",
+            body: ["by": .string("the way", choices: ["bluetooth", "qr"])], required: ["by"],
+            events: [
+                "qr-code": "what to show: its text, and pictures of it", "logged-in": "the user",
+                "proximity.*": "each step, with the numbers of the reference clients",
+            ])
+        ) { request in
+            let way = try RequestBody(request.body).string("by")
+            guard ["bluetooth", "qr"].contains(way) else {
+                throw AgentError.badRequest(member: "by", fault: "is neither bluetooth nor qr")
+            }
+            return .events(self.logInNearby(by: way, at: try await self.activeLink().session))
+        }
+        router.on("POST", "/v1/login/browser", needs: .operate, .init(
+            "Begin to log in by authorization code: what to open in a browser",
+            answer: .object(["id": .string("of this log-in"), "url": .string("to open"), "provider": .string("who asks for the password")]))
+        ) { _ in
+            .json(try await self.browserLogIns.begin(at: try await self.activeLink().session))
+        }
+        router.on("POST", "/v1/login/browser/{id}", needs: .operate, .init(
+            "Log in with the address that the browser was led to in the end",
+            body: ["answer": .string("the address, with code and state")], required: ["answer"], answer: Self.userSchema)
+        ) { request in
+            let answer = try RequestBody(request.body).string("answer")
+            return .json(try await self.browserLogIns.end(request.parameters["id"] ?? "", answer: answer).json(at: self.time.now))
+        }
+        router.on("POST", "/v1/logout", needs: .operate, .init(
+            "Log out, at the gateway and then here",
+            body: ["force": .boolean("here also when the gateway does not answer")])
+        ) { request in
+            let force = request.body.isEmpty ? false : try RequestBody(request.body).bool("force", default: false)
+            try await self.activeLink().session.logOut(force: force)
+            return .json(["loggedIn": false])
+        }
+    }
+
+    private static var userSchema: Schema {
+        .object([
+            "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user"),
+            "loggedInAt": .string("ISO 8601"), "sessionEnds": .string("ISO 8601, where that is known"),
+            "tokenLifeLeft": .integer("in seconds, where there is an access token"),
+        ])
+    }
+
+    /// The log-in goes on for as long as its events are read.
+    private nonisolated func logInNearby(by way: String, at session: GatewaySession) -> AsyncThrowingStream<LocalEvent, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+            let told = nearby.events.subscribe()
+            let telling = Task {
+                for await event in told {
+                    let details = event.details.merging(["text": .string(event.description)]) { own, _ in own }
+                    continuation.yield(LocalEvent(name: event.name, data: .object(details)))
+                }
+            }
+            let logIn = Task {
+                do {
+                    let name = way == "qr"
+                        ? try await nearby.logInByQRCode(at: session) { text in
+                            continuation.yield(LocalEvent(name: "qr-code", data: try QRCode(text).json(of: text)))
+                        }
+                        : try await nearby.logInByBluetooth(at: session)
+                    continuation.yield(LocalEvent(name: "logged-in", data: ["loggedIn": true, "userName": .string(name)]))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in
+                telling.cancel()
+                logIn.cancel()
+            }
+        }
+    }
+}
+
+extension QRCode {
+    /// The code as data: its text, and pictures for a display or a page.
+    fileprivate func json(of text: String) -> JSON {
+        ["text": .string(text), "svg": .string(svg), "png": .string(Base64.encode(png(scale: 4)))]
+    }
+}
+
+extension UserStatus {
+    func json(at now: Date) -> JSON {
+        var members: [String: JSON] = ["loggedIn": true, "loggedInAt": .string(loggedInAt.formatted(.iso8601))]
+        if let userName { members["userName"] = .string(userName) }
+        if let idTokenExpiresAt { members["sessionEnds"] = .string(idTokenExpiresAt.formatted(.iso8601)) }
+        if let token { members["tokenLifeLeft"] = .integer(Int64(token.expiresAt.timeIntervalSince(now))) }
+        return .object(members)
+    }
+}

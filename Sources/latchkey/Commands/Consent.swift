@@ -1,0 +1,69 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Consent: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "See which devices ask to be let in, and answer.",
+        subcommands: [List.self, Grant.self, Refuse.self, Ask.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the questions that wait.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            options.show(try await options.client.get("/v1/proximity/consents")) { answer in
+                let waiting = answer["consents"]?.array ?? []
+                return waiting.isEmpty ? "nobody asks" : waiting.map(Consent.line).joined(separator: "\n")
+            }
+        }
+    }
+
+    struct Grant: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Let a device in.")
+        @Argument(help: "The question's number.") var number: Int
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws { try await Consent.answer(number, true, options) }
+    }
+
+    struct Refuse: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Refuse a device.")
+        @Argument(help: "The question's number.") var number: Int
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws { try await Consent.answer(number, false, options) }
+    }
+
+    struct Ask: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask here, each time somebody wants to be let in, until Ctrl-C.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            Terminal.error("Waiting for devices that ask …")
+            try await Following(client: options.client, path: "/v1/events").run { event in
+                guard event.name == "proximity.consent-asked", let id = event.data["id"]?.integer else { return true }
+                Terminal.line("\(Consent.line(event.data))  Let it in? [y/N]")
+                guard let answer = readLine() else { return false }
+                do {
+                    try await Consent.answer(Int(id), ["y", "yes"].contains(answer.lowercased()), options)
+                } catch LocalAPIError.remote(_, "proximity.no-such-request", let message, _) {
+                    Terminal.error("latchkey: \(message)")
+                }
+                return true
+            }
+        }
+    }
+
+    private static func line(_ question: JSON) -> String {
+        let name = question["name"]?.string.map { "“\($0)”" } ?? "a device without a name"
+        let address = question["address"]?.string ?? "by QR code"
+        return Terminal.standardOutput.shown("\(question["id"]?.integer ?? 0)  \(name)  \(address)")
+    }
+
+    private static func answer(_ number: Int, _ grant: Bool, _ options: ClientOptions) async throws {
+        let answer = try await options.client.post("/v1/proximity/consents/\(number)", ["grant": .bool(grant)])
+        options.show(answer) { _ in grant ? "granted" : "refused" }
+    }
+}

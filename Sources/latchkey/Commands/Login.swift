@@ -1,0 +1,119 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Login: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Log in on this board: by password, or with a device nearby that is logged in.",
+        discussion: """
+            By password, which is asked for without echo; '--password-stdin' reads it for scripts. '--ble' lets a device
+            nearby decide, over Bluetooth, '--qr' one that scans a code. '--browser' shows an address to open elsewhere,
+            and takes the one it leads to. A board that is not registered is registered by it.
+
+              $ latchkey login --user alice
+              $ latchkey login --qr
+            """)
+
+    @Option(help: "User name, for a log-in by password.") var user: String?
+    @Flag(help: "Read the password from standard input.") var passwordStdin = false
+    @Flag(help: "By a device nearby, over Bluetooth.") var ble = false
+    @Flag(help: "By a QR code that another device scans.") var qr = false
+    @Flag(help: "By authorization code, in a browser on another machine.") var browser = false
+    @Option(help: ArgumentHelp("Also write the QR code to a file, .svg or .png.", valueName: "file")) var picture: String?
+    @Flag(help: "For terminals with dark text on a light background.") var light = false
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard [user != nil, ble, qr, browser].count(where: { $0 }) == 1 else {
+            throw ValidationError("give one of --user NAME, --ble, --qr and --browser")
+        }
+        guard picture == nil || qr else { throw ValidationError("--picture goes with --qr") }
+        guard picture?.hasSuffix(".svg") != false || picture?.hasSuffix(".png") != false else {
+            throw ValidationError("--picture is a file that ends with .svg or .png")
+        }
+    }
+
+    func run() async throws {
+        if let user {
+            let password = passwordStdin
+                ? try Input.firstLine(of: Input.standardInput(limit: 4096)) : try Input.withoutEcho("Password of \(user): ")
+            let answer = try await options.client.post(
+                "/v1/login", ["userName": .string(user), "password": .string(password)], timeout: .seconds(180))
+            options.show(answer, Self.welcome)
+        } else if browser {
+            try await logInByBrowser()
+        } else {
+            try await logInNearby()
+        }
+    }
+
+    private static func welcome(_ answer: JSON) -> String { "logged in as \(answer["userName"]?.string ?? "a user without a name")" }
+
+    private func logInByBrowser() async throws {
+        let begun = try await options.client.post("/v1/login/browser", [:], timeout: .seconds(90))
+        Terminal.error("Open this address in a browser, log in, and enter the address that it leads to:\n\n  \(begun["url"]?.string ?? "")\n")
+        Terminal.prompt("Address: ")
+        let answer = try Input.line()
+        options.show(try await options.client.post(
+            "/v1/login/browser/\(begun["id"]?.string ?? "")", ["answer": .string(answer)], timeout: .seconds(180)), Self.welcome)
+    }
+
+    private func logInNearby() async throws {
+        for try await event in options.client.events("/v1/login/nearby", posting: ["by": .string(qr ? "qr" : "bluetooth")]) {
+            if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
+            switch event.name {
+            case "qr-code":
+                if let picture { try Self.write(event.data, to: picture) }
+                if !options.json { try QRText.show(event.data["text"]?.string ?? "", light: light) }
+            case "logged-in":
+                if !options.json { Terminal.line(Self.welcome(event.data)) }
+            default:
+                if !options.json { Terminal.error(Terminal.standardError.shown(event.data["text"]?.string ?? event.name)) }
+            }
+        }
+    }
+
+    private static func write(_ code: JSON, to path: String) throws {
+        let bytes = path.hasSuffix(".svg")
+            ? code["svg"]?.string.map { Array($0.utf8) } : code["png"]?.string.flatMap { Base64.decode($0) }
+        try Output.file(path, bytes ?? [])
+    }
+}
+
+struct Logout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Log the user out, at the gateway and here.",
+        discussion: "The board stays registered, with its own certificate and tokens.")
+    @Flag(help: "Here also when the gateway does not answer.") var force = false
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let answer = try await options.client.post("/v1/logout", ["force": .bool(force)], timeout: .seconds(90))
+        options.show(answer) { _ in "nobody is logged in" }
+    }
+}
+
+struct Whoami: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 when nobody is.")
+    @Flag(help: "What the gateway tells of the user.") var info = false
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let user = try await options.client.get(info ? "/v1/user/info" : "/v1/user", timeout: .seconds(90))
+        if info { return options.show(user) { user in
+            var fields = Fields()
+            for (key, value) in (user.object ?? [:]).sorted(by: { $0.key < $1.key }) { fields.add(key, value.string ?? value.text) }
+            return Terminal.standardOutput.shown(fields.text)
+        } }
+        options.show(user) { user in
+            guard user["loggedIn"]?.bool == true else { return "nobody is logged in" }
+            var fields = Fields()
+            fields.add("user", Terminal.standardOutput.shown(user["userName"]?.string ?? "without a name"))
+            fields.add("since", user["loggedInAt"]?.string)
+            fields.add("session ends", user["sessionEnds"]?.string)
+            return fields.text
+        }
+        guard user["loggedIn"]?.bool == true else { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct ProximityCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proximity", abstract: "Log-in with devices nearby: how it stands, and who was let in.",
+        subcommands: [Standing.self, Audit.self], defaultSubcommand: Standing.self)
+
+    struct Standing: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status", abstract: "Show the adapter, whether the session is shared, and who waits for consent.")
+        @Flag(name: .shortAndLong, help: "Show each step as it happens, until Ctrl-C.") var follow = false
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            options.show(try await options.client.get("/v1/proximity"), describe)
+            guard follow else { return }
+            try await Following(client: options.client, path: "/v1/events", isKnown: true).run { event in
+                if event.name.hasPrefix("proximity.") { Terminal.line(options.json ? event.data.text : EventLine(event).text) }
+                return true
+            }
+        }
+
+        private func describe(_ report: JSON) -> String {
+            let out = Terminal.standardOutput
+            var fields = Fields()
+            let adapter = report["bluetooth"]
+            if let message = adapter?["error"]?["message"]?.string {
+                fields.add("bluetooth", out.yellow(message))
+                fields.add("", adapter?["error"]?["remedy"]?.string)
+            } else {
+                fields.add("bluetooth", [adapter?["adapter"]?.string, adapter?["address"]?.string,
+                    adapter?["transport"]?.string.map { "through \($0)" }].compactMap(\.self).joined(separator: ", "))
+            }
+            fields.add("sharing", report["sharing"]?.bool == true ? out.green("yes") : "no")
+            fields.add("policy", report["policy"]?.string)
+            fields.add("waiting", "\(report["consents"]?.array?.count ?? 0)")
+            return fields.text
+        }
+    }
+
+    struct Audit: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show who asked to be let in, and what came of it.")
+        @Option(help: ArgumentHelp("The newest so many.", valueName: "n")) var count = 20
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws {
+            guard (1...1000).contains(count) else { throw ValidationError("--count is 1 to 1000") }
+        }
+
+        func run() async throws {
+            options.show(try await options.client.get("/v1/proximity/audit?count=\(count)")) { answer in
+                let records = answer["records"]?.array ?? []
+                return records.isEmpty ? "nobody has asked" : records.map(line).joined(separator: "\n")
+            }
+        }
+
+        private func line(_ record: JSON) -> String {
+            let out = Terminal.standardOutput
+            let outcome = record["outcome"]?.string ?? "?"
+            let who = "\(record["name"]?.string ?? "without a name")  \(record["address"]?.string ?? record["way"]?.string ?? "")"
+            let how = "\(record["decision"]?.string ?? "?") by \(record["by"]?.string ?? "nobody")"
+            let shown = outcome == "authorized" ? out.green(outcome) : out.yellow(outcome)
+            return "\(out.dim(record["time"]?.string ?? ""))  \(shown)  \(out.shown("\(who)  \(how)"))"
+        }
+    }
+}

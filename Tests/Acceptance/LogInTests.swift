@@ -1,0 +1,189 @@
+import Foundation
+import GatewayLab
+import Testing
+
+/// People log in on a board at its terminal, and let other boards in.
+@Suite("Log-in", .serialized, .timeLimit(.minutes(3)))
+struct LogInTests {
+    private func enroll(_ board: TestBoard, at lab: Lab) async throws {
+        _ = try await board.enroll(at: lab)
+        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+    }
+
+    private func logIn(_ board: TestBoard, as user: String = "alice", password: String = "alice-password") async throws -> Program.Result {
+        try await board.latchkey("login", "--user", user, "--password-stdin", "--json", input: password + "\n")
+    }
+
+    @Test("by password makes the user known, and log-out ends it at the gateway too; the board stays registered (12.4)")
+    func password() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await board.latchkey("whoami").status == 1)
+            #expect(try await logIn(board).status == 0)
+            #expect(try await board.ask("whoami")["userName"] as? String == "alice")
+            #expect(try await board.ask("whoami", "--info")["preferred_username"] as? String == "alice")
+            #expect(await lab.loggedIn().values.joined().contains("alice"))
+
+            #expect(try await board.latchkey("logout").status == 0)
+            #expect(try await board.latchkey("whoami").status == 1)
+            #expect(await !lab.loggedIn().values.joined().contains("alice"))
+            let status = try await board.ask("status")
+            #expect(value(status, "registration", "state") as? String == "registered")
+            #expect(value(status, "user") == nil)
+        }
+    }
+
+    @Test("with a wrong password says so, shows none of it, and leaves who was logged in")
+    func wrongPassword() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await logIn(board).status == 0)
+            let refused = try await logIn(board, as: "bob", password: "not-bobs-word")
+            #expect(refused.status != 0)
+            #expect(refused.errors.contains("gateway.user-credentials-invalid"))
+            #expect(try await board.ask("whoami")["userName"] as? String == "alice")
+            let log = try #require(board.daemon?.errors.text)
+            #expect(!(refused.errors + log).contains("not-bobs-word") && !log.contains("alice-password"))
+        }
+    }
+
+    @Test("outlives the daemon")
+    func restart() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await logIn(board).status == 0)
+            try await board.stop(SIGKILL)
+            try await board.start()
+            #expect(try await board.ask("whoami")["userName"] as? String == "alice")
+        }
+    }
+
+    @Test("registers a board that was enrolled to wait for whoever logs in")
+    func registersByPassword() async throws {
+        try await withLabAndBoard { lab, board in
+            let url = try await lab.mintEnrollmentURL()
+            let enrolled = try await board.ask("enroll", "--no-register", url)
+            #expect(value(enrolled, "registration", "state") as? String == "unregistered")
+            #expect(await lab.devices().isEmpty)
+            #expect(try await logIn(board).status == 0)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            #expect(await lab.devices().map(\.user) == ["alice"])
+        }
+    }
+
+    @Test("by QR code: one board shows it, another lets it in after consent, and the first is registered and logged in (7.3)")
+    func qrCode() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await logIn(board).status == 0)
+            let other = try TestBoard()
+            do {
+                try await other.start()
+                _ = try await other.ask("enroll", "--no-register", try await lab.mintEnrollmentURL())
+                let picture = other.folder.appending(path: "code.svg").path
+                let showing = try other.follow("login", "--qr", "--picture", picture)
+                let code = try await showing.output.line(containing: #""event":"qr-code""#)
+                let url = try #require(value(try json(code), "data", "text") as? String)
+                #expect(try String(contentsOfFile: picture, encoding: .utf8).hasPrefix("<svg"))
+
+                let letting = try board.follow("authorize", url, "--name", "the other board")
+                let question = try await self.question(at: board)
+                #expect(question["name"] as? String == "the other board")
+                #expect(try await board.latchkey("consent", "grant", "\(question["id"] ?? 0)").status == 0)
+                #expect(try await letting.ended(within: 30) == 0)
+                #expect(try await showing.ended(within: 60) == 0)
+                let events = try showing.output.lines.map { value(try json($0), "event") as? String }
+                #expect(events.first == "qr-code" && events.last == "logged-in")
+                #expect(events.contains("proximity.authorization-code-received"))
+                #expect(try await other.ask("whoami")["userName"] as? String == "alice")
+                #expect(await lab.devices().compactMap(\.user) == ["alice"])
+
+                let records = try await board.ask("proximity", "audit")["records"] as? [[String: Any]]
+                #expect(records?.map { $0["outcome"] as? String } == ["authorized"])
+                let again = try await board.latchkey("authorize", "--json", "https://elsewhere.example/auth/device/authorization/1")
+                #expect(again.status != 0 && again.errors.contains("proximity.invalid-authorize-url"))
+            } catch {
+                try? await other.tearDown()
+                throw error
+            }
+            try await other.tearDown()
+        }
+    }
+
+    @Test("consent that is refused, or that nobody gives, lets nobody in; a second answer does not count")
+    func refusal() async throws {
+        let settings = "[proximity]\nconsent_seconds = 5"
+        try await withLabAndBoard(settings: settings) { lab, board in
+            try await enroll(board, at: lab)
+            let url = "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef"
+            let nobody = try await board.latchkey("authorize", "--json", url)
+            #expect(nobody.errors.contains("proximity.no-user-session"))
+            #expect(try await logIn(board).status == 0)
+
+            let refused = try board.follow("authorize", url)
+            let id = try #require(try await question(at: board)["id"])
+            #expect(try await board.latchkey("consent", "refuse", "\(id)").status == 0)
+            #expect(try await refused.ended(within: 20) != 0)
+            #expect(refused.errors.text.contains("proximity.user-declined"))
+            let late = try await board.latchkey("consent", "grant", "\(id)", "--json")
+            #expect(late.errors.contains("proximity.no-such-request"))
+
+            let silent = try board.follow("authorize", url)
+            #expect(try await silent.ended(within: 20) != 0)
+            #expect(silent.errors.text.contains("nobody answered in time"))
+        }
+    }
+
+    @Test("the button gives consent by a short press, and refuses by a long one")
+    func button() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await logIn(board).status == 0)
+            let url = "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef"
+            let events = try board.follow("status", "--follow")
+            _ = try await events.output.line(containing: "uptime")
+
+            let granted = try board.follow("authorize", url, "--name", "short")
+            _ = try await events.output.line(containing: "proximity.consent-asked")
+            try await press(board, for: .milliseconds(150))
+            // The gateway knows no such session: consent was given, and the call that followed says so.
+            #expect(try await granted.ended(within: 20) != 0)
+            #expect(granted.errors.text.contains("proximity.authorization-failed"))
+            let answered = try await events.output.line(containing: "proximity.consent-answered")
+            #expect(answered.contains(#""by":"button""#) && answered.contains(#""decision":"granted""#))
+
+            let refused = try board.follow("authorize", url, "--name", "long")
+            _ = try await question(at: board)
+            try await press(board, for: .milliseconds(1800))
+            #expect(try await refused.ended(within: 20) != 0)
+            #expect(refused.errors.text.contains("proximity.user-declined"))
+            try await events.stop(SIGKILL)
+        }
+    }
+
+    private func press(_ board: TestBoard, for duration: Duration) async throws {
+        for (pressed, pause) in [("true", duration), ("false", .zero)] {
+            let curl = try RunningProgram(URL(filePath: "/usr/bin/curl"), [
+                "-sS", "--unix-socket", board.socket, "-d", "{\"pressed\":\(pressed)}", "http://localhost/v1/board/button",
+            ])
+            #expect(try await curl.ended(within: 20) == 0)
+            // What is tested is how long a person holds it.
+            try await Task.sleep(for: pause)
+        }
+    }
+
+    /// The question that waits for consent, as soon as there is one.
+    private func question(at board: TestBoard) async throws -> [String: Any] {
+        let end = ContinuousClock.now + .seconds(20)
+        repeat {
+            let waiting = try await board.ask("consent")["consents"] as? [[String: Any]]
+            if let question = waiting?.first { return question }
+            try await Task.sleep(for: .milliseconds(100))
+        } while ContinuousClock.now < end
+        throw Unexpected("nobody asked for consent")
+    }
+
+    private func json(_ line: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+}
