@@ -70,6 +70,12 @@ static inline int latchkey_security_level(int descriptor) {
     return getsockopt(descriptor, SOL_BLUETOOTH, BT_SECURITY, &security, &length) == 0 ? security.level : -errno;
 }
 
+/* Begins to encrypt a connection, by pairing where there is no key. -EINVAL where it is encrypted. */
+static inline int latchkey_secure(int descriptor) {
+    struct bt_security security = { .level = BT_SECURITY_MEDIUM };
+    return setsockopt(descriptor, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security) == 0 ? 0 : -errno;
+}
+
 /* What became of a connect that was in progress. */
 static inline int latchkey_socket_error(int descriptor) {
     int error = 0;

@@ -13,6 +13,7 @@ final class ATTChannel {
     private var watch: Descriptor.Watch?
     private var writing: Descriptor.Watch?
     private var waiting: [[UInt8]] = []
+    private var isClosed = false
     private let readable: @Sendable () -> Void
     private let writable: @Sendable () -> Void
 
@@ -38,6 +39,32 @@ final class ATTChannel {
         return Descriptor(number)
     }
 
+    /// Encrypts the link, with a key that both sides have or by pairing, and sends a request when that is done. Nothing tells
+    /// that it failed but the kernel's management.
+    ///
+    /// - Returns: `false` where nothing can be gained: the link is encrypted, or has gone
+    func secure(thenSend unit: [UInt8]) -> Bool {
+        guard latchkey_secure(descriptor.number) == 0 else { return false }
+        // Until then the kernel neither takes packets nor says that it would.
+        wait(with: unit)
+        return true
+    }
+
+    private func wait(with unit: [UInt8]) {
+        waiting.append(unit)
+        // Who does not take answers is not asked for more.
+        watch = nil
+        writing = descriptor.watchWritable(on: queue, ready: writable)
+    }
+
+    /// Leaves what comes in unread.
+    func pause() { watch = nil }
+
+    func resume() {
+        guard watch == nil, writing == nil, !isClosed else { return }
+        watch = descriptor.watch(on: queue, ready: readable)
+    }
+
     /// Whether the link is encrypted now.
     var isEncrypted: Bool { latchkey_security_level(descriptor.number) >= BT_SECURITY_MEDIUM }
 
@@ -60,10 +87,7 @@ final class ATTChannel {
         switch descriptor.write(unit) {
         case 0: return true
         case EAGAIN:
-            waiting.append(unit)
-            // Who does not take answers is not asked for more.
-            watch = nil
-            writing = descriptor.watchWritable(on: queue, ready: writable)
+            wait(with: unit)
             return true
         default: return false
         }
@@ -89,6 +113,7 @@ final class ATTChannel {
     var isCongested: Bool { !waiting.isEmpty }
 
     func close() {
+        isClosed = true
         watch = nil
         writing = nil
         waiting = []

@@ -76,8 +76,23 @@ extension ManagementSocket {
     ///
     /// - Parameter mayPower: whether it is switched on when it is off
     /// - Returns: the adapter as it is then
-    func ready(_ name: String, mayPower: Bool) async throws(BluetoothError) -> KernelAdapter {
-        let adapter = try await adapter(named: name)
+    func ready(_ radio: KernelRadio, mayPower: Bool) async throws(BluetoothError) -> KernelAdapter {
+        let found = try await adapter(named: radio.adapter)
+        guard let key = radio.privacyKey, !found.information.current.contains(.privacy), found.blocked == nil,
+            found.information.supported.contains(.lowEnergy), found.isPowered || mayPower
+        else { return try await ready(found, mayPower: mayPower) }
+        let command = ManagementCommand.setPrivacy(found.index, key: key)
+        if found.isPowered { try await send(.setUnpowered(found.index)) }
+        let outcome = await exchange(command)
+        guard let now = try await adapter(at: found.index) else { throw .noAdapter(name: radio.adapter) }
+        // Another activity of this transport may have been quicker.
+        if case .answer(let status, _) = outcome, status != .success, !now.information.current.contains(.privacy) {
+            throw BluetoothError(status, of: command)
+        }
+        return try await ready(now, mayPower: true)
+    }
+
+    private func ready(_ adapter: KernelAdapter, mayPower: Bool) async throws(BluetoothError) -> KernelAdapter {
         guard adapter.information.supported.contains(.lowEnergy) else { throw .noLowEnergy(adapter: adapter.name) }
         if let blocked = adapter.blocked { throw blocked }
         if adapter.isReady { return adapter }
@@ -88,7 +103,7 @@ extension ManagementSocket {
             do throws(BluetoothError) { try await send(.setPowered(adapter.index)) } catch { refusal = error }
         }
         // Who else powers it at the same moment does the same, and the kernel refuses one of the two.
-        guard let now = try await self.adapter(at: adapter.index), now.isReady else { throw refusal ?? .noAdapter(name: name) }
+        guard let now = try await self.adapter(at: adapter.index), now.isReady else { throw refusal ?? .noAdapter(name: adapter.name) }
         return now
     }
 }

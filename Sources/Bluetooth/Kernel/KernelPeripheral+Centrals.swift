@@ -5,6 +5,10 @@ import Dispatch
 final class Central {
     let id: CentralID
     let channel: ATTChannel
+    /// Its identity, once it has told that.
+    var address: BluetoothAddress
+    /// The kernel did not tell of a key in time.
+    var isKeyOverdue = false
     var server: GATTServer
     /// When it last said something, or was told something.
     var lastHeard = ContinuousClock.now
@@ -12,7 +16,7 @@ final class Central {
     var tickets: [Int: CheckedContinuation<Result<Void, BluetoothError>, Never>] = [:]
 
     init(_ id: CentralID, _ channel: ATTChannel, _ database: AttributeDatabase) {
-        (self.id, self.channel) = (id, channel)
+        (self.id, self.channel, address) = (id, channel, id.address)
         server = GATTServer(central: id, database: database)
     }
 
@@ -49,13 +53,12 @@ extension KernelPeripheral {
     private func receive(from id: CentralID) {
         // A few at a time: others wait for the queue too.
         for _ in 0..<16 {
-            guard let central = centrals[id], !central.channel.isCongested else { return }
+            guard let central = centrals[id], !central.channel.isCongested, settleSecurity(of: central) else { return }
             switch central.channel.read() {
             case .nothing: return
             case .ended: return drop(central, .disconnected)
             case .bytes(let packet):
                 central.lastHeard = .now
-                learnSecurity(of: central)
                 perform(central.server.receive(packet, now: .now), of: central)
             }
         }
@@ -80,11 +83,6 @@ extension KernelPeripheral {
             }
         }
         if let deadline = central.server.deadline { watchDeadline(of: central.id, deadline) }
-    }
-
-    private func learnSecurity(of central: Central) {
-        guard needsEncryption else { return }
-        central.server.security = central.channel.isEncrypted ? .encrypted : .open
     }
 
     private func watchDeadline(of id: CentralID, _ deadline: ContinuousClock.Instant) {
@@ -113,7 +111,7 @@ extension KernelPeripheral {
         ticketCount += 1
         let ticket = ticketCount
         central.lastHeard = .now
-        learnSecurity(of: central)
+        _ = settleSecurity(of: central)
         let outcome = await withCheckedContinuation { continuation in
             central.tickets[ticket] = continuation
             perform(central.server.notify(value, characteristic: characteristic, ticket: ticket, now: .now), of: central)
@@ -124,7 +122,7 @@ extension KernelPeripheral {
     func disconnect(_ id: CentralID) async {
         guard let central = centrals[id] else { return }
         drop(central, .disconnected)
-        await hangUp(id.address)
+        await hangUp(central.address)
     }
 
     private func hangUp(_ central: Central) {
@@ -132,13 +130,13 @@ extension KernelPeripheral {
         let isGone = central.channel.isGone
         drop(central, .disconnected)
         if isGone { return }
-        Task { await hangUp(central.id.address) }
+        Task { await hangUp(central.address) }
     }
 
     /// A closed channel alone lets the link live on for some seconds, in which the central believes that all is well.
     private func hangUp(_ address: BluetoothAddress) async {
         // It may have gone by itself meanwhile, and be here again.
-        guard let adapterIndex, !centrals.keys.contains(where: { $0.address == address }) else { return }
+        guard let adapterIndex, !centrals.values.contains(where: { $0.address == address }) else { return }
         _ = try? await socket.send(.disconnect(adapterIndex, address))
     }
 

@@ -32,7 +32,7 @@ actor KernelPeripheral: Peripheral {
     var ticketCount = 0
     let needsEncryption: Bool
     private let advertisement: Advertisement
-    private let adapterName: String
+    private let radio: KernelRadio
     private var onAir: OnAir?
     /// Why the service is not, or soon will not be, on the air.
     private var lost: BluetoothError?
@@ -45,10 +45,12 @@ actor KernelPeripheral: Peripheral {
     private var backoff = Backoff(cap: .seconds(60))
     private let wakes: AsyncStream<Void>
     private nonisolated let wake: AsyncStream<Void>.Continuation
-    private var radio: Descriptor.Watch?
+    private var switches: Descriptor.Watch?
 
-    init(_ service: LocalService, _ advertising: Advertisement, adapter: String, queue: BluetoothQueue) throws(BluetoothError) {
-        (advertisement, self.queue, adapterName) = (advertising, queue, adapter)
+    init(
+        _ service: LocalService, _ advertising: Advertisement, by radio: KernelRadio, queue: BluetoothQueue
+    ) throws(BluetoothError) {
+        (advertisement, self.queue, self.radio) = (advertising, queue, radio)
         socket = try ManagementSocket(queue: queue, interest: .adapters)
         database = AttributeDatabase(service: service, deviceName: advertising.localName ?? "")
         needsEncryption = service.characteristics.contains(where: \.requiresEncryption)
@@ -58,7 +60,7 @@ actor KernelPeripheral: Peripheral {
     /// - Throws: what time does not heal: no permission, another program on the ATT channel
     func start() async throws(BluetoothError) {
         await socket.startWatching()
-        radio = RadioSwitch.watch(on: queue) { [weak self] in self?.assumeIsolated { $0.radioChanged() } }
+        switches = RadioSwitch.watch(on: queue) { [weak self] in self?.assumeIsolated { $0.radioChanged() } }
         Task { for await message in socket.news { notice(message) } }
         do throws(BluetoothError) {
             try await goOnAir()
@@ -78,7 +80,7 @@ actor KernelPeripheral: Peripheral {
         wake.finish()
         for central in Array(centrals.keys) { await disconnect(central) }
         await goOffAir()
-        radio = nil
+        switches = nil
         // Ends the task that reads its news, as the end of wakes did the other.
         await socket.close()
         pending.finish()
@@ -98,9 +100,12 @@ actor KernelPeripheral: Peripheral {
     }
 
     private func goOnAir() async throws(BluetoothError) {
-        let adapter = try await socket.ready(adapterName, mayPower: mayPower)
+        let adapter = try await socket.ready(radio, mayPower: mayPower)
         mayPower = false
-        if needsEncryption { try await allowPairing(adapter) }
+        if needsEncryption {
+            try await socket.allowPairing(adapter)
+            if bonds.begin(adapter.information.identity) { try await socket.dropKeys(adapter) }
+        }
         let listener = try ATTChannel.socket(of: adapter, operation: "listen on \(adapter.name)")
         guard listen(listener.number, Self.backlog) == 0 else { throw .system("listen on \(adapter.name)", errno) }
         try await advertise(on: adapter)
@@ -157,15 +162,6 @@ actor KernelPeripheral: Peripheral {
         }
     }
 
-    private func allowPairing(_ adapter: KernelAdapter) async throws(BluetoothError) {
-        try await socket.send(.setNoInputNoOutput(adapter.index))
-        let current = adapter.information.current
-        if adapter.information.supported.contains(.secureConnections), !current.contains(.secureConnections) {
-            try await socket.send(.setSecureConnections(adapter.index))
-        }
-        if !current.contains(.bondable) { try await socket.send(.setBondable(adapter.index)) }
-    }
-
     // MARK: what happens to the adapter
 
     private func notice(_ message: ManagementMessage) {
@@ -175,13 +171,14 @@ actor KernelPeripheral: Peripheral {
             wake.yield()
         case .adapterRemoved where message.index == onAir?.adapter.index:
             lost = .noAdapter(name: onAir?.adapter.name ?? "")
+            if let onAir { bonds.forget(onAir.adapter.information.identity) }
             wake.yield()
         case .advertisingRemoved(Self.instance) where message.index == onAir?.adapter.index:
             lost = .failed(operation: "advertise", reason: "another program withdrew it")
             wake.yield()
         case .settings: wake.yield()
         case .disconnected where message.index == onAir?.adapter.index && isAdvertisingRefused: advertiseAgain()
-        default: break
+        default: if message.index == onAir?.adapter.index { notePairing(message.event) }
         }
     }
 
@@ -205,7 +202,7 @@ actor KernelPeripheral: Peripheral {
         reported = error
         switch error {
         case .noAdapter: return
-        case .blocked where radio != nil: return
+        case .blocked where switches != nil: return
         default: break
         }
         let delay = backoff.next()
@@ -233,8 +230,10 @@ actor KernelPeripheral: Peripheral {
         }
     }
 
-    /// Where on the air, for hanging up.
+    /// Where on the air.
+    var adapter: KernelAdapter? { onAir?.adapter }
     var adapterIndex: ManagementCommand.Index? { onAir?.adapter.index }
+    nonisolated var bonds: Bonds { radio.bonds }
 }
 
 extension Duration {

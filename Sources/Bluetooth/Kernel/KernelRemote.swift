@@ -15,11 +15,23 @@ actor KernelRemote: RemotePeripheral {
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
     nonisolated let values: AsyncStream<RemoteValue>
     private nonisolated let continuation: AsyncStream<RemoteValue>.Continuation
-    private nonisolated let address: BluetoothAddress
+    /// The peripheral's identity, once it has told that.
+    private var address: BluetoothAddress
     private let management: ManagementSocket
     private let adapter: KernelAdapter
+    private let bonds: Bonds
+    private var securing = Securing.untried
+    /// What an answer is outstanding of.
+    private var request: [UInt8] = []
     private var client: GATTClient
     private var channel: ATTChannel?
+
+    /// Whether the peripheral asked for an encrypted link.
+    private enum Securing {
+        case untried, underWay, done
+        /// It is of no use, and with what keys there are it will not be: they are given up with the connection.
+        case failed
+    }
     private var ticketCount = 0
     private var tickets: [Int: CheckedContinuation<Answer, Never>] = [:]
     /// Done, but for what still waits to be sent.
@@ -27,17 +39,17 @@ actor KernelRemote: RemotePeripheral {
 
     /// - Throws: ``BluetoothError/timedOut(operation:)`` where nobody answers at the address
     static func connect(
-        to address: BluetoothAddress, timeout: Duration, by adapter: String, queue: BluetoothQueue
+        to address: BluetoothAddress, timeout: Duration, by radio: KernelRadio, queue: BluetoothQueue
     ) async throws(BluetoothError) -> KernelRemote {
-        let management = try ManagementSocket(queue: queue, interest: .answers)
+        let management = try ManagementSocket(queue: queue, interest: .pairing)
         let operation = "connect to \(address)"
         do throws(BluetoothError) {
-            let adapter = try await management.ready(adapter, mayPower: true)
+            let adapter = try await management.ready(radio, mayPower: true)
             let descriptor = try ATTChannel.socket(of: adapter, operation: operation)
             let status = latchkey_att_connect(descriptor.number, address.kernelBytes, address.kernelKind)
             guard status == 0 || status == -EINPROGRESS else { throw .system(operation, -status) }
             if let error = await Connecting(descriptor, queue, operation).outcome(within: timeout) { throw error }
-            let remote = KernelRemote(address, management, adapter, queue)
+            let remote = KernelRemote(address, management, adapter, radio.bonds, queue)
             await remote.open(descriptor)
             return remote
         } catch {
@@ -46,13 +58,17 @@ actor KernelRemote: RemotePeripheral {
         }
     }
 
-    private init(_ address: BluetoothAddress, _ management: ManagementSocket, _ adapter: KernelAdapter, _ queue: BluetoothQueue) {
-        (self.address, self.management, self.adapter, self.queue) = (address, management, adapter, queue)
+    private init(
+        _ address: BluetoothAddress, _ management: ManagementSocket, _ adapter: KernelAdapter, _ bonds: Bonds,
+        _ queue: BluetoothQueue
+    ) {
+        (self.address, self.management, self.adapter, self.bonds, self.queue) = (address, management, adapter, bonds, queue)
         (values, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.bound))
         client = GATTClient(peer: CentralID(address: address, number: 0), deviceName: "")
     }
 
     private func open(_ descriptor: Descriptor) {
+        Task { [weak self, management] in for await message in management.news { await self?.notice(message) } }
         channel = ATTChannel(descriptor, on: queue) { [weak self] in
             self?.assumeIsolated { $0.receive() }
         } writable: { [weak self] in
@@ -69,7 +85,7 @@ actor KernelRemote: RemotePeripheral {
             switch channel.read() {
             case .nothing: return
             case .ended: return end(.disconnected)
-            case .bytes(let packet): perform(client.receive(packet, now: .now))
+            case .bytes(let packet): if !secures(packet) { perform(client.receive(packet, now: .now)) }
             }
         }
     }
@@ -80,12 +96,50 @@ actor KernelRemote: RemotePeripheral {
         guard !channel.isCongested else { return }
         for ticket in unsent { redeem(ticket, .success(.written)) }
         unsent = []
+        if securing == .underWay { securing = .done }
+    }
+
+    // MARK: security
+
+    /// Takes a refusal for lack of security out of what is received, once: the link is encrypted, by pairing where there is no
+    /// key yet, and the request sent again.
+    private func secures(_ packet: [UInt8]) -> Bool {
+        guard securing == .untried, packet.count == 5, packet[0] == ATTOpcode.errorResponse.rawValue, packet[1] == request.first,
+            [.insufficientAuthentication, .insufficientEncryption].contains(ATTErrorCode(rawValue: packet[4]))
+        else { return false }
+        securing = .underWay
+        Task {
+            do throws(BluetoothError) {
+                guard let now = try await management.adapter(at: adapter.index) else { throw .noAdapter(name: adapter.name) }
+                try await management.allowPairing(now)
+                guard channel?.secure(thenSend: request) == true else { throw .disconnected }
+            } catch {
+                securing = .failed
+                perform(client.receive(packet, now: .now))
+            }
+        }
+        return true
+    }
+
+    private func notice(_ message: ManagementMessage) async {
+        guard message.index == adapter.index else { return }
+        switch message.event {
+        case .confirmation(address): _ = try? await management.send(.confirm(adapter.index, address))
+        case .identity(let identity, from: address): address = identity
+        case .longTermKey(address, let key): await management.keep(key, of: address, on: adapter, in: bonds)
+        case .pairingFailed(address) where securing == .underWay:
+            securing = .failed
+            end(.att(.insufficientAuthentication, operation: "pair"))
+        default: break
+        }
     }
 
     private func perform(_ effects: [GATTClient.Effect]) {
         for effect in effects {
             switch effect {
-            case .send(let packet): if channel?.send(packet) == false { end(.disconnected) }
+            case .send(let packet):
+                if ATTOpcode(rawValue: packet.first ?? 0)?.role == .request { request = packet }
+                if channel?.send(packet) == false { end(.disconnected) }
             case .finished(let ticket, .written) where channel?.isCongested == true: unsent.append(ticket)
             case .finished(let ticket, let outcome): redeem(ticket, .success(outcome))
             case .failed(let ticket, let error): redeem(ticket, .failure(error))
@@ -110,7 +164,13 @@ actor KernelRemote: RemotePeripheral {
         for ticket in Array(tickets.keys) { redeem(ticket, .failure(error)) }
         unsent = []
         continuation.finish()
+        // A bond that the other side has lost only keeps both from pairing anew.
+        let isUseless = securing == .underWay || securing == .failed
         ending = Task {
+            if isUseless {
+                bonds.remove(address, on: adapter.information.identity)
+                _ = try? await management.send(.unpair(adapter.index, address, hangingUp: false))
+            }
             _ = try? await management.send(.disconnect(adapter.index, address))
             await management.close()
         }

@@ -18,12 +18,12 @@ actor KernelScan {
     private var isRefreshDue = false
 
     /// - Throws: ``BluetoothError`` where no scan can begin
-    static func start(for service: BluetoothUUID, on adapter: String, queue: BluetoothQueue) async throws(BluetoothError)
+    static func start(for service: BluetoothUUID, on radio: KernelRadio, queue: BluetoothQueue) async throws(BluetoothError)
         -> (KernelScan, AsyncThrowingStream<Sighting, any Error>)
     {
         let socket = try ManagementSocket(queue: queue, interest: .sightings)
         do throws(BluetoothError) {
-            let adapter = try await socket.ready(adapter, mayPower: true)
+            let adapter = try await socket.ready(radio, mayPower: true)
             let (stream, continuation) = AsyncThrowingStream.makeStream(
                 of: Sighting.self, bufferingPolicy: .bufferingNewest(bound))
             let scan = KernelScan(socket, adapter, service, continuation)

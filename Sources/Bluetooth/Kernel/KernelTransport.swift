@@ -5,7 +5,7 @@ import Synchronization
 /// It takes `CAP_NET_ADMIN`. Where bluetoothd runs, that has the ATT channel.
 public final class KernelTransport: BluetoothTransport {
     public let kind = TransportKind.kernel
-    private let adapter: String
+    private let radio: KernelRadio
     private let queue = BluetoothQueue()
     private let begun = Mutex<[Begun]>([])
 
@@ -13,8 +13,13 @@ public final class KernelTransport: BluetoothTransport {
         weak var activity: (any KernelActivity)?
     }
 
-    /// - Parameter adapter: empty for the first, `hci1`, or an address
-    public init(adapter: String) { self.adapter = adapter }
+    /// - Parameters:
+    ///   - adapter: empty for the first, `hci1`, or an address
+    ///   - isPrivate: shows others addresses that change and that only bonded devices can resolve. The key is made anew with
+    ///     every transport. Setting it switches an adapter off and on that is on without it.
+    public init(adapter: String, isPrivate: Bool = false) {
+        radio = KernelRadio(adapter: adapter, privacyKey: isPrivate ? KernelRadio.newKey() : nil)
+    }
 
     public func status() async -> AdapterStatus {
         var status = AdapterStatus(transport: .kernel)
@@ -33,7 +38,7 @@ public final class KernelTransport: BluetoothTransport {
     }
 
     private func look(by socket: ManagementSocket, into status: inout AdapterStatus) async throws(BluetoothError) {
-        let found = try await socket.adapter(named: adapter)
+        let found = try await socket.adapter(named: radio.adapter)
         let information = found.information
         status.adapter = found.name
         status.address = information.identity
@@ -52,20 +57,20 @@ public final class KernelTransport: BluetoothTransport {
     }
 
     public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
-        let peripheral = try KernelPeripheral(service, advertising, adapter: adapter, queue: queue)
+        let peripheral = try KernelPeripheral(service, advertising, by: radio, queue: queue)
         try await peripheral.start()
         remember(peripheral)
         return peripheral
     }
 
     public func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
-        let (scan, sightings) = try await KernelScan.start(for: service, on: adapter, queue: queue)
+        let (scan, sightings) = try await KernelScan.start(for: service, on: radio, queue: queue)
         remember(scan)
         return sightings
     }
 
     public func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
-        let remote = try await KernelRemote.connect(to: address, timeout: timeout, by: adapter, queue: queue)
+        let remote = try await KernelRemote.connect(to: address, timeout: timeout, by: radio, queue: queue)
         remember(remote)
         return remote
     }
@@ -84,6 +89,17 @@ public final class KernelTransport: BluetoothTransport {
         }
         for activity in ending { await activity.end() }
     }
+}
+
+/// What all activities of a transport share.
+struct KernelRadio: Sendable {
+    /// As the settings name it.
+    let adapter: String
+    /// 16 bytes, from which private addresses are made; `nil` to show the adapter's own.
+    let privacyKey: [UInt8]?
+    let bonds = Bonds()
+
+    static func newKey() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: .min ... .max) } }
 }
 
 /// What a transport began and can end.

@@ -31,10 +31,15 @@ struct ManagementCommand: Equatable, Sendable {
 
     static func setPowered(_ index: Index) -> Self { Self(0x0005, "power the adapter", index: index, [1]) }
 
+    static func setUnpowered(_ index: Index) -> Self { Self(0x0005, "switch the adapter off", index: index, [0]) }
+
     static func setLowEnergy(_ index: Index) -> Self { Self(0x000D, "switch Low Energy on", index: index, [1]) }
 
     /// Lets centrals pair that want to.
     static func setBondable(_ index: Index) -> Self { Self(0x0009, "allow pairing", index: index, [1]) }
+
+    /// Of BR/EDR, without which the kernel refuses ``setSecureConnections(_:)`` for adapters that do both.
+    static func setSimplePairing(_ index: Index) -> Self { Self(0x000B, "switch Simple Pairing on", index: index, [1]) }
 
     static func setSecureConnections(_ index: Index) -> Self {
         Self(0x002D, "switch LE Secure Connections on", index: index, [1])
@@ -42,6 +47,27 @@ struct ManagementCommand: Equatable, Sendable {
 
     /// There is neither a display nor a keyboard to pair with.
     static func setNoInputNoOutput(_ index: Index) -> Self { Self(0x0018, "set what pairing can use", index: index, [3]) }
+
+    static func loadNoLongTermKeys(_ index: Index) -> Self { Self(0x0013, "drop old keys", index: index, [0, 0]) }
+
+    static func loadNoIdentities(_ index: Index) -> Self { Self(0x0030, "drop old identities", index: index, [0, 0]) }
+
+    /// Goes on with a pairing.
+    static func confirm(_ index: Index, _ address: BluetoothAddress) -> Self {
+        Self(0x001C, "go on with pairing", index: index, address.managementBytes)
+    }
+
+    /// Forgets the keys of a device.
+    static func unpair(_ index: Index, _ address: BluetoothAddress, hangingUp: Bool) -> Self {
+        Self(0x001B, "forget a device", index: index, address.managementBytes + [hangingUp ? 1 : 0])
+    }
+
+    /// Has the adapter use addresses that change, and that only who has the key can resolve. Only while it is off.
+    ///
+    /// - Parameter key: 16 bytes
+    static func setPrivacy(_ index: Index, key: [UInt8]) -> Self {
+        Self(0x002F, "hide the adapter's address", index: index, [1] + key)
+    }
 
     static func disconnect(_ index: Index, _ address: BluetoothAddress) -> Self {
         Self(0x0014, "hang up", index: index, address.managementBytes)
@@ -81,13 +107,15 @@ extension BluetoothAddress {
     var kernelBytes: [UInt8] { bytes.reversed() }
 
     /// `BDADDR_LE_PUBLIC` or `BDADDR_LE_RANDOM`.
-    var kernelKind: UInt8 { kind == .public ? 1 : 2 }
+    var kernelKind: UInt8 { kind == .public ? 1 : Self.randomKind }
+
+    static let randomKind: UInt8 = 2
 
     var managementBytes: [UInt8] { kernelBytes + [kernelKind] }
 
     /// `nil` for the kinds of BR/EDR and of none.
     init?(kernelBytes: some Collection<UInt8>, kind: UInt8) {
-        guard kernelBytes.count == 6, kind == 1 || kind == 2 else { return nil }
+        guard kernelBytes.count == 6, kind == 1 || kind == Self.randomKind else { return nil }
         self.init(bytes: Array(kernelBytes.reversed()), kind: kind == 1 ? .public : .random)
     }
 }

@@ -14,6 +14,12 @@ struct ManagementMessage: Equatable, Sendable {
         case found(BluetoothAddress, rssi: Int, data: AdvertisingData)
         case discovering(Bool)
         case advertisingRemoved(instance: UInt8)
+        /// Two devices pair, and there is nothing to compare.
+        case confirmation(BluetoothAddress)
+        case longTermKey(BluetoothAddress, LongTermKey)
+        /// Who it is that has connected from a private address.
+        case identity(BluetoothAddress, from: BluetoothAddress)
+        case pairingFailed(BluetoothAddress)
         /// News that are nothing to this room.
         case other(UInt16)
     }
@@ -46,10 +52,28 @@ extension ManagementMessage.Event {
         case 0x0006:
             guard let settings = reader.uint32() else { return nil }
             self = .settings(AdapterSettings(rawValue: settings))
-        case 0x000B, 0x000C:
+        case 0x000A:
+            // What follows is the key, which nobody needs to know.
+            guard let hint = reader.byte(), let bytes = reader.take(6), let addressKind = reader.byte(),
+                let kind = reader.byte(), reader.byte() != nil, let size = reader.byte(), reader.rest.count >= 26
+            else { return nil }
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: addressKind) else { self = .other(code); return }
+            self = .longTermKey(address, LongTermKey(isKept: hint == 1, kind: kind, size: size))
+        case 0x000B, 0x000C, 0x0011:
             guard let bytes = reader.take(6), let kind = reader.byte() else { return nil }
             guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind) else { self = .other(code); return }
-            self = code == 0x000B ? .connected(address) : .disconnected(address)
+            self = code == 0x000B ? .connected(address) : code == 0x000C ? .disconnected(address) : .pairingFailed(address)
+        case 0x000F:
+            guard let bytes = reader.take(6), let kind = reader.byte(), let hint = reader.byte() else { return nil }
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind), hint == 1 else { self = .other(code); return }
+            self = .confirmation(address)
+        case 0x0018:
+            guard reader.byte() != nil, let former = reader.take(6), let bytes = reader.take(6), let kind = reader.byte()
+            else { return nil }
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind),
+                let resolved = BluetoothAddress(kernelBytes: former, kind: BluetoothAddress.randomKind)
+            else { self = .other(code); return }
+            self = .identity(address, from: resolved)
         case 0x0012:
             guard let bytes = reader.take(6), let kind = reader.byte(), let rssi = reader.byte(), reader.uint32() != nil,
                 let length = reader.uint16(), let data = reader.take(Int(length))
@@ -73,8 +97,12 @@ struct AdapterSettings: OptionSet, Equatable, Sendable {
 
     static let powered = Self(rawValue: 1 << 0)
     static let bondable = Self(rawValue: 1 << 4)
+    static let simplePairing = Self(rawValue: 1 << 6)
+    /// BR/EDR.
+    static let classic = Self(rawValue: 1 << 7)
     static let lowEnergy = Self(rawValue: 1 << 9)
     static let secureConnections = Self(rawValue: 1 << 11)
+    static let privacy = Self(rawValue: 1 << 13)
     static let staticAddress = Self(rawValue: 1 << 15)
 }
 

@@ -7,7 +7,7 @@ import Glibc
 /// Everybody may ask; to change something takes `CAP_NET_ADMIN`.
 actor ManagementSocket {
     /// Which news are wanted. What is not would only push out what is.
-    enum Interest { case answers, adapters, sightings }
+    enum Interest { case answers, pairing, adapters, sightings }
 
     /// How long the kernel may take for an answer. It gives up on a controller itself after a few seconds.
     private static let patience = DispatchTimeInterval.seconds(20)
@@ -101,7 +101,9 @@ actor ManagementSocket {
                 finish(first.number, .answer(status, parameters))
             case .other: continue
             case .found: if interest == .sightings { continuation.yield(message) }
-            default: if interest != .answers { continuation.yield(message) }
+            case .confirmation, .longTermKey, .identity, .pairingFailed:
+                if interest == .pairing || interest == .adapters { continuation.yield(message) }
+            default: if interest == .adapters || interest == .sightings { continuation.yield(message) }
             }
         }
     }

@@ -2,10 +2,10 @@ import Bluetooth
 import Glibc
 import Groundwork
 
-func makeTransport(_ name: String, adapter: String) async -> any BluetoothTransport {
+func makeTransport(_ name: String, adapter: String, isPrivate: Bool) async -> any BluetoothTransport {
     guard let preference = BluetoothChoice.Preference(rawValue: name) else {
         say("usage", ["text": "--transport is kernel, bluez or auto"])
         exit(64)
     }
-    return await BluetoothChoice(preference: preference, adapter: adapter).makeTransport()
+    return await BluetoothChoice(preference: preference, adapter: adapter, isPrivate: isPrivate).makeTransport()
 }

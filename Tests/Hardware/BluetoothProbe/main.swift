@@ -1,7 +1,8 @@
 // Runs the room Bluetooth alone and prints what it sees, one JSON object a line, for the tests in the virtual board.
 //
-//   bluetooth-probe COMMAND [--transport kernel|bluez|auto] [--adapter hci0] [OPTION…]
+//   bluetooth-probe COMMAND [--transport kernel|bluez|auto] [--adapter hci0] [--private] [OPTION…]
 //
+//   --private                under addresses that change
 //   status                   what `doctor` would show
 //   serve                    a service on the air until it is ended; what a central writes before EOM is answered by "0"
 //     --name NAME            in the scan response
@@ -28,7 +29,7 @@ struct Options {
         var rest = arguments
         while let name = rest.popFirst() {
             guard name.hasPrefix("--") else { continue }
-            values[String(name.dropFirst(2))] = name == "--encrypted" ? "" : rest.popFirst() ?? ""
+            values[String(name.dropFirst(2))] = ["--encrypted", "--private"].contains(name) ? "" : rest.popFirst() ?? ""
         }
     }
 
@@ -49,7 +50,8 @@ guard CommandLine.arguments.count > 1 else {
 }
 let options = Options(CommandLine.arguments[2...])
 do {
-    let transport = await makeTransport(options["transport"] ?? "kernel", adapter: options["adapter"] ?? "")
+    let transport = await makeTransport(options["transport"] ?? "kernel", adapter: options["adapter"] ?? "",
+        isPrivate: options["private"] != nil)
     switch CommandLine.arguments[1] {
     case "status": say("status", await transport.status().json)
     case "serve": try await serve(over: transport, options)
