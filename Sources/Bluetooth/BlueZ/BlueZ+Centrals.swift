@@ -43,10 +43,13 @@ extension BlueZ {
     /// method had not been offered, so that the next central is named too. A socket would be one for all of them.
     func answer(_ message: BusMessage) {
         guard let bus else { return }
-        guard message.sender == owner, let serving else {
-            return bus.refuse(message, BusFailure(name: "org.freedesktop.DBus.Error.UnknownObject", text: "nothing is served"))
-        }
+        let nothing = BusFailure(name: "org.freedesktop.DBus.Error.UnknownObject", text: "nothing is served")
+        guard message.sender == owner else { return bus.refuse(message, nothing) }
         let arguments = message.arguments()
+        if message.interface == BlueZName.agent, message.path == Self.agentPath {
+            return decide(message.member, arguments).map { bus.refuse(message, $0) } ?? bus.answer(message)
+        }
+        guard let serving else { return bus.refuse(message, nothing) }
         switch (message.interface, message.member) {
         case (BlueZName.objectManager, "GetManagedObjects") where message.path == BlueZApplication.root:
             return bus.answer(message, with: [.objects(serving.application.objects)])

@@ -21,6 +21,7 @@ extension BlueZ {
         let isShared = objects.isConnected(path)
         let (values, continuation) = AsyncStream.makeStream(of: RemoteValue.self, bufferingPolicy: .bufferingOldest(64))
         links[path] = Link(values: continuation, isShared: isShared)
+        await beginPairing()
         do {
             try await join(path, until: end, operation)
             return (path, values)
@@ -84,6 +85,7 @@ extension BlueZ {
     func endLink(_ path: String) async {
         guard let link = links.removeValue(forKey: path) else { return }
         link.values.finish()
+        await endPairing()
         guard !link.isShared, let device = objects[path, BlueZName.device] else { return }
         if device["Paired"]?.flag == true {
             await hangUp(path)

@@ -53,6 +53,7 @@ extension BlueZ {
         if let adapter = ended.adapter { await withdraw(from: adapter) }
         for path in ended.centrals.keys { await hangUp(path) }
         serving = nil
+        await endPairing()
         for waiting in ended.waitingToAnswer { waiting.resume() }
         ended.events.finish()
     }
@@ -74,6 +75,7 @@ extension BlueZ {
             let asked = owner
             self.serving?.application.includesPower = manager["SupportedIncludes"]?.texts.contains("tx-power") == true
             self.serving?.adapter = adapter
+            if serving.application.needsEncryption { await beginPairing() }
             try await register(BlueZName.gattManager, "RegisterApplication", BlueZApplication.root, on: adapter)
             try await register(
                 BlueZName.advertisingManager, "RegisterAdvertisement", BlueZApplication.advertisementPath, on: adapter)

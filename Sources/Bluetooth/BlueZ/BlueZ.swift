@@ -29,6 +29,8 @@ actor BlueZ {
     /// The number of the discovery that is to be begun anew next.
     var renewal = 0
     var links: [String: Link] = [:]
+    /// Whether bluetoothd asks this program who may pair.
+    var isAgent = false
 
     init(adapter: String) { wantedAdapter = adapter }
 
@@ -112,6 +114,7 @@ actor BlueZ {
         owner = nil
         refusal = nil
         isDiscovering = false
+        isAgent = false
         apply(objects.clear())
         for search in searches.keys { endSearch(search, throwing: .daemonMissing) }
     }

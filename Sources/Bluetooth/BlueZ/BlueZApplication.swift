@@ -14,6 +14,8 @@ struct BlueZApplication: Sendable {
         self.advertisement = advertisement
     }
 
+    var needsEncryption: Bool { service.characteristics.contains(where: \.requiresEncryption) }
+
     func characteristic(at path: String) -> BluetoothUUID? {
         service.characteristics.indices.first { self.path(ofCharacteristic: $0) == path }.map { service.characteristics[$0].uuid }
     }

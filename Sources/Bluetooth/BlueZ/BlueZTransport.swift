@@ -7,6 +7,9 @@
 /// - Which of the two modes a central enabled is not told: subscriptions are always reported as ``SubscriptionMode/notify``,
 ///   though bluetoothd sends in the mode that was enabled, and does not tell when an indication was confirmed.
 /// - A central is known from its first write or subscription on.
+/// - A protected characteristic takes an encrypted connection, and bluetoothd has LE Secure Connections used where both sides
+///   can. It neither demands them nor tells which kind of key there is: a central that pairs in the older way is let in, and so
+///   is one that does not keep its bond. bluetoothd keeps bonds on disk.
 /// - A peripheral in sight is reported again only when its signal strength changes.
 public struct BlueZTransport: BluetoothTransport {
     private let bluez: BlueZ

@@ -3,7 +3,7 @@ import Synchronization
 /// Which devices have paired with the adapters of one transport, and with which kind of key.
 ///
 /// Bonds live as long as the transport: the kernel holds the keys, and has none that this does not know of, since whatever was
-/// left in it is dropped when the first protected service goes on the air. Nothing secret is in here.
+/// left in it is dropped before the first pairing. Nothing secret is in here.
 final class Bonds: Sendable {
     enum Standing: Equatable, Sendable {
         /// No pairing of it has been seen.

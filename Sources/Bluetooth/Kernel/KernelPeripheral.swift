@@ -102,10 +102,7 @@ actor KernelPeripheral: Peripheral {
     private func goOnAir() async throws(BluetoothError) {
         let adapter = try await socket.ready(radio, mayPower: mayPower)
         mayPower = false
-        if needsEncryption {
-            try await socket.allowPairing(adapter)
-            if bonds.begin(adapter.information.identity) { try await socket.dropKeys(adapter) }
-        }
+        if needsEncryption { try await socket.allowPairing(adapter, bonds) }
         let listener = try ATTChannel.socket(of: adapter, operation: "listen on \(adapter.name)")
         guard listen(listener.number, Self.backlog) == 0 else { throw .system("listen on \(adapter.name)", errno) }
         try await advertise(on: adapter)

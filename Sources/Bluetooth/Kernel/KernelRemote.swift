@@ -84,7 +84,7 @@ actor KernelRemote: RemotePeripheral {
             guard let channel, !channel.isCongested else { return }
             switch channel.read() {
             case .nothing: return
-            case .ended: return end(.disconnected)
+            case .ended: return end(lost)
             case .bytes(let packet): if !secures(packet) { perform(client.receive(packet, now: .now)) }
             }
         }
@@ -92,11 +92,16 @@ actor KernelRemote: RemotePeripheral {
 
     private func flush() {
         guard let channel else { return }
-        guard channel.flush() else { return end(.disconnected) }
+        guard channel.flush() else { return end(lost) }
         guard !channel.isCongested else { return }
         for ticket in unsent { redeem(ticket, .success(.written)) }
         unsent = []
         if securing == .underWay { securing = .done }
+    }
+
+    /// Why the connection is gone: who does not know this device any more hangs up when it should encrypt.
+    private var lost: BluetoothError {
+        securing == .underWay ? .att(.insufficientEncryption, operation: "use an old bond") : .disconnected
     }
 
     // MARK: security
@@ -111,7 +116,7 @@ actor KernelRemote: RemotePeripheral {
         Task {
             do throws(BluetoothError) {
                 guard let now = try await management.adapter(at: adapter.index) else { throw .noAdapter(name: adapter.name) }
-                try await management.allowPairing(now)
+                try await management.allowPairing(now, bonds)
                 guard channel?.secure(thenSend: request) == true else { throw .disconnected }
             } catch {
                 securing = .failed

@@ -2,7 +2,7 @@
 /// 2.3.5.1, "Just Works"), and who is let in is decided elsewhere, by whoever gives consent.
 extension ManagementSocket {
     /// Lets an adapter pair and bond, by LE Secure Connections where the other side can.
-    func allowPairing(_ adapter: KernelAdapter) async throws(BluetoothError) {
+    func allowPairing(_ adapter: KernelAdapter, _ bonds: Bonds) async throws(BluetoothError) {
         let (index, current) = (adapter.index, adapter.information.current)
         try await send(.setNoInputNoOutput(index))
         if adapter.information.supported.contains(.secureConnections), !current.contains(.secureConnections) {
@@ -11,13 +11,11 @@ extension ManagementSocket {
             try await send(.setSecureConnections(index))
         }
         if !current.contains(.bondable) { try await send(.setBondable(index)) }
-    }
-
-    /// Drops the keys that somebody left in the kernel, of which nobody knows the kind. From then on it resolves private
-    /// addresses of devices that bond.
-    func dropKeys(_ adapter: KernelAdapter) async throws(BluetoothError) {
-        try await send(.loadNoLongTermKeys(adapter.index))
-        try await send(.loadNoIdentities(adapter.index))
+        guard bonds.begin(adapter.information.identity) else { return }
+        // Of keys that somebody left in the kernel nobody knows the kind.
+        try await send(.loadNoLongTermKeys(index))
+        // From then on it asks devices that bond for their identity, and knows them by it under any private address.
+        try await send(.loadNoIdentities(index))
     }
 
     /// Notes a new key, and has the kernel forget one where there are too many.
