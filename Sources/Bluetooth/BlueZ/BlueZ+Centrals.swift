@@ -15,6 +15,11 @@ extension BlueZ {
         let id = CentralID(address: address, number: nextNumber())
         serving?.centrals[path] = Serving.Central(id: id)
         tell(.connected(id))
+        guard objects[path, BlueZName.device]?["Paired"]?.flag == true else { return id }
+        for characteristic in serving?.keptSubscriptions[path] ?? [] {
+            serving?.centrals[path]?.subscriptions.insert(characteristic)
+            tell(.subscribed(id, characteristic: characteristic, .notify), of: id)
+        }
         return id
     }
 
@@ -106,6 +111,7 @@ extension BlueZ {
         guard let path = options["device"]?.text, let central = central(in: options),
             serving?.centrals[path]?.subscriptions.insert(characteristic).inserted == true
         else { return }
+        serving?.keptSubscriptions[path, default: []].insert(characteristic)
         tell(.subscribed(central, characteristic: characteristic, .notify), of: central)
     }
 

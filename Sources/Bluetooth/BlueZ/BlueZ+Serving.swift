@@ -17,6 +17,9 @@ struct Serving {
     var isTurnedOff = false
     /// By the device's path.
     var centrals: [String: Central] = [:]
+    /// What bonded devices subscribed to, by their paths. bluetoothd holds that for them from one connection to the next, and
+    /// does not tell again (Core, Vol 3 Part G 3.3.3.3).
+    var keptSubscriptions: [String: Set<BluetoothUUID>] = [:]
     var isAnswering = false
     var waitingToAnswer: [CheckedContinuation<Void, Never>] = []
 
@@ -174,7 +177,9 @@ extension BlueZ {
         case .changed(let path, BlueZName.device, let keys) where keys.contains("Connected"):
             if objects.isConnected(path) { advertiseAgainLater(path) } else { forget(path) }
         case .added(let path, BlueZName.device) where objects.isConnected(path): advertiseAgainLater(path)
-        case .removed(let path, BlueZName.device): forget(path)
+        case .removed(let path, BlueZName.device):
+            forget(path)
+            serving?.keptSubscriptions[path] = nil
         case .removed(adapter, BlueZName.adapter), .removed(adapter, BlueZName.advertisingManager):
             serving?.isTurnedOff = false
             goOff(owner == nil ? .daemonMissing : .noAdapter(name: BlueZObjects.name(ofAdapter: adapter)))

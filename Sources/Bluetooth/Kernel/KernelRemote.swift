@@ -109,9 +109,13 @@ actor KernelRemote: RemotePeripheral {
     /// Takes a refusal for lack of security out of what is received, once: the link is encrypted, by pairing where there is no
     /// key yet, and the request sent again.
     private func secures(_ packet: [UInt8]) -> Bool {
-        guard securing == .untried, packet.count == 5, packet[0] == ATTOpcode.errorResponse.rawValue, packet[1] == request.first,
+        guard packet.count == 5, packet[0] == ATTOpcode.errorResponse.rawValue, packet[1] == request.first,
             [.insufficientAuthentication, .insufficientEncryption].contains(ATTErrorCode(rawValue: packet[4]))
         else { return false }
+        guard securing == .untried else {
+            securing = .failed
+            return false
+        }
         securing = .underWay
         Task {
             do throws(BluetoothError) {
