@@ -79,7 +79,7 @@ struct BondingTests {
     }
 
     @Test("is found and used under an address that says nothing")
-    func `private`() async throws {
+    func hiddenAddress() async throws {
         let lines = try await during("private")
         let sighted = try #require(events("sighted", in: lines).first?["address"]?.string)
         #expect(sighted != Self.adapter)

@@ -103,7 +103,9 @@ extension ManagementSocket {
             do throws(BluetoothError) { try await send(.setPowered(adapter.index)) } catch { refusal = error }
         }
         // Who else powers it at the same moment does the same, and the kernel refuses one of the two.
-        guard let now = try await self.adapter(at: adapter.index), now.isReady else { throw refusal ?? .noAdapter(name: adapter.name) }
+        guard let now = try await self.adapter(at: adapter.index), now.isReady else {
+            throw refusal ?? .noAdapter(name: adapter.name)
+        }
         return now
     }
 }

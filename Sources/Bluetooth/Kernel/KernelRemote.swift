@@ -99,10 +99,10 @@ actor KernelRemote: RemotePeripheral {
         if securing == .underWay { securing = .done }
     }
 
-    /// Why the connection is gone: who does not know this device any more hangs up when it should encrypt.
-    private var lost: BluetoothError {
-        securing == .underWay ? .att(.insufficientEncryption, operation: "use an old bond") : .disconnected
-    }
+    /// Why the connection is gone: who does not want to pair, or has lost the bond, ends it instead of encrypting.
+    private var lost: BluetoothError { securing == .underWay ? Self.unpaired : .disconnected }
+
+    private static let unpaired = BluetoothError.att(.insufficientAuthentication, operation: "encrypt the connection")
 
     // MARK: security
 
@@ -138,7 +138,7 @@ actor KernelRemote: RemotePeripheral {
         case .longTermKey(address, let key): await management.keep(key, of: address, on: adapter, in: bonds)
         case .pairingFailed(address) where securing == .underWay:
             securing = .failed
-            end(.att(.insufficientAuthentication, operation: "pair"))
+            end(Self.unpaired)
         default: break
         }
     }

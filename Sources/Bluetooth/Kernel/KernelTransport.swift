@@ -3,6 +3,9 @@ import Synchronization
 /// Bluetooth straight from the kernel, for images without bluetoothd: its management channel, and sockets on the ATT channel.
 ///
 /// It takes `CAP_NET_ADMIN`. Where bluetoothd runs, that has the ATT channel.
+///
+/// Bonds live as long as the transport. A central that has an older one is refused by its own side when it uses it, and has to
+/// pair anew, which some ask a person for.
 public final class KernelTransport: BluetoothTransport {
     public let kind = TransportKind.kernel
     private let radio: KernelRadio
@@ -16,7 +19,7 @@ public final class KernelTransport: BluetoothTransport {
     /// - Parameters:
     ///   - adapter: empty for the first, `hci1`, or an address
     ///   - isPrivate: shows others addresses that change and that only bonded devices can resolve. The key is made anew with
-    ///     every transport. Setting it switches an adapter off and on that is on without it.
+    ///     every transport. Setting it switches an adapter off and on that is on without it, and stays when the program ends.
     public init(adapter: String, isPrivate: Bool = false) {
         radio = KernelRadio(adapter: adapter, privacyKey: isPrivate ? KernelRadio.newKey() : nil)
     }
