@@ -49,7 +49,7 @@ struct PairingTests {
 
     @Test("what is shorter than it must be is no message", arguments: [0x0A, 0x0F, 0x11, 0x18])
     func cut(code: UInt8) {
-        let least = [0x0A: 36, 0x0F: 8, 0x11: 7, 0x18: 14][code] ?? 0
+        let least = [0x0A: 37, 0x0F: 8, 0x11: 7, 0x18: 14][code] ?? 0
         for length in 0..<least { #expect(event(code, [UInt8](repeating: 1, count: length)) == nil, "\(length) bytes") }
         #expect(event(code, [UInt8](repeating: 1, count: least)) != nil)
     }
