@@ -1,0 +1,69 @@
+import Foundation
+import Glibc
+import Groundwork
+import Testing
+
+@testable import Agent
+@testable import Proximity
+
+@Suite("The record of who was let in", .timeLimit(.minutes(1)))
+struct AuditLogTests {
+    private func record(_ id: Int) -> AuditRecord {
+        let request = ConsentRequest(
+            id: id, requester: Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble), date: Date(timeIntervalSince1970: 0))
+        return AuditRecord(date: Date(timeIntervalSince1970: 0), request: request, decision: .granted(by: .button), outcome: .authorized)
+    }
+
+    private func ids(_ records: [JSON]) -> [Int64?] { records.map { $0["id"]?.integer } }
+
+    @Test("has a line of JSON each, the newest last, for its owner alone, and outlives the agent")
+    func lines() async throws {
+        try await withFolder { folder in
+            let log = AuditLog(directory: folder)
+            #expect(await log.newest(10) == [])
+            for id in 1...3 { try await log.append(record(id)) }
+            #expect(await ids(AuditLog(directory: folder).newest(10)) == [1, 2, 3])
+            #expect(await ids(log.newest(2)) == [2, 3])
+            let newest = await log.newest(1)
+            #expect(newest.first?["by"]?.string == "button")
+            #expect(newest.first?["outcome"]?.string == "authorized")
+            var status = stat()
+            #expect(stat(folder + "/proximity-audit.jsonl", &status) == 0 && status.st_mode & 0o777 == 0o600)
+        }
+    }
+
+    @Test("loses only the line that a power cut left half written, not the one after it")
+    func torn() async throws {
+        try await withFolder { folder in
+            let log = AuditLog(directory: folder)
+            try await log.append(record(1))
+            let file = try #require(FileHandle(forWritingAtPath: folder + "/proximity-audit.jsonl"))
+            try file.seekToEnd()
+            try file.write(contentsOf: Data(#"{"id":2,"na"#.utf8))
+            try file.close()
+            #expect(await ids(log.newest(10)) == [1])
+            try await log.append(record(3))
+            #expect(await ids(log.newest(10)) == [1, 3])
+        }
+    }
+
+    @Test("keeps one former file beyond its limit, and reads over both")
+    func rotation() async throws {
+        try await withFolder { folder in
+            let line = record(1).json.bytes.count + 1
+            let log = AuditLog(directory: folder, limit: 3 * line)
+            for id in 1...8 { try await log.append(record(id)) }
+            #expect(await ids(log.newest(10)) == [4, 5, 6, 7, 8])
+            #expect(await ids(log.newest(3)) == [6, 7, 8])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                "proximity-audit.jsonl", "proximity-audit.jsonl.1",
+            ])
+        }
+    }
+
+    @Test("says where it could not be written")
+    func unwritable() async {
+        let error = await #expect(throws: AgentError.self) { try await AuditLog(directory: "/nowhere").append(record(1)) }
+        #expect(error == .stateDirectory(path: "/nowhere/proximity-audit.jsonl", reason: "No such file or directory"))
+    }
+}
