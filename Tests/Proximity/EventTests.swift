@@ -77,6 +77,13 @@ struct ErrorTests {
         }
     }
 
+    @Test("say what to do about it, where a person can do anything")
+    func remedies() {
+        let without = Self.all.filter { $0.remedy == nil }
+        let final: [RequestRefusal] = [.tooLong, .tooSlow, .notUTF8, .notJSON, .withoutURL, .foreignGateway, .replayed]
+        #expect(without == [.nobodyToAsk] + final.map(ProximityError.requestRefused))
+    }
+
     @Test("cover the numbers of 8.6 that can come up here")
     func numbers() {
         #expect(Set(Self.all.compactMap(\.numbers.android)) == [100, 101, 102, 103, 120, 121, 122, 123])

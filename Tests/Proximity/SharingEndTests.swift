@@ -49,6 +49,13 @@ extension SharingServiceTests {
         #expect(peripheral.acts.entries == [.notified(central(1), "2"), .stopped], "the requester is told before the end")
     }
 
+    @Test("that is ended while the radio is got ready ends as soon as it is")
+    func endedBeforeItBegan() async throws {
+        gateway.behaviour.withLock { $0.whenSessionIsAsked = { [sharing] in await sharing.stop() } }
+        #expect(try await sharing.run(.endless) == .requested)
+        #expect(transport.served.entries.first?.acts.entries == [.stopped])
+    }
+
     @Test("comes back when the radio does: interrupted, then started (8.6: −1, 12)")
     func interrupted() async throws {
         let (running, peripheral) = await start()

@@ -144,6 +144,8 @@ struct GatewayFailure: Explained, Equatable {
 final class FakeGateway: ProximityGateway {
     struct Behaviour {
         var session: GatewayFailure?
+        /// Done each time the session is asked for, before the answer.
+        var whenSessionIsAsked: (@Sendable () async -> Void)?
         var authorization: GatewayFailure?
         var polls: [Result<Bool, GatewayFailure>] = []
         var logIn: GatewayFailure?
@@ -156,7 +158,9 @@ final class FakeGateway: ProximityGateway {
     let gate = Gate()
 
     func requireUserSession() async throws {
-        if let failure = behaviour.withLock({ $0.session }) { throw failure }
+        let (failure, act) = behaviour.withLock { ($0.session, $0.whenSessionIsAsked) }
+        await act?()
+        if let failure { throw failure }
     }
 
     func checkOrigin(_ providerURL: String) throws {

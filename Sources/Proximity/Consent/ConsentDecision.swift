@@ -9,6 +9,8 @@ public enum ConsentSource: Sendable, Hashable, CustomStringConvertible {
     case program(String)
     /// The setting that grants, or refuses, every request.
     case policy
+    /// Nobody: the user left, the gateway was switched, or the agent stops.
+    case agent
 
     public var description: String {
         switch self {
@@ -16,6 +18,7 @@ public enum ConsentSource: Sendable, Hashable, CustomStringConvertible {
         case .user(let name): "user \(DisplayText.clean(name))"
         case .program(let name): "program \(DisplayText.clean(name))"
         case .policy: "policy"
+        case .agent: "agent"
         }
     }
 }

@@ -22,7 +22,7 @@ extension ProximityError {
         case .signalTooWeak(let rssi, let least): "a device was seen with \(rssi) dBm, less than \(least) dBm"
         case .characteristicMissing(let address):
             "\(address) does not have the service of proximity login, or not its characteristic"
-        case .authorizationFailed(let answer): "the other device did not authorise this one: it answered “\(answer)”"
+        case .authorizationFailed(let answer): "the device was not authorised: the answer was “\(answer)”"
         case .pollingFailed(let reason), .qrPollingFailed(let reason):
             "the gateway could not be asked for the authorisation: \(reason)"
         case .notAuthorizedInTime: "no other device authorised this one in time"
@@ -45,11 +45,22 @@ extension ProximityError {
         case .notPermitted: "see `latchkey doctor` for what the service has to be allowed"
         case .invalidUUID: "correct msso_ble_service_uuid and msso_ble_characteristic_uuid in the gateway's configuration"
         case .noUserSession: "log in first: a client's own token cannot authorise another device"
-        case .noPeripheralFound, .signalTooWeak: "bring the devices closer together, or lower least_rssi"
+        case .noPeripheralFound, .signalTooWeak:
+            "begin to share there (latchkey share), bring the devices closer together, or lower proximity.least_signal"
         case .notAuthorizedInTime: "start again and authorise this device while the request is open"
         case .qrCodeTooWide: "widen the terminal, or write the code to a file as PNG or SVG"
         case .invalidAuthorizeURL: "authorise only codes that are shown by devices of the same gateway"
-        default: nil
+        case .interrupted, .advertisingFailed, .centralFailed: "see `latchkey proximity status` for how the adapter stands"
+        case .sharingInProgress: "end it first: latchkey share --stop"
+        case .loginInProgress: "wait until it ends, or end it with Ctrl-C where it was begun"
+        case .noSuchRequest: "see which questions wait: latchkey consent"
+        case .centralUnsubscribed, .characteristicMissing, .timedOut: "start again on the device that wants to log in"
+        case .requestRefused(.tooMany), .requestRefused(.busy): "try again in a minute"
+        case .userDeclined, .authorizationFailed: "ask the person at the device that shares, and start again"
+        case .pollingFailed, .qrPollingFailed, .invalidAuthenticationURL, .loginFailed:
+            "start again; see `latchkey doctor` for whether the gateway answers"
+        case .textTooLongForQRCode: "log in over Bluetooth, or by password"
+        case .requestRefused, .nobodyToAsk: nil
         }
     }
 

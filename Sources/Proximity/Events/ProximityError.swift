@@ -28,7 +28,7 @@ public enum ProximityError: Explained, Equatable {
     case signalTooWeak(rssi: Int, least: Int)
     /// The device that advertises the service does not have it, or not its characteristic.
     case characteristicMissing(address: String)
-    /// The other device answered something else than `0`.
+    /// The other device answered something else than `0`; or, to the device that shares, the gateway did not follow.
     case authorizationFailed(answer: String)
     case pollingFailed(reason: String)
     case qrPollingFailed(reason: String)

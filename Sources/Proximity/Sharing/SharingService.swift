@@ -13,6 +13,8 @@ public actor SharingService {
     private var actions: AsyncStream<SharingMachine.Action>.Continuation?
     private var asking: [Int: Task<ConsentAnswer, Never>] = [:]
     private var isRunning = false
+    /// Whether it was ended before it was on the air.
+    private var isUnwanted = false
 
     public init(
         transport: any BluetoothTransport, gateway: any ProximityGateway, desk: ConsentDesk, settings: SharingSettings,
@@ -34,6 +36,7 @@ public actor SharingService {
     public func run(_ term: SharingTerm) async throws(ProximityError) -> SharingEnd {
         guard !isRunning else { throw .sharingInProgress }
         isRunning = true
+        isUnwanted = false
         defer { isRunning = false }
         try await authorizer.requireSession()
         let gateway = authorizer.gateway
@@ -48,7 +51,11 @@ public actor SharingService {
     }
 
     /// Ends sharing; does nothing when nothing is shared.
-    public func stop() { take { $0.end(.requested, now: $1) } }
+    public func stop() {
+        // While the radio is got ready nobody is there yet to do what the machine wants.
+        guard actions != nil else { return isUnwanted = true }
+        take { $0.end(.requested, now: $1) }
+    }
 
     private func deadline(of term: SharingTerm) -> Duration? {
         if case .lasting(let duration) = term { clock.now + duration } else { nil }
@@ -77,6 +84,7 @@ public actor SharingService {
             continuation.finish()
             actions = nil
         }
+        if isUnwanted { stop() }
         return await withDiscardingTaskGroup { group in
             let air = Air(first)
             group.addTask { await self.listen(on: air) }
