@@ -6,6 +6,7 @@ import Groundwork
 import HTTPClient
 import Logging
 import Messaging
+import Proximity
 import Synchronization
 import Vault
 
@@ -43,7 +44,9 @@ public actor Agent {
         self.logger = logger
         let events = Broadcast<AgentEvent>()
         self.events = events
-        nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName) { error in
+        nearby = Nearby(
+            configuration, deviceName: configuration.gateway.shownDeviceName, debounce: board.button?.definition.debounce ?? .zero
+        ) { error in
             events.send(.failure("proximity.audit-failed", error, at: time.now))
         }
     }
@@ -59,8 +62,7 @@ public actor Agent {
         events.send(event)
         newestTrouble.withLock { newest in
             if event.severity == .trouble { newest = event }
-            // A connection that stands ends the trouble with the one before.
-            if event.name == "broker.connected", newest?.name.hasPrefix("broker.") == true { newest = nil }
+            if let trouble = newest, event.ends(trouble) { newest = nil }
         }
     }
 
@@ -137,7 +139,7 @@ public actor Agent {
 
     /// Only by whoever has the turn.
     private func disconnect() async {
-        await nearby.stopSharing()
+        await nearby.stopSharing(by: .agent)
         linkTask?.cancel()
         await linkTask?.value
         linkTask = nil

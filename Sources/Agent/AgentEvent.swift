@@ -24,6 +24,17 @@ public struct AgentEvent: Sendable, Equatable {
         AgentEvent(name, severity, at: time, details.merging([key: value], uniquingKeysWith: { _, new in new }))
     }
 
+    /// Whether what a trouble told of is over with this.
+    func ends(_ trouble: AgentEvent) -> Bool {
+        switch name {
+        case "broker.connected": trouble.name.hasPrefix("broker.")
+        case "proximity.sharing-started": ["proximity.sharing-failed", "proximity.sharing-interrupted"].contains(trouble.name)
+        case "proximity.sharing-stopped": trouble.name == "proximity.sharing-interrupted"
+        case "proximity.button-recovered": trouble.name == "proximity.button-fault"
+        default: false
+        }
+    }
+
     public var json: JSON {
         .object(details.merging(
             ["event": .string(name), "time": .string(time.formatted(.iso8601))], uniquingKeysWith: { _, own in own }))

@@ -16,7 +16,8 @@ extension Agent {
     /// Shows on the LED what the newest events changed; ends by cancellation. A question that waits for consent comes first.
     func indicate(on led: StatusLED) async {
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let (told, asked) = (events.subscribe(bound: 16), nearby.events.subscribe(bound: 16))
+        // The answer is shown for seconds, in which a scan tells of many devices: no question may be lost among them.
+        let (told, asked) = (events.subscribe(bound: 16), nearby.events.subscribe())
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await event in told where event.name.hasPrefix("broker.") || event.name.hasPrefix("gateway.") { change.yield() }

@@ -103,6 +103,22 @@ struct AgentLifeTests {
         }
     }
 
+    @Test("what the gateway's session tells of people, and the connection, is what sharing goes by")
+    func sharingChanges() async throws {
+        try await withAgent { agent, _ in
+            let broker = BrokerAddress(host: "b.example", port: 8883)
+            let events = agent.events.subscribe()
+            agent.report(GatewayEvent.userDidAuthenticate(userName: "alice"))
+            agent.report(GatewayEvent.userDidLogout(userName: "alice"))
+            agent.report(GatewayEvent.userWillLogout(userName: "alice"))
+            agent.report(MessengerEvent.connected(broker, sessionPresent: true))
+            agent.events.finish()
+            var changes: [SharingKeeper.Change?] = []
+            for await event in events { changes.append(SharingKeeper.Change(event)) }
+            #expect(changes == [.loggedIn, .loggedOut, nil, .ready])
+        }
+    }
+
     @Test("every route of the local API needs a permission, and errors have statuses of their kind")
     func statuses() async throws {
         try await withAgent { agent, folder in
@@ -134,6 +150,18 @@ struct AgentLifeTests {
             #expect(await status("POST", "/v1/enrollments", ["configuration": [:]]) == 400)
             #expect(await status("POST", "/v1/enrollments", ["url": "https://gw.example/config"]) == 400)
             #expect(await status("POST", "/v1/board/button") == 404)
+            #expect(await status("GET", "/v1/user") == 409)
+            #expect(await status("POST", "/v1/login/nearby", ["by": "nose"]) == 400)
+            #expect(await status("POST", "/v1/login/nearby", ["by": "qr"]) == 409)
+            #expect(await status("POST", "/v1/login/browser/1", ["answer": "?code=a&state=b"]) == 409)
+            #expect(await status("POST", "/v1/proximity/sharing", ["once": true, "seconds": 60]) == 400)
+            #expect(await status("POST", "/v1/proximity/sharing") == 409)
+            #expect(await status("POST", "/v1/proximity/authorizations", ["text": "https://gw.example/"]) == 409)
+            #expect(await status("POST", "/v1/proximity/consents/1", ["grant": true]) == 404)
+            #expect(await status("POST", "/v1/proximity/consents/1", ["grant": "yes"]) == 400)
+            #expect(await status("POST", "/v1/proximity/consents/one", ["grant": true]) == 400)
+            #expect(await status("GET", "/v1/proximity/audit?count=0") == 400)
+            #expect(await status("GET", "/v1/proximity/audit?count=5") == 200)
             serving.cancel()
             try await serving.value
         }

@@ -30,6 +30,16 @@ struct RequestBodyTests {
         #expect(throws: AgentError.badRequest(member: "topic", fault: "is missing")) { try body(#"{"topic": null}"#).string("topic") }
     }
 
+    @Test("a decision has to be given: what is missing, or is no word for it, is not taken for a refusal")
+    func decision() throws {
+        #expect(try body(#"{"grant": true}"#).bool("grant"))
+        #expect(try !body(#"{"grant": false}"#).bool("grant"))
+        for text in ["{}", #"{"grant": null}"#] {
+            #expect(throws: AgentError.badRequest(member: "grant", fault: "is missing")) { try body(text).bool("grant") }
+        }
+        #expect(throws: AgentError.badRequest(member: "grant", fault: "is not true or false")) { try body(#"{"grant": 1}"#).bool("grant") }
+    }
+
     @Test("a member of the wrong kind is named")
     func wrongKind() {
         #expect(throws: AgentError.badRequest(member: "topic", fault: "is not a string")) { try body(#"{"topic": 1}"#).string("topic") }

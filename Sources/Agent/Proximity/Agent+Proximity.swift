@@ -19,59 +19,74 @@ extension Agent {
         }
     }
 
-    /// Offers the session for as long as somebody is logged in, where the settings want that.
+    /// Offers the session of the user who is logged in to devices nearby.
+    ///
+    /// - Throws: `ProximityError`, ``AgentError/notEnrolled``, ``AgentError/noProximityService``
+    func share(_ term: SharingTerm) async throws {
+        let session = try activeLink().session
+        try await nearby.share(term, of: session)
+        // The gateway may have been switched, or the user have left, while the radio was got ready.
+        await endSharingForFormerUser()
+    }
+
+    /// Ends sharing when whoever leads a log-in by it is not who is logged in now, whatever the settings.
+    private func endSharingForFormerUser() async {
+        guard let shared = await nearby.shared else { return }
+        if let session = link?.session, session === shared.session, (try? await shared.requireUserSession()) != nil { return }
+        await nearby.stopSharing(by: .agent)
+    }
+
+    /// Keeps sharing in step with who is logged in; ends by cancellation.
     func keepSharing() async {
-        guard configuration.proximity.share == .always else { return }
-        var backoff = Backoff(initial: .seconds(2), cap: .seconds(300))
+        let (changes, feed) = AsyncStream.makeStream(of: SharingKeeper.Change.self, bufferingPolicy: .bufferingNewest(64))
         // Subscribed before the first look: who logs in meanwhile is not missed.
-        let changes = events.subscribe()
-        for await event in AsyncStream.beginning(with: AgentEvent("agent.started", at: time.now), changes) {
-            switch event.name {
-            case "gateway.user-did-logout", "gateway.device-did-deregister", "gateway.device-did-reset-locally",
-                "gateway.did-switch-gateway":
-                await nearby.stopSharing()
-            case "agent.started", "gateway.user-did-authenticate", "broker.connected", "proximity.sharing-stopped":
-                do {
-                    try await shareIfLoggedIn(.endless)
-                    backoff.reset()
-                } catch ProximityError.sharingInProgress {
-                    continue
-                } catch {
-                    report(.failure("proximity.sharing-failed", error, at: time.now))
-                    try? await Task.sleep(for: backoff.next())
+        let (told, near, ends) = (events.subscribe(), nearby.events.subscribe(), nearby.sharingEnds.subscribe())
+        feed.yield(.ready)
+        await withDiscardingTaskGroup { group in
+            group.addTask { for await event in told { if let change = SharingKeeper.Change(event) { feed.yield(change) } } }
+            group.addTask { for await event in near { if let change = SharingKeeper.Change(event) { feed.yield(change) } } }
+            group.addTask { for await end in ends { feed.yield(.ended(end)) } }
+            var keeper = SharingKeeper(configuration.proximity.share)
+            var backoff = Backoff(initial: .seconds(2), cap: .seconds(300))
+            for await change in changes {
+                for action in keeper.take(change) {
+                    switch action {
+                    case .endForFormerUser: await endSharingForFormerUser()
+                    case .offer:
+                        guard let delay = await offer(&backoff) else { continue }
+                        group.addTask { if (try? await Task.sleep(for: delay)) != nil { feed.yield(.due) } }
+                    }
                 }
-            default: continue
             }
+            group.cancelAll()
         }
     }
 
-    private func shareIfLoggedIn(_ term: SharingTerm) async throws {
-        guard let session = link?.session, try await session.user() != nil, await !nearby.isSharing else { return }
-        try await nearby.share(term, of: session)
+    /// - Returns: when to try again; `nil` when it is on the air, or not to be.
+    private func offer(_ backoff: inout Backoff) async -> Duration? {
+        do {
+            guard let session = link?.session, try await session.user() != nil, await !nearby.isSharing else { return nil }
+            try await share(.endless)
+            backoff.reset()
+        } catch ProximityError.sharingInProgress {
+            // Its end is told.
+        } catch {
+            guard !Task.isCancelled else { return nil }
+            let delay = backoff.next()
+            report(AgentEvent.failure("proximity.sharing-failed", error, at: time.now)
+                .adding("retrySeconds", .integer(delay.components.seconds)))
+            return delay
+        }
+        return nil
     }
 
     /// What the button does beside answering questions: it lets this board share for a while, where the settings want that.
     func shareByButton() async {
-        guard configuration.proximity.share == .button, await nearby.desk.pending.isEmpty, await !nearby.isSharing else { return }
+        guard configuration.proximity.share == .button, await !nearby.isSharing else { return }
         do {
-            try await nearby.share(
-                .lasting(.seconds(60 * configuration.proximity.shareMinutes)), of: try activeLink().session)
+            try await share(.lasting(.seconds(60 * configuration.proximity.shareMinutes)))
         } catch {
             report(.failure("proximity.sharing-failed", error, at: time.now))
-        }
-    }
-}
-
-extension AsyncStream where Element: Sendable {
-    /// A first element, then those of another stream.
-    fileprivate static func beginning(with first: Element, _ rest: AsyncStream) -> AsyncStream {
-        AsyncStream { continuation in
-            continuation.yield(first)
-            let task = Task {
-                for await element in rest { continuation.yield(element) }
-                continuation.finish()
-            }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 }

@@ -8,24 +8,39 @@ import Proximity
 /// Bluetooth is begun with when somebody first needs it: a board without it does not pay for it.
 actor Nearby {
     nonisolated let events = Broadcast<ProximityEvent>()
+    /// Told when sharing has ended and may begin again.
+    nonisolated let sharingEnds = Broadcast<SharingEnd>()
     nonisolated let desk: ConsentDesk
     nonisolated let audit: AuditLog
 
     private let bluetooth: BluetoothSettings
     private let settings: ProximitySettings
     private let deviceName: String
-    private var transport: (any BluetoothTransport)?
+    private let endRecords: @Sendable () async -> Void
+    private var transport: Task<any BluetoothTransport, Never>?
     private var sharing: Sharing?
+    private var isLoggingIn = false
 
     private struct Sharing {
         let service: SharingService
-        let task: Task<Void, Never>
+        let gateway: SessionGateway
         let term: SharingTerm
+        let task: Task<Void, Never>
+        /// Whether devices nearby can find this board just now.
+        var isOnAir = false
     }
 
-    /// - Parameter onAuditFailure: told when a record could not be kept.
+    /// How long whoever wants to share waits for the adapter.
+    private static let patience = Duration.seconds(10)
+    /// The most records that wait to be written.
+    private static let recordBound = 1024
+
+    /// - Parameters:
+    ///   - debounce: of the board's button, by which its presses are told late.
+    ///   - onAuditFailure: told when a record could not be kept.
     init(
-        _ configuration: AgentConfiguration, deviceName: String, onAuditFailure: @escaping @Sendable (AgentError) -> Void
+        _ configuration: AgentConfiguration, deviceName: String, debounce: Duration = .zero,
+        onAuditFailure: @escaping @Sendable (AgentError) -> Void
     ) {
         bluetooth = configuration.bluetooth
         settings = configuration.proximity
@@ -35,9 +50,21 @@ actor Nearby {
         var desk = ConsentDesk.Settings()
         desk.patience = .seconds(configuration.proximity.consentSeconds)
         desk.requestsPerMinute = configuration.proximity.requestsPerMinute
-        self.desk = ConsentDesk(settings: desk, events: events) { record in
-            Task {
+        desk.button.settling += debounce
+        // One writer: tasks of their own would put the records in any order, and lose the last ones when the agent stops.
+        let (records, record) = AsyncStream.makeStream(of: AuditRecord.self, bufferingPolicy: .bufferingOldest(Self.recordBound))
+        let writing = Task {
+            for await record in records {
                 do throws(AgentError) { try await audit.append(record) } catch { onAuditFailure(error) }
+            }
+        }
+        endRecords = {
+            record.finish()
+            await writing.value
+        }
+        self.desk = ConsentDesk(settings: desk, events: events) { entry in
+            if case .dropped = record.yield(entry) {
+                onAuditFailure(.stateDirectory(path: configuration.stateDirectory, reason: "too many records wait to be written"))
             }
         }
     }
@@ -45,12 +72,11 @@ actor Nearby {
     // MARK: Bluetooth
 
     private func radio() async -> any BluetoothTransport {
-        if let transport { return transport }
-        let made = await BluetoothChoice(preference: bluetooth.transport, adapter: bluetooth.adapter).makeTransport()
-        // Another caller may have come here first.
-        if let transport { return transport }
-        transport = made
-        return made
+        let making = transport ?? Task { [bluetooth] in
+            await BluetoothChoice(preference: bluetooth.transport, adapter: bluetooth.adapter).makeTransport()
+        }
+        transport = making
+        return await making.value
     }
 
     /// How the adapter stands.
@@ -60,39 +86,78 @@ actor Nearby {
 
     var isSharing: Bool { sharing != nil }
 
-    /// Begins to offer the session to devices nearby.
+    /// In whose name others are let in, while they are.
+    var shared: SessionGateway? { sharing?.gateway }
+
+    /// Begins to offer the session of whoever is logged in to devices nearby.
     ///
-    /// - Returns: once it is on the air.
+    /// - Returns: once it is on the air; what is endless may still wait for its adapter.
     /// - Throws: `ProximityError`, ``AgentError/noProximityService``
     func share(_ term: SharingTerm, of session: GatewaySession) async throws {
-        guard sharing == nil else { throw ProximityError.sharingInProgress }
+        let gateway = try await SessionGateway(ofUserAt: session)
         let service = SharingService(
-            transport: await radio(), gateway: SessionGateway(session: session), desk: desk,
+            transport: await radio(), gateway: gateway, desk: desk,
             settings: try sharingSettings(session.configuration.proximity), events: events)
         // Somebody else may have begun meanwhile.
         guard sharing == nil else { throw ProximityError.sharingInProgress }
-        let (beginnings, beginning) = AsyncStream.makeStream(of: Result<Void, ProximityError>.self)
+        let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, ProximityError>.self, bufferingPolicy: .bufferingOldest(1))
         let told = events.subscribe()
-        let listener = Task { for await event in told { if case .sharingStarted = event { beginning.yield(.success(())) } } }
-        let task = Task {
-            do throws(ProximityError) { _ = try await service.run(term) } catch { beginning.yield(.failure(error)) }
-            beginning.finish()
-            self.sharingEnded()
+        let watching = Task {
+            var givingUp: Task<Void, Never>?
+            for await event in told {
+                switch event {
+                case .sharingStarted:
+                    sharing?.isOnAir = true
+                    outcome.yield(.success(()))
+                case .sharingInterrupted(let reason):
+                    sharing?.isOnAir = false
+                    // What is offered for good waits for its adapter; a person is told that there is none, unless it comes soon.
+                    if term == .endless { outcome.yield(.success(())) }
+                    if givingUp == nil {
+                        givingUp = Task {
+                            if (try? await Task.sleep(for: Self.patience)) != nil { outcome.yield(.failure(.interrupted(reason: reason))) }
+                        }
+                    }
+                default: break
+                }
+            }
+            givingUp?.cancel()
         }
-        sharing = Sharing(service: service, task: task, term: term)
-        defer { listener.cancel() }
-        for await outcome in beginnings { return try outcome.get() }
+        let task = Task {
+            let ending: Result<SharingEnd, ProximityError>
+            do throws(ProximityError) { ending = .success(try await service.run(term)) } catch { ending = .failure(error) }
+            watching.cancel()
+            await watching.value
+            // Before anybody is told: whoever hears of it may begin again.
+            sharing = nil
+            switch ending {
+            case .success(let end): sharingEnds.send(end)
+            case .failure(let error): outcome.yield(.failure(error))
+            }
+            outcome.finish()
+        }
+        sharing = Sharing(service: service, gateway: gateway, term: term, task: task)
+        for await outcome in outcomes {
+            if case .failure = outcome, sharing?.service === service { await stopSharing(by: .agent) }
+            return try outcome.get()
+        }
+        // Whoever asked for it has gone, or somebody else ended it.
+        if Task.isCancelled {
+            await stopSharing(by: .agent)
+            throw CancellationError()
+        }
         throw ProximityError.advertisingFailed(reason: "it was ended before it began")
     }
 
-    private func sharingEnded() { sharing = nil }
-
-    /// Ends it, if it goes on.
-    func stopSharing() async {
+    /// Ends it, if it goes on; devices that wait for consent are told so.
+    func stopSharing(by source: ConsentSource) async {
         guard let sharing else { return }
+        await desk.endSharing(by: source)
         await sharing.service.stop()
-        sharing.task.cancel()
+        // The word to those who wait takes seconds; a radio that does not answer takes no longer.
+        let insisting = Task { if (try? await Task.sleep(for: .seconds(5))) != nil { sharing.task.cancel() } }
         await sharing.task.value
+        insisting.cancel()
     }
 
     private func sharingSettings(_ parameters: GatewayConfiguration.ProximityParameters) throws -> SharingSettings {
@@ -115,7 +180,7 @@ actor Nearby {
 
     /// Lets in the device whose QR code was scanned, after consent.
     func authorize(scanned text: String, name: String?, by session: GatewaySession) async throws {
-        try await SessionAuthorizer(gateway: SessionGateway(session: session), desk: desk, events: events)
+        try await SessionAuthorizer(gateway: SessionGateway(ofUserAt: session), desk: desk, events: events)
             .authorize(scanned: text, name: name)
     }
 
@@ -123,6 +188,8 @@ actor Nearby {
 
     /// Logs in with the session of a device nearby, over Bluetooth.
     func logInByBluetooth(at session: GatewaySession) async throws -> String {
+        try beginLogIn()
+        defer { isLoggingIn = false }
         let parameters = session.configuration.proximity
         let (service, characteristic) = try Self.identifiers(parameters)
         var login = try ProximityLoginSettings(serviceUUID: service, characteristicUUID: characteristic)
@@ -137,25 +204,47 @@ actor Nearby {
     ///
     /// - Parameter show: is given the text of the code.
     func logInByQRCode(at session: GatewaySession, show: @escaping @Sendable (String) async throws -> Void) async throws -> String {
-        try await QRLogin(gateway: SessionGateway(session: session), events: events).run(show: show)
+        try beginLogIn()
+        defer { isLoggingIn = false }
+        return try await QRLogin(gateway: SessionGateway(session: session), events: events).run(show: show)
+    }
+
+    /// One at a time: the radio scans once, and the steps that are told are those of one log-in.
+    private func beginLogIn() throws(ProximityError) {
+        guard !isLoggingIn else { throw .loginInProgress }
+        isLoggingIn = true
     }
 
     // MARK: How it stands
 
     func report() async -> JSON {
         var report: [String: JSON] = [
-            "sharing": .bool(isSharing), "policy": .string(settings.share.rawValue),
+            "sharing": .bool(isSharing), "onAir": .bool(sharing?.isOnAir ?? false), "policy": .string(settings.share.rawValue),
             "consents": .array(await desk.pending.map { .object($0.details) }),
         ]
+        if let sharing { report["term"] = .string(sharing.term.name) }
         report["bluetooth"] = await adapter().json
         return .object(report)
     }
 
     /// Ends everything; nobody is let in any more.
     func close() async {
-        await stopSharing()
-        await transport?.close()
+        await stopSharing(by: .agent)
+        await transport?.value.close()
+        await endRecords()
+        sharingEnds.finish()
         events.finish()
+    }
+}
+
+extension SharingTerm {
+    /// For programs.
+    fileprivate var name: String {
+        switch self {
+        case .once: "once"
+        case .lasting: "lasting"
+        case .endless: "endless"
+        }
     }
 }
 

@@ -1,17 +1,29 @@
+import FoundationEssentials
 import Gateway
 import Proximity
 
 /// The gateway session as proximity log-in needs it.
 struct SessionGateway: ProximityGateway {
     let session: GatewaySession
+    /// When the user logged in whose session lets others in; `nil` where nobody is let in. Whoever logs in later has not agreed
+    /// to anything.
+    var logIn: Date?
 
     func requireUserSession() async throws {
-        guard try await session.user() != nil else { throw GatewayError.userRequired }
+        guard let user = try await session.user(), let logIn, Self.isSame(user.loggedInAt, logIn) else {
+            throw GatewayError.userRequired
+        }
     }
+
+    /// A date that was stored in between has lost its last bits.
+    private static func isSame(_ one: Date, _ other: Date) -> Bool { abs(one.timeIntervalSince(other)) < 0.001 }
 
     func checkOrigin(_ providerURL: String) throws { try session.checkOrigin(of: providerURL) }
 
-    func authorize(_ providerURL: String) async throws { try await session.authorize(providerURL: providerURL) }
+    func authorize(_ providerURL: String) async throws {
+        try await requireUserSession()
+        try await session.authorize(providerURL: providerURL)
+    }
 
     func beginAuthorization() async throws -> PendingAuthorization {
         let authorization = try await session.authorizationSession()
@@ -23,5 +35,17 @@ struct SessionGateway: ProximityGateway {
                 return .authorized { try await session.logIn(with: code, of: authorization).userName ?? "a user without a name" }
             }
         }
+    }
+}
+
+extension SessionGateway {
+    /// For whoever is logged in now.
+    ///
+    /// - Throws: `ProximityError.noUserSession`, what the vault throws
+    init(ofUserAt session: GatewaySession) async throws {
+        guard let user = try await session.user() else {
+            throw ProximityError.noUserSession(reason: GatewayError.userRequired.message)
+        }
+        self.init(session: session, logIn: user.loggedInAt)
     }
 }

@@ -18,17 +18,19 @@ extension Agent {
         }
         router.on("POST", "/v1/proximity/sharing", needs: .operate, .init(
             "Offer the session of the user who is logged in to devices nearby, over Bluetooth",
-            body: ["once": .boolean("until one was let in"), "seconds": .integer("for so long", in: 1...86_400)])
+            body: ["once": .boolean("until one was let in"), "seconds": .integer("for so long; 600 unless given", in: 1...86_400)])
         ) { request in
             let body = try RequestBody(request.body.isEmpty ? Array("{}".utf8) : request.body)
             let seconds = try body.integer("seconds", in: 1...86_400, default: 600)
             let isOnce = try body.bool("once", default: false)
-            try await self.nearby.share(
-                isOnce ? .once : .lasting(.seconds(seconds)), of: try await self.activeLink().session)
+            guard !isOnce || body["seconds"] == nil else { throw AgentError.badRequest(member: "seconds", fault: "does not go with once") }
+            try await self.share(isOnce ? .once : .lasting(.seconds(seconds)))
             return .json(["sharing": true])
         }
-        router.on("DELETE", "/v1/proximity/sharing", needs: .operate, .init("No longer offer the session")) { _ in
-            await self.nearby.stopSharing()
+        router.on("DELETE", "/v1/proximity/sharing", needs: .operate, .init(
+            "No longer offer the session; where the settings want it always, until the next log-in")
+        ) { request in
+            await self.nearby.stopSharing(by: .user("\(request.peer.uid)"))
             return .json(["sharing": false])
         }
         router.on("POST", "/v1/proximity/authorizations", needs: .operate, .init(
@@ -50,14 +52,15 @@ extension Agent {
             required: ["grant"])
         ) { request in
             let body = try RequestBody(request.body)
-            guard body["grant"]?.bool != nil else { throw AgentError.badRequest(member: "grant", fault: "is missing") }
-            let grant = try body.bool("grant", default: false)
+            let grant = try body.bool("grant")
             guard let id = Int(request.parameters["id"] ?? "") else {
                 throw AgentError.badRequest(member: "the number of the question", fault: "is no number")
             }
             let program = try body.optionalString("program")
-            try await self.nearby.desk.answer(
-                id, grant: grant, by: program.map { .program($0) } ?? .user("\(request.peer.uid)"))
+            // A program's name is its own claim; who runs it is not.
+            let user = "\(request.peer.uid)"
+            let source = program.map { ConsentSource.program("\(String(DisplayText.clean($0).prefix(32))) of user \(user)") }
+            try await self.nearby.desk.answer(id, grant: grant, by: source ?? .user(user))
             return .json(["id": .integer(Int64(id)), "granted": .bool(grant)])
         }
     }

@@ -24,8 +24,15 @@ struct RequestBody {
         try optional(member, "a string") { $0.string }
     }
 
-    func bool(_ member: String, default preset: Bool) throws(AgentError) -> Bool {
-        try optional(member, "true or false") { $0.bool } ?? preset
+    func bool(_ member: String, default preset: Bool) throws(AgentError) -> Bool { try optionalBool(member) ?? preset }
+
+    func bool(_ member: String) throws(AgentError) -> Bool {
+        guard let value = try optionalBool(member) else { throw .badRequest(member: member, fault: "is missing") }
+        return value
+    }
+
+    private func optionalBool(_ member: String) throws(AgentError) -> Bool? {
+        try optional(member, "true or false") { $0.bool }
     }
 
     func integer(_ member: String, in range: ClosedRange<Int64>, default preset: Int64) throws(AgentError) -> Int64 {

@@ -1,0 +1,99 @@
+import Foundation
+import Groundwork
+import Proximity
+import Testing
+
+@testable import Agent
+
+@Suite("When the session is offered")
+struct SharingKeeperTests {
+    @Test("always: from the beginning, after each log-in, and again when it ended by itself")
+    func always() {
+        var keeper = SharingKeeper(.always)
+        #expect(keeper.take(.ready) == [.offer])
+        #expect(keeper.take(.loggedIn) == [.endForFormerUser, .offer])
+        for end in [SharingEnd.done, .expired, .cancelled] { #expect(keeper.take(.ended(end)) == [.offer]) }
+        #expect(keeper.take(.due) == [.offer])
+        #expect(keeper.take(.loggedOut) == [.endForFormerUser])
+        #expect(keeper.take(.ended(.requested)) == [], "who ended it has said why")
+    }
+
+    @Test("always, but a person has ended it: not by itself any more, until the next log-in")
+    func unwanted() {
+        var keeper = SharingKeeper(.always)
+        #expect(keeper.take(.unwanted) == [])
+        for change in [SharingKeeper.Change.ended(.requested), .ended(.expired), .ready, .due] {
+            #expect(keeper.take(change) == [], "\(change)")
+        }
+        #expect(keeper.take(.loggedIn) == [.endForFormerUser, .offer])
+        #expect(keeper.take(.ready) == [.offer])
+    }
+
+    @Test("otherwise never by itself, but what somebody began ends with their log-in", arguments: [
+        ProximitySettings.Share.never, .button,
+    ])
+    func asked(policy: ProximitySettings.Share) {
+        var keeper = SharingKeeper(policy)
+        for change in [SharingKeeper.Change.ready, .due, .ended(.done), .ended(.expired), .unwanted] {
+            #expect(keeper.take(change) == [], "\(change)")
+        }
+        #expect(keeper.take(.loggedIn) == [.endForFormerUser])
+        #expect(keeper.take(.loggedOut) == [.endForFormerUser])
+    }
+
+    @Test("somebody's wish to end it counts, the agent's own end does not")
+    func wishes() {
+        #expect(SharingKeeper.Change(ProximityEvent.sharingEndRequested(by: .button)) == .unwanted)
+        #expect(SharingKeeper.Change(ProximityEvent.sharingEndRequested(by: .user("0"))) == .unwanted)
+        #expect(SharingKeeper.Change(ProximityEvent.sharingEndRequested(by: .agent)) == nil)
+        #expect(SharingKeeper.Change(ProximityEvent.sharingStopped(.requested)) == nil)
+    }
+
+    @Test("a trouble ends with the event that says so, and with no other", arguments: [
+        ("broker.failed", "broker.connected", true), ("proximity.sharing-failed", "proximity.sharing-started", true),
+        ("proximity.sharing-interrupted", "proximity.sharing-started", true),
+        ("proximity.sharing-interrupted", "proximity.sharing-stopped", true),
+        ("proximity.sharing-failed", "proximity.sharing-stopped", false),
+        ("proximity.button-fault", "proximity.button-recovered", true), ("proximity.button-fault", "broker.connected", false),
+        ("gateway.token-did-fail", "broker.connected", false),
+    ])
+    func troubles(trouble: String, event: String, ends: Bool) {
+        let date = Date(timeIntervalSince1970: 0)
+        #expect(AgentEvent(event, at: date).ends(AgentEvent(trouble, .trouble, at: date)) == ends)
+    }
+}
+
+@Suite("Taps of the button")
+struct LoneTapsTests {
+    private let timing = ButtonGestures.Timing()
+
+    /// Whether each press, with its begin and end in milliseconds, is a tap.
+    private func taps(_ presses: [(begin: Int, end: Int)], asked: (Int) -> Bool = { _ in false }) -> [Bool] {
+        var taps = LoneTaps(timing)
+        return presses.map { begin, end in
+            taps.pressed(at: .milliseconds(begin), isAsked: asked(begin))
+            return taps.released(at: .milliseconds(end), held: .milliseconds(end - begin), isAsked: asked(end))
+        }
+    }
+
+    @Test("a short press is one, a long one is not")
+    func short() {
+        #expect(taps([(0, 150), (2000, 2100)]) == [true, true])
+        #expect(taps([(0, 1499)]) == [true])
+        #expect(taps([(0, 1500)]) == [false])
+    }
+
+    @Test("the second of a pair is none: it ends sharing, and must not begin it again")
+    func pair() {
+        #expect(taps([(0, 100), (300, 400)]) == [true, false])
+        #expect(taps([(0, 100), (500, 600)]) == [true, false])
+        #expect(taps([(0, 100), (501, 600)]) == [true, true])
+    }
+
+    @Test("one that answers a question, or began or ended while one waited, is none")
+    func answers() {
+        #expect(taps([(0, 100)]) { _ in true } == [false])
+        #expect(taps([(0, 100)]) { $0 == 0 } == [false])
+        #expect(taps([(0, 100)]) { $0 == 100 } == [false])
+    }
+}
