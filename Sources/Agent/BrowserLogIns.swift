@@ -27,9 +27,11 @@ actor BrowserLogIns {
         return ["id": .string(id), "url": .string(provider.authURL), "provider": .string(provider.id)]
     }
 
-    /// - Parameter answer: where the browser was led to in the end: the redirect address, with `code` and `state`.
-    func end(_ id: String, answer: String) async throws -> UserStatus {
-        guard let index = begun.firstIndex(where: { $0.id == id }) else { throw AgentError.noSuchLogIn(String(id.prefix(32))) }
+    /// - Parameters:
+    ///   - answer: where the browser was led to in the end: the redirect address, with `code` and `state`.
+    ///   - active: of the gateway that is active now; nobody logs in at one that the board has left.
+    func end(_ id: String, answer: String, at active: GatewaySession) async throws -> UserStatus {
+        guard let index = begun.firstIndex(where: { $0.id == id && $0.session === active }) else { throw AgentError.noSuchLogIn(String(id.prefix(32))) }
         let logIn = begun[index]
         let code = try Self.code(in: answer)
         begun.remove(at: index)
@@ -41,7 +43,7 @@ actor BrowserLogIns {
     /// - Throws: ``AgentError/browserAnswerInvalid(reason:)``, also with what the gateway told the browser.
     static func code(in answer: String) throws(AgentError) -> AuthorizationCode {
         guard answer.utf8.count <= 4096 else { throw .browserAnswerInvalid(reason: "it is longer than 4096 bytes") }
-        guard let query = answer.split(separator: "?", maxSplits: 1).dropFirst().first?.prefix(while: { $0 != "#" }) else {
+        guard let query = answer.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first?.prefix(while: { $0 != "#" }) else {
             throw .browserAnswerInvalid(reason: "it has no query with code and state")
         }
         var values: [String: String] = [:]

@@ -49,7 +49,8 @@ extension Agent {
             body: ["answer": .string("the address, with code and state")], required: ["answer"], answer: Self.userSchema)
         ) { request in
             let answer = try RequestBody(request.body).string("answer")
-            return .json(try await self.browserLogIns.end(request.parameters["id"] ?? "", answer: answer).json(at: self.time.now))
+            return .json(try await self.browserLogIns.end(
+                request.parameters["id"] ?? "", answer: answer, at: try await self.activeLink().session).json(at: self.time.now))
         }
         router.on("POST", "/v1/logout", needs: .operate, .init(
             "Log out, at the gateway and then here",
@@ -80,15 +81,22 @@ extension Agent {
                 }
             }
             let logIn = Task {
+                // What was told before the end is read before the end: a cancelled reader still gets what waits for it.
+                func tellTheRest() async {
+                    telling.cancel()
+                    await telling.value
+                }
                 do {
                     let name = way == "qr"
                         ? try await nearby.logInByQRCode(at: session) { text in
                             continuation.yield(LocalEvent(name: "qr-code", data: try QRCode(text).json(of: text)))
                         }
                         : try await nearby.logInByBluetooth(at: session)
+                    await tellTheRest()
                     continuation.yield(LocalEvent(name: "logged-in", data: ["loggedIn": true, "userName": .string(name)]))
                     continuation.finish()
                 } catch {
+                    await tellTheRest()
                     continuation.finish(throwing: error)
                 }
             }

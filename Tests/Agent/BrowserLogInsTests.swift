@@ -1,0 +1,42 @@
+import Cryptography
+import Testing
+
+@testable import Agent
+@testable import Gateway
+
+@Suite("Where the browser was led to")
+struct BrowserLogInsTests {
+    @Test("holds code and state, whatever else is in it", arguments: [
+        ("https://app.example/done?code=c-1&state=s-1", "c-1", "s-1"), ("?state=s-1&code=c-1", "c-1", "s-1"),
+        ("latchkey://done?code=c%2D1&state=s+1#fragment?code=other", "c-1", "s 1"),
+        ("https://app.example/?x&code=a=b&state=&scope=openid%20msso", "a=b", ""), ("https://app.example/?code=T%C3%BCr&state=s", "Tür", "s"),
+    ])
+    func read(answer: String, code: String, state: String) throws {
+        let read = try BrowserLogIns.code(in: answer)
+        #expect(read.value == SecretBytes(utf8: code))
+        #expect(read.state == SecretBytes(utf8: state))
+    }
+
+    @Test("is refused where it says something else, and not shown", arguments: [
+        ("", "no query"), ("https://app.example/done", "no query"), ("https://app.example/#?code=s3cret", "no code"),
+        ("https://app.example/?code=s3cret", "no code, or no state"), ("https://app.example/?state=s3cret", "no code, or no state"),
+        ("https://app.example/?code=&state=s3cret", "no code"), ("https://app.example/?code=s3cret&code=b&state=c", "cannot be read"),
+        ("https://app.example/?code=s3cret%&state=c", "cannot be read"), ("https://app.example/?code=s3cret%2&state=c", "cannot be read"),
+        ("https://app.example/?code=s3cret%ZZ&state=c", "cannot be read"), ("https://app.example/?code=s3cret%FF&state=c", "cannot be read"),
+        ("https://app.example/?code=s3cret&state=" + String(repeating: "x", count: 4096), "longer than 4096 bytes"),
+    ])
+    func refused(answer: String, says: String) {
+        let error = #expect(throws: AgentError.self) { try BrowserLogIns.code(in: answer) }
+        #expect(error?.message.contains(says) == true)
+        #expect(error?.message.contains("s3cret") == false)
+        #expect(error?.remedy?.contains("latchkey login --browser") == true)
+    }
+
+    @Test("passes on what the gateway told the browser, fit to be shown")
+    func gatewayError() {
+        let error = #expect(throws: AgentError.self) {
+            try BrowserLogIns.code(in: "https://app.example/?error=access_denied&error_description=The+user%0A%1Bdenied&state=s")
+        }
+        #expect(error?.message.contains("the gateway said The user denied") == true)
+    }
+}
