@@ -26,6 +26,11 @@ struct ExitStatus: RawRepresentable, Equatable {
             (_, "agent.subscription-ended"): .temporary
         case (_, "local-api.cannot-listen"), (_, "local-api.already-running"), (_, "agent.state-directory"): .configuration
         case (_, "agent.bad-request"): .usage
+        // As `latchkey whoami` says it.
+        case (_, "gateway.user-required"): .failure
+        case (_, "proximity.login-in-progress"), (_, "proximity.sharing-in-progress"), (_, "proximity.not-authorized-in-time"),
+            (_, "proximity.no-peripheral-found"), (_, "proximity.timed-out"), (_, "proximity.interrupted"): .temporary
+        case (_, "proximity.user-declined"), (_, "proximity.authorization-failed"): .refused
         case ("http", _), (_, "messaging.outbox-full"), (_, "gateway.no-answer"), (_, "gateway.unexpected-answer"): .temporary
         case ("gateway", let code) where code.contains("configuration"): .configuration
         case ("gateway", let code) where code.contains("enrollment-url"): .input

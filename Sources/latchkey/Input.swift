@@ -12,9 +12,13 @@ enum Input {
 
     /// One line that a person typed, or a scanner.
     static func line() throws(InputError) -> String {
-        guard let line = readLine(), !line.isEmpty else { throw .unreadable(name: "standard input", reason: "it ended") }
+        guard let line = readLine() else { throw .unreadable(name: "standard input", reason: "it ended") }
+        guard !line.isEmpty else { throw .unreadable(name: "standard input", reason: "the line is empty") }
         return line
     }
+
+    /// Drops what was typed at a terminal and not read yet: an answer is one to what is asked now.
+    static func dropTyped() { tcflush(STDIN_FILENO, TCIFLUSH) }
 
     static func firstLine(of bytes: [UInt8]) -> String {
         String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)

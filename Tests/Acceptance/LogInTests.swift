@@ -19,6 +19,7 @@ struct LogInTests {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
             #expect(try await board.latchkey("whoami").status == 1)
+            #expect(try await board.latchkey("whoami", "--info").status == 1)
             #expect(try await logIn(board).status == 0)
             #expect(try await board.ask("whoami")["userName"] as? String == "alice")
             #expect(try await board.ask("whoami", "--info")["preferred_username"] as? String == "alice")
@@ -107,6 +108,52 @@ struct LogInTests {
                 throw error
             }
             try await other.tearDown()
+        }
+    }
+
+    @Test("by QR code is one at a time, and ends with the command that shows the code")
+    func oneAtATime() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            let first = try board.follow("login", "--qr")
+            _ = try await first.output.line(containing: #""event":"qr-code""#)
+            let second = try await board.latchkey("login", "--qr", "--json")
+            #expect(second.status == 75 && second.errors.contains("proximity.login-in-progress"))
+            try await first.stop(SIGKILL)
+            // The daemon hears of the end by itself, a moment later.
+            let third = try await self.showing(at: board)
+            try await third.stop(SIGKILL)
+        }
+    }
+
+    /// A log-in by QR code, as soon as none is in its way.
+    private func showing(at board: TestBoard) async throws -> RunningProgram {
+        let end = ContinuousClock.now + .seconds(20)
+        repeat {
+            let showing = try board.follow("login", "--qr")
+            do {
+                _ = try await showing.output.line(containing: #""event":"qr-code""#)
+                return showing
+            } catch {
+                #expect(showing.errors.text.contains("proximity.login-in-progress"))
+            }
+        } while ContinuousClock.now < end
+        throw Unexpected("a log-in by QR code goes on without its reader")
+    }
+
+    @Test("what is asked in the name of somebody who has logged out is not done in the name of the next")
+    func nextUser() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await logIn(board).status == 0)
+            let url = "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef"
+            let asking = try board.follow("authorize", url)
+            let id = try #require(try await question(at: board)["id"])
+            #expect(try await logIn(board, as: "bob", password: "bob-password").status == 0)
+            #expect(try await board.latchkey("consent", "grant", "\(id)").status == 0)
+            #expect(try await asking.ended(within: 20) != 0)
+            let record = try #require(try await board.ask("proximity", "audit")["records"] as? [[String: Any]]).last
+            #expect(record?["code"] as? String == "gateway.user-required")
         }
     }
 

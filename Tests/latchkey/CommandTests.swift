@@ -19,6 +19,8 @@ struct CommandTests {
         ("gateway.registration-withdrawn", 76), ("configuration.faults", 78), ("board.definition-absent", 78),
         ("vault.no-slot-opens", 78), ("agent.state-directory", 78), ("agent.bad-request", 64), ("agent.not-enrolled", 1),
         ("agent.subscription-ended", 75), ("messaging.invalid-topic", 65), ("messaging.payload-too-large", 65),
+        ("gateway.user-required", 1), ("gateway.user-credentials-invalid", 76), ("proximity.user-declined", 76),
+        ("proximity.login-in-progress", 75), ("proximity.not-authorized-in-time", 75), ("proximity.not-supported", 1),
         ("input.unreadable", 65), ("json.malformed", 65), ("something.else", 1),
     ])
     func exitStatus(code: String, status expected: Int32) {

@@ -42,17 +42,26 @@ struct Consent: AsyncParsableCommand {
 
         func run() async throws {
             Terminal.error("Waiting for devices that ask …")
-            try await Following(client: options.client, path: "/v1/events").run { event in
-                guard event.name == "proximity.consent-asked", let id = event.data["id"]?.integer else { return true }
-                Terminal.line("\(Consent.line(event.data))  Let it in? [y/N]")
-                guard let answer = readLine() else { return false }
-                do {
-                    try await Consent.answer(Int(id), ["y", "yes"].contains(answer.lowercased()), options)
-                } catch LocalAPIError.remote(_, "proximity.no-such-request", let message, _) {
-                    Terminal.error("latchkey: \(message)")
-                }
-                return true
+            for question in try await options.client.get("/v1/proximity/consents")["consents"]?.array ?? [] {
+                guard try await ask(question) else { return }
             }
+            try await Following(client: options.client, path: "/v1/events", isKnown: true).run { event in
+                event.name == "proximity.consent-asked" ? try await ask(event.data) : true
+            }
+        }
+
+        /// - Returns: whether anybody is left to be asked.
+        private func ask(_ question: JSON) async throws -> Bool {
+            guard let id = question["id"]?.integer else { return true }
+            Input.dropTyped()
+            Terminal.line("\(Consent.line(question))  Let it in? [y/N]")
+            guard let answer = readLine() else { return false }
+            do {
+                try await Consent.answer(Int(id), ["y", "yes"].contains(answer.lowercased()), options)
+            } catch LocalAPIError.remote(_, "proximity.no-such-request", let message, _) {
+                Terminal.error("latchkey: \(message)")
+            }
+            return true
         }
     }
 

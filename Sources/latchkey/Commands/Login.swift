@@ -59,6 +59,7 @@ struct Login: AsyncParsableCommand {
     }
 
     private func logInNearby() async throws {
+        var isLoggedIn = false
         for try await event in options.client.events("/v1/login/nearby", posting: ["by": .string(qr ? "qr" : "bluetooth")]) {
             if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
             switch event.name {
@@ -66,11 +67,13 @@ struct Login: AsyncParsableCommand {
                 if let picture { try Self.write(event.data, to: picture) }
                 if !options.json { try QRText.show(event.data["text"]?.string ?? "", light: light) }
             case "logged-in":
+                isLoggedIn = true
                 if !options.json { Terminal.line(Self.welcome(event.data)) }
             default:
                 if !options.json { Terminal.error(Terminal.standardError.shown(event.data["text"]?.string ?? event.name)) }
             }
         }
+        guard isLoggedIn else { throw LocalAPIError.noAnswer(reason: "the daemon ended the log-in without saying how") }
     }
 
     private static func write(_ code: JSON, to path: String) throws {

@@ -33,10 +33,16 @@ struct ProximityCommand: AsyncParsableCommand {
                 fields.add("bluetooth", [adapter?["adapter"]?.string, adapter?["address"]?.string,
                     adapter?["transport"]?.string.map { "through \($0)" }].compactMap(\.self).joined(separator: ", "))
             }
-            fields.add("sharing", report["sharing"]?.bool == true ? out.green("yes") : "no")
+            fields.add("sharing", Self.sharing(report, out))
             fields.add("policy", report["policy"]?.string)
             fields.add("waiting", "\(report["consents"]?.array?.count ?? 0)")
             return fields.text
+        }
+
+        private static func sharing(_ report: JSON, _ out: Terminal) -> String {
+            guard report["sharing"]?.bool == true else { return "no" }
+            guard report["onAir"]?.bool == true else { return out.yellow("interrupted, until Bluetooth is back") }
+            return out.green(report["term"] == "once" ? "yes, until one device was let in" : "yes")
         }
     }
 
