@@ -61,10 +61,11 @@ struct Login: AsyncParsableCommand {
     private func logInNearby() async throws {
         var isLoggedIn = false
         for try await event in options.client.events("/v1/login/nearby", posting: ["by": .string(qr ? "qr" : "bluetooth")]) {
+            // Before the event is shown: who reads it may want the file.
+            if event.name == "qr-code", let picture { try Self.write(event.data, to: picture) }
             if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
             switch event.name {
             case "qr-code":
-                if let picture { try Self.write(event.data, to: picture) }
                 if !options.json { try QRText.show(event.data["text"]?.string ?? "", light: light) }
             case "logged-in":
                 isLoggedIn = true
