@@ -55,6 +55,7 @@ struct ConfigurationTests {
         ("gateway.renew_days", "0", "14"),
         ("bluetooth.transport", "\"wifi\"", "\"kernel\""),
         ("bluetooth.adapter", "1", "\"hci1\""),
+        ("bluetooth.private", "\"on\"", "true"),
         ("proximity.share", "true", "\"button\""),
         ("proximity.share_minutes", "0", "30"),
         ("proximity.consent_seconds", "3600", "60"),

@@ -98,6 +98,7 @@ extension AgentConfiguration {
         root.table("bluetooth") { table in
             table.choice("transport", &bluetooth.transport, BluetoothChoice.Preference.allCases.map { ($0.rawValue, $0) })
             table.string("adapter", &bluetooth.adapter, .any)
+            table.flag("private", &bluetooth.isPrivate)
         }
         root.table("proximity") { table in
             table.choice("share", &proximity.share, ProximitySettings.Share.allCases.map { ($0.rawValue, $0) })

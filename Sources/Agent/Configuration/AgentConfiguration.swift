@@ -119,6 +119,8 @@ public struct BluetoothSettings: Sendable, Equatable {
     public var transport = BluetoothChoice.Preference.auto
     /// Such as `hci1`, or an address; empty: the first there is.
     public var adapter = ""
+    /// Whether to go by addresses that change (Bluetooth Core 5.4, Vol 3 Part C 10.7); the kernel's transport alone.
+    public var isPrivate = false
 }
 
 /// How this board lets others log in with its user's session, and how it logs in with theirs.

@@ -73,7 +73,8 @@ actor Nearby {
 
     private func radio() async -> any BluetoothTransport {
         let making = transport ?? Task { [bluetooth] in
-            await BluetoothChoice(preference: bluetooth.transport, adapter: bluetooth.adapter).makeTransport()
+            await BluetoothChoice(
+                preference: bluetooth.transport, adapter: bluetooth.adapter, isPrivate: bluetooth.isPrivate).makeTransport()
         }
         transport = making
         return await making.value

@@ -70,9 +70,15 @@ final class ATTChannel {
 
     func read() -> Descriptor.Reading {
         let reading = descriptor.read(limit: Self.limit)
-        // An empty packet looks like the end.
-        if case .ended(0) = reading, !descriptor.isHungUp { return .bytes([]) }
-        return reading
+        if case .bytes = reading { return reading }
+        guard descriptor.isHungUp else {
+            // An empty packet looks like the end.
+            if case .ended(0) = reading { return .bytes([]) }
+            return reading
+        }
+        // The kernel tells that the link has gone before it hands over what arrived last, such as a confirmation.
+        if case .bytes(let last) = descriptor.read(limit: Self.limit) { return .bytes(last) }
+        return .ended(0)
     }
 
     /// Whether the link has gone by itself.
