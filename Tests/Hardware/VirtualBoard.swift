@@ -20,6 +20,16 @@ enum VirtualBoard {
         }
     }()
 
+    /// The phone of `Phone`, as variables of a script; fetches its Bluetooth stack when it is not there.
+    static func phone() throws -> [String: String] {
+        let folder = project.appendingPathComponent("Tests/Hardware/Phone")
+        let prepared = try run(folder.appendingPathComponent("prepare"), [], environment: [:])
+        guard prepared.status == 0 else {
+            throw BoardEnded(status: prepared.status, output: prepared.output, errors: prepared.errors)
+        }
+        return ["PHONE": folder.path, "PYTHONPATH": prepared.output.trimmingCharacters(in: .whitespacesAndNewlines)]
+    }
+
     /// What a script left: its log as JSON values, in order.
     struct Log: Sendable {
         let lines: [JSON]
@@ -36,8 +46,14 @@ enum VirtualBoard {
 
     /// Runs a script of `Scripts` on a board that this boots, after those asked for before.
     ///
-    /// - Parameter definition: a file of `Boards`, without `.toml`, changed by `edit`.
-    static func log(of script: String, definition: String, edit: (String) -> String = { $0 }) async throws -> Log {
+    /// - Parameters:
+    ///   - definition: a file of `Boards`, without `.toml`, changed by `edit`.
+    ///   - controllers: of Bluetooth.
+    ///   - variables: more of the script's environment.
+    static func log(
+        of script: String, definition: String, controllers: Int = 0, environment variables: [String: String] = [:],
+        edit: (String) -> String = { $0 }
+    ) async throws -> Log {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hardware-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -46,10 +62,11 @@ enum VirtualBoard {
         try edit(String(contentsOf: shipped, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
 
         let arguments = [
-            "--controllers", "0", "--timeout", "300", "--env", "PROGRAMS", "--env", "DEFINITION", "--", "sh",
-            project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
+            "--controllers", "\(controllers)", "--timeout", "600", "--env", "PROGRAMS", "--env", "DEFINITION",
+        ] + variables.keys.flatMap { ["--env", $0] } + [
+            "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
         ]
-        let environment = ["PROGRAMS": programs.path, "DEFINITION": file.path]
+        let environment = variables.merging(["PROGRAMS": programs.path, "DEFINITION": file.path]) { own, _ in own }
         let ended = try await withCheckedThrowingContinuation { continuation in
             // It blocks for as long as the board runs.
             boards.async {
@@ -65,6 +82,11 @@ enum VirtualBoard {
     /// The emulated processor may pause in the middle of a bounce: a debounce time longer than such a pause.
     static func debouncing(_ definition: String, milliseconds: Int) -> String {
         definition.replacingOccurrences(of: "debounce-ms = 20", with: "debounce-ms = \(milliseconds)")
+    }
+
+    /// The lines alone, where nobody asks what the sensors measure.
+    static func withoutSensors(_ definition: String) -> String {
+        definition.range(of: "[[sensor]]").map { String(definition[..<$0.lowerBound]) } ?? definition
     }
 
     struct BoardEnded: Error, CustomStringConvertible {

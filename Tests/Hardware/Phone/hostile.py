@@ -13,6 +13,9 @@ from request import END, pieces
 #: Writes on their way before the next waits for the controller: as fast as it takes them.
 BURST = 16
 
+#: Bytes of a write that everybody takes: an attribute has 512 at most, and bluetoothd counts its handle among them.
+LARGEST = 510
+
 
 async def silence(central: Central) -> bytes | None:
     """Connects and says nothing, until the board hangs up."""
@@ -52,7 +55,7 @@ async def endless(central: Central) -> bytes | None:
     head = b'{"provider_url":"' + central.options.url.encode()
     written = 0
     try:
-        for number, piece in enumerate(pieces(head.ljust(1 << 20, b"x"), mtu - 3)):
+        for number, piece in enumerate(pieces(head.ljust(1 << 20, b"x"), min(mtu - 3, LARGEST))):
             await central.write(piece, completed=number % BURST == 0)
             written += len(piece)
             if not central.values.empty():

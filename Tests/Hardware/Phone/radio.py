@@ -24,5 +24,8 @@ async def radio(adapter: int, name: str) -> AsyncIterator[Device]:
     finally:
         for connection in list(device.connections.values()):
             await connection.disconnect()
+        # Nor do they forget, without being told, what they advertise.
+        if device.is_advertising:
+            await device.stop_advertising()
         await device.power_off()
         await transport.close()

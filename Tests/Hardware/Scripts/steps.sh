@@ -28,11 +28,11 @@ observe() { echo "{\"event\":\"observed\",\"name\":\"$1\",\"value\":$2}" >> "$lo
 until_true() {
     awaited=$1
     shift
-    tries=600
+    tries=${patience:-600}
     until "$@" > /dev/null; do
         tries=$((tries - 1))
         [ $tries -gt 0 ] || { echo "{\"event\":\"missed\",\"name\":\"$(echo "$awaited" | tr -d '"\134')\"}" >> "$log"; return 1; }
-        sleep 0.1
+        sleep "${pause:-0.1}"
     done
 }
 

@@ -1,0 +1,243 @@
+import Groundwork
+import Testing
+
+/// Two boards beside each other for each transport: a has the button and is logged in, b is let in by it.
+@Suite(
+    "Proximity login between two boards",
+    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .timeLimit(.minutes(16)))
+struct ProximityTests {
+    private static let runs = Dictionary(uniqueKeysWithValues: Transport.allCases.map { transport in
+        (transport, Task {
+            try await VirtualBoard.log(
+                of: "proximity", definition: "virtual-board", controllers: 2, environment: ["TRANSPORT": transport.rawValue]
+            ) { definition in
+                // Longer than the pauses of an emulated processor between bounces, shorter than a press.
+                VirtualBoard.debouncing(VirtualBoard.withoutSensors(definition), milliseconds: 60)
+            }
+        })
+    })
+
+    private func log(_ transport: Transport) async throws -> VirtualBoard.Log { try await #require(Self.runs[transport]).value }
+
+    private func during(_ step: String, _ transport: Transport) async throws -> [JSON] { try await log(transport).during(step) }
+
+    /// What was seen from outside, in order.
+    private func observed(_ name: String, in lines: [JSON]) -> [Int64] {
+        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap { $0["value"]?.integer }
+    }
+
+    private func events(of board: String, in lines: [JSON]) -> [JSON] { lines.filter { $0["board"]?.string == board } }
+
+    private func event(_ name: String, of board: String, in lines: [JSON]) throws -> JSON {
+        try #require(events(of: board, in: lines).last { $0["event"]?.string == name }, "no \(name) of board \(board)")
+    }
+
+    private func count(_ name: String, of board: String, in lines: [JSON]) -> Int {
+        events(of: board, in: lines).count { $0["event"]?.string == name }
+    }
+
+    /// The numbers of 8.6 that a board told, in order.
+    private func states(of board: String, in lines: [JSON]) -> [Int64] {
+        events(of: board, in: lines).compactMap { $0["state_android"]?.integer ?? $0["data"]?["state_android"]?.integer }
+    }
+
+    /// Those from the last of one number on: what failed before it, such as a connection that did not come about, is
+    /// the radio's business.
+    private func states(of board: String, since first: Int64, in lines: [JSON]) -> [Int64] {
+        let all = states(of: board, in: lines)
+        return Array(all.suffix(from: all.lastIndex(of: first) ?? all.endIndex))
+    }
+
+    /// The error that the command line of a step ended with.
+    private func error(in lines: [JSON]) throws -> String {
+        let codes = lines.compactMap { $0["error"]?["code"]?.string }
+        return try #require(codes.last)
+    }
+
+    /// One check of the step's doctor.
+    private func check(_ name: String, in lines: [JSON]) throws -> JSON {
+        let checks = lines.compactMap { $0["checks"]?.array }.last ?? []
+        return try #require(checks.first { $0["name"]?.string == name }, "the doctor told nothing of \(name)")
+    }
+
+    private func audit(_ transport: Transport) async throws -> [JSON] {
+        let records = try await during("end", transport).compactMap { $0["records"]?.array }
+        return try #require(records.last)
+    }
+
+    @Test("does all that the script waits for", arguments: Transport.allCases)
+    func complete(_ transport: Transport) async throws {
+        #expect(try await log(transport).missed == [])
+        #expect(try await log(transport).lines.filter { $0["event"]?.string == "unreadable" } == [])
+    }
+
+    @Test("is not offered before somebody is logged in (8.6: 103)", arguments: Transport.allCases)
+    func stranger(_ transport: Transport) async throws {
+        let stranger = try await during("stranger", transport)
+        #expect(observed("share", in: stranger) == [1])
+        #expect(try error(in: stranger) == "proximity.no-user-session")
+        #expect(states(of: "a", in: stranger) == [])
+    }
+
+    @Test("lets the other board in after a press, and the lab knows", arguments: Transport.allCases)
+    func granted(_ transport: Transport) async throws {
+        let shared = try await during("shared", transport)
+        #expect(observed("share", in: shared) == [0])
+        #expect(states(of: "a", in: shared) == [12])
+
+        let granted = try await during("granted", transport)
+        #expect(observed("login", in: granted) == [0])
+        #expect(observed("whoami", in: granted) == [0])
+        #expect(granted.last { $0["loggedInAt"] != nil }?["userName"]?.string == "alice")
+        let states = granted.compactMap { $0["state"] }
+        let lab = try #require(states.last)
+        let board = lab["devices"]?.array?.first { $0["name"]?.string == "board b" }
+        #expect(board?["user"]?.string == "alice")
+        #expect(board?["logged_in"]?.array == ["alice"])
+        let texts = (lab["events"]?.array ?? []).compactMap { $0["text"]?.string }
+        #expect(texts.contains("alice authorized a log-in from board a"))
+        #expect(texts.contains("alice registered board b"))
+    }
+
+    @Test("tells each step on both sides, in order and by its number (8.6)", arguments: Transport.allCases)
+    func states(_ transport: Transport) async throws {
+        let granted = try await during("granted", transport)
+        let login: [Int64] = [0, 2, 1, 3, 5, 6, 7, 4, 8]
+        #expect(states(of: "b", since: 0, in: granted) == login)
+        #expect(states(of: "login", since: 0, in: granted) == login)
+        #expect(events(of: "login", in: granted).last?["event"]?.string == "logged-in")
+        #expect(states(of: "a", since: 10, in: granted) == [10, 14, 15, 11])
+        #expect(try event("proximity.session-notified", of: "a", in: granted)["answer"]?.string == "0")
+        #expect(try event("proximity.consent-asked", of: "a", in: granted)["name"]?.string == "board b")
+    }
+
+    @Test("blinks while somebody waits for consent, and only then", arguments: Transport.allCases)
+    func light(_ transport: Transport) async throws {
+        let changes = observed("led-changes", in: try await during("granted", transport))
+        // The script leaves off at the fourth.
+        #expect(changes == [0, 4])
+    }
+
+    @Test("refuses by a long press, and says so", arguments: Transport.allCases)
+    func refused(_ transport: Transport) async throws {
+        let refused = try await during("refused", transport)
+        #expect(observed("login", in: refused) == [1])
+        #expect(try error(in: refused) == "proximity.user-declined")
+        #expect(states(of: "b", since: 0, in: refused) == [0, 2, 1, 3, 5, 6, 7, 4, 9])
+        #expect(try event("proximity.login-failed", of: "b", in: refused)["error_android"]?.integer == 121)
+        let verdict = try event("proximity.session-not-authorized", of: "a", in: refused)
+        #expect(verdict["code"]?.string == "proximity.user-declined")
+        #expect(verdict["error_android"]?.integer == 121)
+        #expect(verdict["error_ios"]?.integer == 650_012)
+        #expect(try event("proximity.session-notified", of: "a", in: refused)["answer"]?.string == "2")
+    }
+
+    @Test("refuses when nobody answers in time; a press before the question is no answer", arguments: Transport.allCases)
+    func silent(_ transport: Transport) async throws {
+        let silent = try await during("silent", transport)
+        #expect(count("button.released", of: "a", in: silent) == 1)
+        #expect(try event("proximity.consent-answered", of: "a", in: silent)["decision"]?.string == "timed-out")
+        #expect(observed("login", in: silent) == [1])
+        #expect(try error(in: silent) == "proximity.user-declined")
+    }
+
+    @Test("takes a press on a bouncing button for one", arguments: Transport.allCases)
+    func bouncing(_ transport: Transport) async throws {
+        let bouncing = try await during("bouncing", transport)
+        #expect(count("button.pressed", of: "a", in: bouncing) == 1)
+        #expect(try event("proximity.consent-answered", of: "a", in: bouncing)["decision"]?.string == "granted")
+        #expect(observed("login", in: bouncing) == [0])
+        #expect(count("proximity.sharing-stopped", of: "a", in: bouncing) == 0)
+    }
+
+    @Test("ends sharing by a double press, which begins nothing anew", arguments: Transport.allCases)
+    func doubled(_ transport: Transport) async throws {
+        let doubled = try await during("doubled", transport)
+        #expect(count("button.pressed", of: "a", in: doubled) == 2)
+        #expect(try event("proximity.consent-answered", of: "a", in: doubled)["decision"]?.string == "sharing-ended")
+        #expect(observed("login", in: doubled) == [1])
+        #expect(try error(in: doubled) == "proximity.user-declined")
+        #expect(states(of: "a", in: doubled).contains(13))
+        #expect(doubled.last { $0["policy"] != nil }?["sharing"]?.bool == false)
+    }
+
+    @Test("ends sharing by a double press also when nobody waits", arguments: Transport.allCases)
+    func unasked(_ transport: Transport) async throws {
+        let unasked = try await during("unasked", transport)
+        #expect(count("button.released", of: "a", in: unasked) == 2)
+        #expect(states(of: "a", in: unasked) == [12, 13])
+        #expect(unasked.last { $0["policy"] != nil }?["sharing"]?.bool == false)
+    }
+
+    @Test("keeps a record of everybody who asked", arguments: Transport.allCases)
+    func audit(of transport: Transport) async throws {
+        let records = try await audit(transport)
+        let decisions = records.map { $0["decision"]?.string }
+        let logins = transport == .kernel ? 3 : 0
+        #expect(decisions == ["granted", "refused", "timed-out"] + Array(repeating: "granted", count: 1 + logins)
+            + ["sharing-ended"] + (transport == .bluez ? ["granted"] : []))
+        for record in records {
+            let isGranted = record["decision"]?.string == "granted"
+            #expect(record["outcome"]?.string == (isGranted ? "authorized" : "refused"))
+            #expect(record["by"]?.string == (record["decision"]?.string == "timed-out" ? nil : "button"))
+            #expect(record["name"]?.string == "board b")
+            #expect(record["way"]?.string == "ble")
+        }
+    }
+
+    @Test("is offered again once Bluetooth is back", arguments: Transport.allCases)
+    func returned(_ transport: Transport) async throws {
+        let gone = try await during("gone", transport)
+        let interruption = try event("proximity.sharing-interrupted", of: "a", in: gone)
+        #expect(interruption["state_ios"]?.integer == -1)
+        #expect(interruption["error_android"]?.integer == 100)
+        let bluetooth = try check("bluetooth", in: gone)
+        #expect(bluetooth["verdict"]?.string == "fail")
+        #expect(bluetooth["message"]?.string == (transport == .kernel
+            ? "there is no Bluetooth adapter hci2" : "bluetoothd does not answer on the system bus"))
+        #expect(bluetooth["remedy"]?.string?.contains(transport == .kernel ? "plug one in" : "start bluetooth.service") == true)
+
+        let returned = try await during("returned", transport)
+        #expect(states(of: "a", in: returned).first == 12)
+        guard transport == .bluez else { return }
+        #expect(observed("login", in: returned) == [0])
+        #expect(observed("whoami", in: returned) == [0])
+    }
+
+    @Test("has the doctor tell what is in the way, and what to do", arguments: Transport.allCases)
+    func doctor(_ transport: Transport) async throws {
+        let blocked = try check("bluetooth", in: try await during("blocked", transport))
+        #expect(blocked["verdict"]?.string == "fail")
+        #expect(blocked["message"]?.string == "Bluetooth adapter hci0 is blocked by rfkill")
+        #expect(blocked["remedy"]?.string == "rfkill unblock bluetooth")
+
+        let bare = try await during("bare", transport)
+        #expect(try check("bluetooth", in: bare)["verdict"]?.string == "pass")
+        let consent = try check("consent", in: bare)
+        #expect(consent["verdict"]?.string == "fail")
+        #expect(consent["message"]?.string == "this board shares after a press of its button, and has none")
+        #expect(consent["remedy"]?.string?.contains("name a button in the board definition") == true)
+    }
+
+    @Test("has the doctor tell of a missing permission, without bluetoothd")
+    func unprivileged() async throws {
+        let bluetooth = try check("bluetooth", in: try await during("unprivileged", .kernel))
+        #expect(bluetooth["verdict"]?.string == "fail")
+        #expect(bluetooth["message"]?.string?.hasPrefix("no permission to") == true)
+        #expect(bluetooth["remedy"]?.string?.contains("CAP_NET_ADMIN") == true)
+    }
+
+    @Test("logs in five times in a row, and needs no more memory for it")
+    func five() async throws {
+        let kernel = try await log(.kernel)
+        for step in ["granted", "bouncing", "third", "fourth", "fifth"] {
+            #expect(observed("login", in: kernel.during(step)) == [0], "\(step)")
+            #expect(observed("logout", in: kernel.during(step)) == [0], "\(step)")
+        }
+        let resident = observed("resident-kb", in: kernel.lines)
+        #expect(resident.count == 2)
+        let growth = try #require(resident.last) - #require(resident.first)
+        #expect(growth <= 3 * 1024, "\(resident)")
+    }
+}

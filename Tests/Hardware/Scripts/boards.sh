@@ -1,0 +1,119 @@
+# Read by the scripts beside it, after steps.sh: two boards and a lab in one virtual board, board a with the button and the
+# LED. TRANSPORT is kernel or bluez.
+# shellcheck shell=sh disable=SC2034,SC2154 # names that those scripts read and set
+
+# Several programs share the emulated processor: looking often would keep them from what is waited for.
+pause=0.3
+patience=200
+admin=http://127.0.0.1:8480/api
+button=$(board line button)
+led=$(board line led)
+
+# Runs a board: its name, adapter, definition, then a command that the agent is run by, if any.
+start_board() {
+    name=$1 adapter=$2 parts=$3
+    shift 3
+    [ -d "/run/$name" ] || mkdir -m 700 "/run/$name" "/run/$name/state"
+    cat > "/run/$name/latchkey.toml" <<END
+[agent]
+state_directory = "/run/$name/state"
+[vault]
+slot = "development-key-file"
+[api]
+socket = "/run/$name/api.sock"
+[board]
+definition = "$parts"
+[gateway]
+device_name = "board $name"
+[bluetooth]
+transport = "$TRANSPORT"
+adapter = "$adapter"
+[proximity]
+share = "button"
+consent_seconds = 10
+requests_per_minute = 60
+END
+    "$@" "$PROGRAMS/latchkey" run --config "/run/$name/latchkey.toml" 2> "/run/$name.err" &
+    running=$!
+    until_true "board $name" grep -q ready "/run/$name.err" || give_up
+}
+# The command line of a board: its name, a subcommand.
+on() {
+    board=$1
+    shift
+    "$PROGRAMS/latchkey" "$@" --json --socket "/run/$board/api.sock"
+}
+# Notes what a subcommand prints, errors too, and its exit status.
+ask() {
+    on "$@" >> "$log" 2>&1
+    observe "$2" $?
+}
+# Notes what a board tells of itself from now on, with its name.
+follow() { on "$1" status --follow | sed -u "s/^{/{\"board\":\"$1\",/" >> "$log" & }
+# Waits for an event: of which board, its name.
+await_event() { await "^{\"board\":\"$1\".*\"event\":\"$2\""; }
+# Notes what the lab knows: its devices, and who is logged in where.
+ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
+enroll() {
+    curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+    on "$1" enroll --no-register - < /run/url > "/run/$1.enrolled"
+    observe "enroll-$1" $?
+}
+give_up() {
+    tail -n 15 /run/*.err >&2
+    exit 1
+}
+
+# Board b asks to be let in.
+begin_login() { on b login --ble > /run/login.out 2>&1 & login=$!; }
+end_login() {
+    wait "$login"
+    status=$?
+    sed 's/^{/{"board":"login",/' /run/login.out >> "$log"
+    observe login $status
+}
+log_out() { on b logout > /dev/null; observe logout $?; }
+# Drives the button by one process, which keeps the times: a level and for how many milliseconds, again and again.
+drive() {
+    perl -e 'my $pull = shift; while (defined(my $level = shift)) {
+        open my $file, ">", $pull; print $file $level ? "pull-up" : "pull-down"; close $file;
+        select undef, undef, undef, shift() / 1000 }' "$button/pull" "$@"
+}
+released_twice() { [ "$(tail -n "+$((seen + 1))" "$log" | grep -c '"button.released"')" -ge 2 ]; }
+press() { drive 0 150 1 0; }
+# A whole log-in by a short press.
+let_in() {
+    begin_login
+    await_event a proximity.consent-asked
+    press
+    end_login
+}
+
+# Tenths of a second since the board was started.
+tenths() {
+    read -r now _ < /proc/uptime
+    now=${now%?}
+    now=${now%.*}${now#*.}
+}
+# How often the LED changes, up to four times: in how many tenths of a second at most. Starts no process, which takes too
+# long here.
+watch_led() {
+    changes=0
+    read -r before < "$led/value"
+    tenths
+    end=$((now + $1))
+    while [ $changes -lt 4 ] && [ "$now" -lt $end ]; do
+        read -r level < "$led/value"
+        [ "$level" = "$before" ] || changes=$((changes + 1))
+        before=$level
+        tenths
+    done
+    observe led-changes $changes
+}
+resident() { observe resident-kb "$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$a/status")"; }
+# Blocks the adapter of board a by software, or lets it go: 1 or 0.
+block() {
+    for switch in /sys/class/rfkill/rfkill*; do
+        [ "$(cat "$switch/name")" != "$adapter_a" ] || echo "$1" > "$switch/soft"
+    done
+}

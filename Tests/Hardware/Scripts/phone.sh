@@ -1,0 +1,150 @@
+#!/bin/sh
+# Lets phones, which have a Bluetooth stack of their own, log in by the agent and the agent log in by them.
+# shellcheck source-path=SCRIPTDIR source=phones.sh
+. "${0%/*}/phones.sh"
+start_programs
+
+step enrolled
+"$PROGRAMS/latchkey" status --follow --json >> "$log" &
+curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+ask enroll - < /run/url
+await '"broker.connected"' || give_up
+await_phone '"phone":"peripheral","event":"started"'
+
+# An Android phone has no descriptor to subscribe with: bluetoothd hears nothing from it, and the gateway is asked.
+step by-android
+start_login
+authorize
+echo 'go 0' > /run/decisions
+end_login
+ask whoami
+ask logout
+echo stop > /run/decisions
+start_phone peripheral I 3 /run/answers
+start_phone central A 1 /run/orders
+await_phone '"started".*"kind":"I"'
+
+step by-declining-iphone
+start_login
+echo 'go 1' > /run/answers
+end_login
+
+step by-iphone
+start_login
+authorize
+echo 'go 0' > /run/answers
+end_login
+ask whoami
+ask logout
+echo stop > /run/answers
+
+step alice
+echo alice-password | "$PROGRAMS/latchkey" login --user alice --password-stdin --json >> "$log" 2>&1
+observe login $?
+client=$(curl -sS $admin/state | sed 's/.*"clients":\["\([^"]*\)".*/\1/')
+begin="$gateway/auth/oauth/v2/authorize?client_id=$client&response_type=code&display=social_login&scope=openid"
+# shellcheck disable=SC2046 # one word each
+curl -sSk $(for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "$begin"; done) \
+    | grep -o "$gateway/auth/device/authorization/[0-9a-f]*\"" | tr -d '"' > /run/urls
+ask share --for 10m
+await '"proximity.sharing-started"' || give_up
+await_phone '"phone":"central","event":"ready"'
+
+step android
+next_url
+order "--kind A --name 'Küchenfenster №5 ☕'"
+await_question
+ask consent grant "$question"
+await_answer
+
+step silent-android
+next_url
+order "--kind A --no-subscription --name Silent"
+let_in
+await '"proximity.session-\(not-\)*notified"'
+echo "{\"event\":\"polled\",\"answer\":$(curl -sSk "$url/poll")}" >> "$log"
+await_end
+
+step iphone
+next_url
+order "--kind I --name iPhone"
+await_question
+press
+await_answer
+
+step nameless
+next_url
+order "--kind I"
+let_in
+await_answer
+weigh
+
+# Nobody is asked: the phone leaves before it has said what it wants.
+step leaving
+next_url
+order --mode leave:seen,leave:connected,leave:discovered,leave:begun,leave:unfinished
+await_end 5
+
+# The question is withdrawn, or not even asked; the next one is answered.
+step withdrawn
+order --mode leave:written
+await '"proximity.session-not-authorized"'
+await_end
+
+step returned
+order --mode leave:answered
+let_in
+await '"proximity.session-authorized"'
+await_end
+
+step unreadable
+next_url
+order --mode invalid-text,invalid-document
+await_end 2
+
+step foreign
+mine=$url
+url=https://gateway.example:8443/auth/device/authorization/1234
+order --mode whole
+await_end
+
+step flood
+order --mode flood
+await_end
+
+step endless
+url=$mine
+order --mode endless
+await_end
+
+step noise
+order --mode noise
+await_end
+
+# What was authorised once is not authorised again.
+step replay
+order --mode replay
+let_in
+await_end
+
+# Nobody has to bear this for longer than half a minute; once is enough.
+if [ "$TRANSPORT" = kernel ]; then
+    step silence
+    next_url
+    order --mode silence
+    await_end
+fi
+
+step after
+next_url
+order --kind I
+let_in
+await_answer
+weigh
+ask_lab
+
+step ended
+echo stop > /run/orders
+kill $agent
+wait $agent
+observe agent $?

@@ -1,0 +1,113 @@
+# Read by phone.sh: gives orders to phones, and waits for what they and the agent do.
+# shellcheck shell=sh source-path=SCRIPTDIR source=steps.sh
+. "${0%/*}/steps.sh"
+TRANSPORT=${TRANSPORT:?kernel or bluez}
+PHONE=${PHONE:?the folder of phone.py}
+state=/run/agent
+export LATCHKEY_SOCKET=$state/api.sock
+admin=http://127.0.0.1:8480/api
+# shellcheck disable=SC2034 # phone.sh uses it
+gateway=https://localhost:8443
+
+# Notes what a subcommand prints and its exit status.
+ask() {
+    "$PROGRAMS/latchkey" "$@" --json >> "$log" 2>&1
+    observe "$1" $?
+}
+# Notes what the lab knows of those who want to log in and of those who did.
+ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
+# Nothing else can succeed: says what the programs said last.
+give_up() {
+    tail -n 15 /run/*.err >&2
+    exit 1
+}
+# Runs a phone in the background: its role, its kind, the controller, its FIFO.
+start_phone() {
+    /usr/bin/python3 -S "$PHONE/phone.py" "$1" --kind "$2" --adapter "$3" --orders "$4" --patience 60 \
+        --service 980c2f36-bde3-11e4-8dfc-aa07a5b093db --characteristic 980c34cc-bde3-11e4-8dfc-aa07a5b093db \
+        >> "$log" 2>> /run/phone.err &
+}
+# Waits until the phone can be ordered about: a pattern for what it notes then.
+await_phone() { until_true "a phone: $1" grep -q "$1" "$log" || give_up; }
+# The next log-in that waits for somebody to authorise it.
+next_url() {
+    taken=$((${taken:-0} + 1))
+    url=$(sed -n "${taken}p" /run/urls)
+}
+# The central makes exchanges with the URL: its options.
+order() {
+    echo "{\"event\":\"ordered\",\"url\":\"$url\",\"ms\":$(sed 's/\([0-9]*\)\.\([0-9]*\).*/\1\20/' /proc/uptime)}" >> "$log"
+    echo "--url $url $*" > /run/orders
+}
+# How many lines of a pattern the log has since the beginning of the step.
+logged() { tail -n "+$((seen + 1))" "$log" | grep -c -- "$1"; }
+# Waits until the phone has ended so many exchanges and is gone for the agent too.
+# shellcheck disable=SC2120 # phone.sh passes it
+await_end() { until_true "the end of ${1:-1}" has_ended "${1:-1}"; }
+has_ended() {
+    [ "$(logged '"phone":"central","event":"ended"')" -ge "$1" ] &&
+        [ "$(logged '"proximity.central-connected"')" -eq "$(logged '"proximity.central-disconnected"')" ]
+}
+# Waits until the phone has been told, and is gone.
+# shellcheck disable=SC2119
+await_answer() { await '"proximity.session-\(not-\)*notified"' && await_end; }
+# Waits until somebody is asked.
+await_question() {
+    await '"proximity.consent-asked"' || return
+    question=$(tail -n "+$((seen + 1))" "$log" | grep '"proximity.consent-asked"' | sed -n '$s/.*"id":\([0-9]*\).*/\1/p')
+}
+grant() { curl -sS --unix-socket $LATCHKEY_SOCKET --json '{"grant":true}' "http://latchkey/v1/proximity/consents/$question" > /run/grant.out; }
+# Somebody is asked, and gives consent.
+let_in() { await_question && grant; }
+# A short press. A process of its own for each edge would make it a long one where the machine is busy.
+press() {
+    line=$(board line button)
+    echo pull-down > "$line/pull"
+    sleep 0.2
+    echo pull-up > "$line/pull"
+}
+# The agent logs in by a phone. Waits until that has the request.
+start_login() {
+    "$PROGRAMS/latchkey" login --ble --json > /run/login.out 2>&1 &
+    login=$!
+    await '"phone":"peripheral","event":"request"'
+}
+# Waits for its end.
+end_login() {
+    wait "$login"
+    observe login $?
+}
+# The lab has the request authorised that the phone received.
+authorize() {
+    "$PROGRAMS/latchkey-lab" logins authorize --user alice \
+        "$(tail -n "+$((seen + 1))" "$log" | sed -n 's/.*"provider_url":"\([^"]*\)".*/\1/p')" > /run/authorize.out
+    observe authorize $?
+}
+# Starts a phone, the lab and the agent, and waits until they are ready.
+start_programs() {
+    mkdir -m 700 $state $state/state
+    cat > $state/latchkey.toml <<END
+[agent]
+state_directory = "$state/state"
+[vault]
+slot = "development-key-file"
+[api]
+socket = "$LATCHKEY_SOCKET"
+[board]
+definition = "$DEFINITION"
+[bluetooth]
+transport = "$TRANSPORT"
+adapter = "hci0"
+[proximity]
+requests_per_minute = 60
+END
+    start_phone peripheral A 2 /run/decisions
+    "$PROGRAMS/latchkey-lab" run --authorization-life 900 --code-life 900 > /run/lab.out 2> /run/lab.err &
+    [ "$TRANSPORT" = kernel ] || board bluetoothd
+    "$PROGRAMS/latchkey" run --config $state/latchkey.toml > /run/agent.out 2> /run/agent.err &
+    agent=$!
+    until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
+    until_true 'the agent' grep -q ready /run/agent.err || give_up
+}
+# Notes the memory the agent has in use, in KiB.
+weigh() { observe memory "$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$agent/status")"; }

@@ -1,0 +1,136 @@
+#!/bin/sh
+# One board lets another one in, over the kernel's own Bluetooth: board a has the button and the LED, board b wants to
+# log in. TRANSPORT is kernel or bluez.
+# shellcheck source-path=SCRIPTDIR source=steps.sh
+. "${0%/*}/steps.sh"
+TRANSPORT=${TRANSPORT:?kernel or bluez}
+DEFINITION=${DEFINITION:?a board definition with a button and an LED}
+# shellcheck source=boards.sh
+. "${0%/*}/boards.sh"
+
+adapter_a=hci0
+[ "$TRANSPORT" = kernel ] || board bluetoothd
+echo 'title = "Bare board"' > /run/bare.toml
+"$PROGRAMS/latchkey-lab" run > /run/lab.out 2> /run/lab.err &
+start_board a $adapter_a "$DEFINITION"
+a=$running
+start_board b hci1 /run/bare.toml
+until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
+follow a
+follow b
+await '"board":"a".*"uptime"'
+await '"board":"b".*"uptime"'
+
+step enrolled
+enroll a
+enroll b
+
+step stranger
+ask a share
+
+step shared
+echo alice-password | on a login --user alice --password-stdin >> "$log"
+observe login $?
+await_event a broker.connected
+ask a share
+await_event a proximity.sharing-started
+
+step granted
+watch_led 20
+begin_login
+await_event a proximity.consent-asked || give_up
+watch_led 50
+press
+end_login
+await_event a proximity.central-disconnected
+ask b whoami
+ask_lab
+resident
+log_out
+
+step refused
+begin_login
+await_event a proximity.consent-asked
+board press button 1800
+end_login
+
+# The press before the question says nothing.
+step silent
+press
+await_event a button.released
+begin_login
+end_login
+
+step bouncing
+begin_login
+await_event a proximity.consent-asked
+drive 0 5 1 5 0 5 1 5 0 150 1 5 0 5 1 5 0 5 1 0
+end_login
+log_out
+
+if [ "$TRANSPORT" = kernel ]; then
+    for time in third fourth fifth; do
+        step $time
+        let_in
+        log_out
+    done
+    resident
+fi
+
+step doubled
+begin_login
+await_event a proximity.consent-asked
+drive 0 120 1 120 0 120 1 0
+end_login
+await_event a proximity.sharing-stopped
+ask a proximity
+
+# Nobody waits: the end comes before the button is up again.
+step unasked
+ask a share
+drive 0 120 1 120 0 120 1 0
+await_event a proximity.sharing-stopped
+until_true 'the second release' released_twice
+ask a proximity
+
+step blocked
+block 1
+ask a doctor
+block 0
+
+step bare
+ask b doctor
+
+step gone
+if [ "$TRANSPORT" = bluez ]; then
+    ask a share
+    kill -9 "$(pidof bluetoothd)"
+else
+    kill $a
+    wait $a
+    board adapter add
+    start_board a hci2 "$DEFINITION"
+    follow a
+    await '"board":"a".*"uptime"'
+    ask a share
+    board adapter remove
+fi
+await_event a proximity.sharing-interrupted
+ask a doctor
+
+step returned
+if [ "$TRANSPORT" = bluez ]; then board bluetoothd; else board adapter add; fi
+await_event a proximity.sharing-started
+if [ "$TRANSPORT" = bluez ]; then
+    let_in
+    ask b whoami
+fi
+
+step unprivileged
+if [ "$TRANSPORT" = kernel ]; then
+    start_board c hci0 /run/bare.toml setpriv --bounding-set=-all --inh-caps=-all
+    ask c doctor
+fi
+
+step end
+ask a proximity audit
