@@ -160,7 +160,7 @@ struct PhoneTests {
     func declined(_ transport: Transport) async throws {
         let login = try await during("by-declining-iphone", transport)
         #expect(login.phone("sent").map { $0["value"]?.string } == ["1"])
-        #expect(login.observed("login") == [1])
+        #expect(login.observed("login") == [76])
         let failure = try #require(login.events("proximity.login-failed").first)
         #expect(failure["code"]?.string == "proximity.authorization-failed")
         #expect(failure["error_android"]?.integer == 121)

@@ -122,7 +122,7 @@ struct ProximityTests {
     @Test("refuses by a long press, and says so", arguments: Transport.allCases)
     func refused(_ transport: Transport) async throws {
         let refused = try await during("refused", transport)
-        #expect(observed("login", in: refused) == [1])
+        #expect(observed("login", in: refused) == [76])
         #expect(try error(in: refused) == "proximity.user-declined")
         #expect(states(of: "b", since: 0, in: refused) == [0, 2, 1, 3, 5, 6, 7, 4, 9])
         #expect(try event("proximity.login-failed", of: "b", in: refused)["error_android"]?.integer == 121)
@@ -138,7 +138,7 @@ struct ProximityTests {
         let silent = try await during("silent", transport)
         #expect(count("button.released", of: "a", in: silent) == 1)
         #expect(try event("proximity.consent-answered", of: "a", in: silent)["decision"]?.string == "timed-out")
-        #expect(observed("login", in: silent) == [1])
+        #expect(observed("login", in: silent) == [76])
         #expect(try error(in: silent) == "proximity.user-declined")
     }
 
@@ -156,7 +156,7 @@ struct ProximityTests {
         let doubled = try await during("doubled", transport)
         #expect(count("button.pressed", of: "a", in: doubled) == 2)
         #expect(try event("proximity.consent-answered", of: "a", in: doubled)["decision"]?.string == "sharing-ended")
-        #expect(observed("login", in: doubled) == [1])
+        #expect(observed("login", in: doubled) == [76])
         #expect(try error(in: doubled) == "proximity.user-declined")
         #expect(states(of: "a", in: doubled).contains(13))
         #expect(doubled.last { $0["policy"] != nil }?["sharing"]?.bool == false)
