@@ -235,9 +235,9 @@ struct ProximityTests {
             #expect(observed("login", in: kernel.during(step)) == [0], "\(step)")
             #expect(observed("logout", in: kernel.during(step)) == [0], "\(step)")
         }
-        let resident = observed("resident-kb", in: kernel.lines)
-        #expect(resident.count == 2)
-        let growth = try #require(resident.last) - #require(resident.first)
-        #expect(growth <= 3 * 1024, "\(resident)")
+        let own = observed("own-kb", in: kernel.lines)
+        #expect(own.count == 2)
+        let growth = try #require(own.last) - #require(own.first)
+        #expect(growth <= 3 * 1024, "\(own)")
     }
 }

@@ -53,7 +53,9 @@ extension BlueZ {
         guard let ended = serving else { return }
         ended.pokes.finish()
         ended.tending.cancel()
-        if let adapter = ended.adapter { await withdraw(from: adapter) }
+        // What is being registered just now has to be taken back too, and its adapter may not have been known before.
+        await ended.tending.value
+        if let adapter = serving?.adapter ?? ended.adapter { await withdraw(from: adapter) }
         for path in ended.centrals.keys { await hangUp(path) }
         serving = nil
         await endPairing()

@@ -110,7 +110,7 @@ watch_led() {
     done
     observe led-changes $changes
 }
-resident() { observe resident-kb "$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$a/status")"; }
+own_memory() { observe own-kb "$(awk '$1 == "RssAnon:" { print $2 }' "/proc/$a/status")"; }
 # Blocks the adapter of board a by software, or lets it go: 1 or 0.
 block() {
     for switch in /sys/class/rfkill/rfkill*; do

@@ -41,7 +41,7 @@ end_serving
 step legacy
 serve
 disallow sc
-login --seconds 20
+login --seconds 60
 end_serving
 
 # From here on the address is another one.

@@ -109,5 +109,5 @@ END
     until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
     until_true 'the agent' grep -q ready /run/agent.err || give_up
 }
-# Notes the memory the agent has in use, in KiB.
-weigh() { observe memory "$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$agent/status")"; }
+# Notes the memory of its own the agent has, in KiB: pages of its program come in as they are first used.
+weigh() { observe memory "$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$agent/status")"; }

@@ -45,7 +45,7 @@ end_login
 await_event a proximity.central-disconnected
 ask b whoami
 ask_lab
-resident
+own_memory
 log_out
 
 step refused
@@ -74,7 +74,7 @@ if [ "$TRANSPORT" = kernel ]; then
         let_in
         log_out
     done
-    resident
+    own_memory
 fi
 
 step doubled
