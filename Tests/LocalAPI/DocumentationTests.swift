@@ -27,7 +27,7 @@ struct DocumentationTests {
         let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: router)
         try server.listen()
         let running = Task { try await server.run() }
-        #expect(try await Python.output(of: example, with: path) == "registered\nreadings {'load': 1}\n")
+        #expect(try await OtherProgram.output(of: ["python3", "-c", example, path]) == "registered\nreadings {'load': 1}\n")
         running.cancel()
         try await running.value
     }
@@ -56,22 +56,5 @@ struct DocumentationTests {
         #expect(text.contains("within\n\(limits.request.components.seconds) s"))
         #expect(text.contains("takes nothing for \(limits.stall.components.seconds) s"))
         #expect(text.contains("head may have \(limits.headBytes >> 10) KiB and its body \(limits.bodyBytes >> 20) MiB"))
-    }
-}
-
-private enum Python {
-    /// What a program prints until it ends.
-    static func output(of program: String, with argument: String) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", program, argument]
-        let output = Pipe()
-        process.standardOutput = output
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { _ in
-                continuation.resume(returning: String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
-            }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
     }
 }

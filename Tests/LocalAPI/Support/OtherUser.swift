@@ -1,5 +1,3 @@
-import Foundation
-
 /// `curl` run as another user; for tests that run as root.
 struct OtherUser {
     let uid: Int
@@ -9,19 +7,9 @@ struct OtherUser {
 
     /// - Returns: the status of the answer; `000` when it could not connect.
     func status(of target: String, at socket: String) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/setpriv")
-        process.arguments = ["--reuid=\(uid)", "--regid=\(gid)"]
-            + (groups.isEmpty ? ["--clear-groups"] : ["--groups=\(groups)"])
-            + ["curl", "-s", "-m", "10", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket, "http://localhost\(target)"]
-        let output = Pipe()
-        process.standardOutput = output
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { _ in
-                let bytes = output.fileHandleForReading.readDataToEndOfFile()
-                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-            }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        try await OtherProgram.output(
+            of: ["setpriv", "--reuid=\(uid)", "--regid=\(gid)"]
+                + (groups.isEmpty ? ["--clear-groups"] : ["--groups=\(groups)"])
+                + ["curl", "-s", "-m", "10", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket, "http://localhost\(target)"])
     }
 }
