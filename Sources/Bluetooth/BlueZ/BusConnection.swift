@@ -71,6 +71,7 @@ final class BusConnection {
         // A source must not be released suspended, and its descriptor not be closed before it has been cancelled.
         if !waitsToWrite { writable.resume() }
         let release = calls.close_unref!
+        // Nobody uses it any more but the block that releases it, once both sources have ended.
         nonisolated(unsafe) let bus = bus
         let group = DispatchGroup()
         for source in [readable, writable] as [any DispatchSourceProtocol] {
