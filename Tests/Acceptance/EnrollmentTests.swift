@@ -2,7 +2,7 @@ import Foundation
 import GatewayLab
 import Testing
 
-@Suite("Enrollment", .timeLimit(.minutes(2)))
+@Suite("Enrollment", .timeLimit(.minutes(5)))
 struct EnrollmentTests {
     /// Tries a URL that must be refused, and checks that the board is as it was before.
     private func expectRefusal(_ url: String, code: String, exit status: Int32, on board: TestBoard) async throws {

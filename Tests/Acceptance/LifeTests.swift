@@ -2,7 +2,7 @@ import Foundation
 import GatewayLab
 import Testing
 
-@Suite("The life of a registration", .timeLimit(.minutes(3)))
+@Suite("The life of a registration", .timeLimit(.minutes(5)))
 struct LifeTests {
     private func connected(_ board: TestBoard) async throws -> [String: Any] {
         try await board.status { value($0, "broker", "state") as? String == "connected" }

@@ -2,7 +2,7 @@ import Foundation
 import GatewayLab
 import Testing
 
-@Suite("Outages", .timeLimit(.minutes(3)))
+@Suite("Outages", .timeLimit(.minutes(5)))
 struct OutageTests {
     /// The numbers in messages of one topic that reached the broker, in their order, duplicates left out.
     private static func numbers(in lab: Lab, topic: String) -> [Int] {

@@ -119,7 +119,7 @@ final class RunningProgram: Sendable {
     @discardableResult
     func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
         kill(processIdentifier, signal)
-        return try await ended(within: 20)
+        return try await ended(within: 60)
     }
 }
 
@@ -166,7 +166,7 @@ final class Collected: Sendable {
     func finished() async { for await _ in changes() {} }
 
     /// The first line that holds `part`, once it is there.
-    func line(containing part: String, within seconds: Double = 30) async throws -> String {
+    func line(containing part: String, within seconds: Double = 60) async throws -> String {
         try await Acceptance.within(seconds, "a line with \(part)") { [self] in
             for await _ in changes() {
                 if let line = lines.first(where: { $0.contains(part) }) { return line }

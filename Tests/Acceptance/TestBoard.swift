@@ -75,7 +75,7 @@ final class TestBoard {
     }
 
     /// Asks for the status until it is as wanted.
-    func status(within seconds: Double = 30, until isWanted: @escaping ([String: Any]) -> Bool) async throws -> [String: Any] {
+    func status(within seconds: Double = 60, until isWanted: @escaping ([String: Any]) -> Bool) async throws -> [String: Any] {
         let end = ContinuousClock.now + .seconds(seconds)
         var status: [String: Any] = [:]
         repeat {
