@@ -134,5 +134,7 @@ let package = Package(
         // Whole programs: built before the tests because the tests depend on them.
         .testTarget(name: "AcceptanceTests", dependencies: ["GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance", swiftSettings: strict),
+        .testTarget(name: "FaultTests", dependencies: ["GatewayLab", "Groundwork", "latchkey"], path: "Tests/Faults", exclude: ["Clock"],
+            swiftSettings: strict),
     ] + fuzzing
 )

@@ -91,6 +91,8 @@ extension Transfer {
         // dead by a later request.
         try easy.set(CURLOPT_FORBID_REUSE, true)
         try easy.set(CURLOPT_TCP_KEEPALIVE, true)
+        // A new connection goes where the name leads now: the resolver has caches of its own, which know how long to keep.
+        try easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds: order.handshakeTimeout)
         if let total = order.totalTimeout { try easy.set(CURLOPT_TIMEOUT_MS, milliseconds: total) }
         if let path = order.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }

@@ -5,6 +5,10 @@ import GatewayLab
 final class TestBoard {
     let folder: URL
     private(set) var daemon: RunningProgram?
+    /// More variables of the daemon's environment.
+    var environment: [String: String] = [:]
+    /// A command that starts the daemon, by its path, where it does not start by itself.
+    var launcher: [String] = []
     private let program: Program
 
     private static let repository = URL(filePath: #filePath)
@@ -40,7 +44,8 @@ final class TestBoard {
 
     /// Starts the daemon and waits until it answers.
     func start() async throws {
-        let daemon = try RunningProgram(program.url, ["run", "--config", configuration.path])
+        let command = launcher + [program.url.path, "run", "--config", configuration.path]
+        let daemon = try RunningProgram(URL(filePath: command[0]), Array(command.dropFirst()), environment: environment)
         self.daemon = daemon
         _ = try await daemon.errors.line(containing: "ready")
     }

@@ -83,8 +83,20 @@ struct KeepAliveTests {
     @Test("is put off by what is written")
     func writes() {
         var keepAlive = KeepAlive(seconds: 10, now: start)
+        keepAlive.hasRead(at: start + .seconds(5))
         keepAlive.hasWritten(at: start + .seconds(5))
         #expect(keepAlive.due == start + .seconds(16))
+    }
+
+    @Test("is due when nothing was read for a period, however much is written")
+    func silence() {
+        var keepAlive = KeepAlive(seconds: 10, now: start)
+        for second in 1...10 { keepAlive.hasWritten(at: start + .seconds(second)) }
+        #expect(keepAlive.due == start + .seconds(11))
+        // A ping is out, and its answer has as long again.
+        keepAlive.hasPassed(at: start + .seconds(11))
+        for second in 12...20 { keepAlive.hasWritten(at: start + .seconds(second)) }
+        #expect(keepAlive.due == start + .seconds(22))
     }
 }
 

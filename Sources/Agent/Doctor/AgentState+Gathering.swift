@@ -11,6 +11,7 @@ extension Agent {
     func examinedState() async throws -> AgentState {
         var state = AgentState(
             now: time.now, clockIsPlausible: time.isPlausible, renewDays: configuration.gateway.renewDays)
+        state.clockFile = time.path
         state.vaultSlot = try await vault.openedBy().kind
         state.vaultFaults = try await vault.faults()
         state.boardFault = board.isWithoutDefinition ? board.faults.first : nil

@@ -22,6 +22,8 @@ struct AgentState: Sendable {
 
     var now: Date
     var clockIsPlausible: Bool
+    /// Where the newest confirmed time is kept.
+    var clockFile = ""
     var vaultSlot: Slot.Kind?
     var vaultFaults: [VaultError] = []
     /// `nil` when no gateway is active.

@@ -38,13 +38,19 @@ actor Link {
             agent.report(event)
             switch event {
             case .deviceDidRegister, .deviceDidRenew, .tokenDidArrive:
-                // The gateway's certificate was valid by the clock just now.
-                agent.time.confirm()
                 // What cannot be read is told by whoever needs it.
-                try? await learnTime()
+                try? await confirmTime()
             default: break
             }
         }
+    }
+
+    /// The gateway's certificate was valid by the clock when its connection was made. That may have been before the clock was
+    /// set, years ahead even: what the board's own certificate does not live to see is not believed.
+    private func confirmTime() async throws {
+        try await learnTime()
+        guard let certificate = try await session.status().certificate, agent.time.now < certificate.notAfter else { return }
+        agent.time.confirm()
     }
 
     /// The certificate issued to this board lies in the past.

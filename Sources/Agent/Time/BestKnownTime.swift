@@ -17,7 +17,7 @@ public final class BestKnownTime: Sendable {
     private static let storeInterval: TimeInterval = 3600
 
     private let known: Mutex<Known>
-    private let path: String
+    let path: String
     private let systemTime: @Sendable () -> Date
 
     /// - Parameters:

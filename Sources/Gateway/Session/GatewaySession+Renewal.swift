@@ -15,7 +15,8 @@ extension GatewaySession {
 
     func isRenewalDue(_ holdings: Holdings) -> Bool {
         guard let device = holdings.device else { return false }
-        if let renewalNotBefore, uptime() < renewalNotBefore { return false }
+        // A certificate that has ended is of no use, so each use tries; how often there is one, its user decides.
+        if let renewalNotBefore, uptime() < renewalNotBefore, device.leaf.notAfter > clock() { return false }
         return !holdings.renewedChain.isEmpty || RenewalPolicy.isDue(device, at: clock(), window: renewalWindow)
     }
 

@@ -42,6 +42,21 @@ struct RenewalLifeTests {
         }
     }
 
+    @Test("of a certificate that has ended is tried at the next use, however short ago an attempt failed")
+    func ended() async throws {
+        try await withBench({ $0.lives.deviceCertificate = 20 }) { bench in
+            let session = bench.session()
+            bench.lab.inject(Fault(.status(503), at: .renewal, times: 1))
+            try await session.ready()
+            // Shorter than the pause after a failure, and no call that could be answered …206 is made.
+            bench.time.pass(25)
+            bench.lab.advanceClock(by: .seconds(25))
+            _ = try await session.accessToken()
+            #expect(bench.count(.renewal) == 2)
+            #expect(try #require(await session.status().certificate).notAfter > bench.time.clock())
+        }
+    }
+
     @Test("follows a …206 of the called API, which is then called again (checklist 18)")
     func onDemand() async throws {
         try await withBench { bench in
