@@ -9,10 +9,11 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Folds equal functions of the shipped program, exports none of them, and lets `CDispatchPools` have libdispatch sleep.
+/// Folds equal functions of the shipped program, exports none of them, and has what libdispatch asks of the system go through
+/// `CDispatchPools`.
 let compact: [LinkerSetting] = [
-    .unsafeFlags(["--icf=safe", "--no-export-dynamic", "--wrap=dispatch_source_set_timer"].flatMap { ["-Xlinker", $0] },
-        .when(configuration: .release))
+    .unsafeFlags(["--icf=safe", "--no-export-dynamic", "--wrap=dispatch_source_set_timer", "--wrap=setpriority"]
+        .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
 ]
 
 /// A system library: a module map under `Sources/`, installed from Debian.
@@ -80,6 +81,8 @@ let package = Package(
 
         .target(name: "CDispatchPools", path: "Sources/CDispatchPools",
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
+        // For the program alone: tests have memory checkers.
+        .target(name: "CWipedHeap", path: "Sources/CWipedHeap"),
 
         room("Groundwork", ["CLinux"]),
         room("Settings", ["Groundwork", toml]),
@@ -96,7 +99,7 @@ let package = Package(
         room("Agent", ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "Board",
             "Bluetooth", "Proximity", "LocalAPI", "Settings", logging, signals]),
         .executableTarget(name: "latchkey",
-            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", argumentParser, logging],
+            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", "CWipedHeap", argumentParser, logging],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
 
         .target(name: "GatewayLab", dependencies: ["Groundwork", "Cryptography", "CQREncode", logging,
@@ -136,5 +139,12 @@ let package = Package(
             path: "Tests/Acceptance", swiftSettings: strict),
         .testTarget(name: "FaultTests", dependencies: ["GatewayLab", "Groundwork", "latchkey"], path: "Tests/Faults", exclude: ["Clock"],
             swiftSettings: strict),
+        .executableTarget(name: "vault-rewrap", dependencies: ["Vault"], path: "Tests/Crash/Rewrap", swiftSettings: strict),
+        .testTarget(name: "CrashTests", dependencies: ["Groundwork", "Cryptography", "Storage", "Vault", "Messaging", "GatewayLab",
+            "latchkey", "latchkey-lab", "vault-rewrap"], path: "Tests/Crash", exclude: ["Rewrap", "powercut.py"], swiftSettings: strict),
+        .testTarget(name: "HostileTests",
+            dependencies: ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "GatewayLab",
+                "latchkey", "latchkey-lab"],
+            path: "Tests/Hostile", exclude: ["bad_servers.py", "attack.py"], swiftSettings: strict),
     ] + fuzzing
 )

@@ -20,7 +20,13 @@ extension Agent {
         let logger = Logger(label: "agent")
         let state = try StateDirectory(configuration.stateDirectory)
         let time = BestKnownTime(path: "\(state.path)/clock")
-        let (vault, setAside) = try await openVault(configuration, state.path)
+        let (vault, setAside): (Vault, String?)
+        do {
+            (vault, setAside) = try await openVault(configuration, state.path)
+        } catch let error as VaultError where Standby.helps(against: error) {
+            let standby = Standby(configuration, time, logger, after: error)
+            (vault, setAside) = try await standby.wait { try await openVault(configuration, state.path) }
+        }
         let agent = Agent(
             configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault), time: time,
             board: BoardParts(configuration.board, time: time), logger: logger)

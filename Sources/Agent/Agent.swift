@@ -120,6 +120,7 @@ public actor Agent {
     @discardableResult
     private func connect(to gateway: GatewayConfiguration, registers: Bool = true) async throws -> GatewaySession {
         await disconnect()
+        killPoint("switch-disconnected")
         let session = GatewaySession(
             configuration: gateway, vault: vault, client: client, board: deviceDescription,
             renewDays: configuration.gateway.renewDays, clock: { [time] in time.now })

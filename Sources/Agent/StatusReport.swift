@@ -18,6 +18,8 @@ extension Agent {
             ],
             "warnings": .array(try await warnings().map(JSON.string)),
         ]
+        let setAside = StateDirectory.setAside(in: configuration.stateDirectory)
+        if !setAside.isEmpty { report["setAside"] = .array(setAside.map(JSON.string)) }
         if let lastTrouble { report["lastError"] = lastTrouble.json }
         guard let link else {
             report["registration"] = ["state": "unregistered"]
@@ -30,6 +32,8 @@ extension Agent {
             let messenger = await station.messenger.status()
             report["broker"] = messenger.report
             report["outbox"] = messenger.outbox.report(at: now)
+        } else if let fault = await link.outboxFault {
+            report["outbox"] = ["error": .object(fault.explanation)]
         }
         return .object(report)
     }
@@ -40,6 +44,7 @@ extension Agent {
         if try await vault.openedBy().kind.isDevelopment {
             warnings.append("the vault is opened by a development key file, which keeps nothing safe")
         }
+        if let trouble = StateDirectory.trouble(in: configuration.stateDirectory) { warnings.append(trouble) }
         warnings += board.faults.map(\.message)
         if !time.isPlausible { warnings.append("the clock is wrong; the newest time known stands for it") }
         return warnings
@@ -100,7 +105,10 @@ extension OutboxStatus {
             "delivered": .integer(Int64(delivered)), "dropped": .integer(Int64(dropped.total)),
         ]
         if let oldest { report["oldestAge"] = .integer(Int64(now.timeIntervalSince(oldest))) }
-        if let setAside { report["setAside"] = .string(setAside) }
+        if let setAside {
+            report["setAside"] = .string(setAside)
+            report["rescued"] = .integer(Int64(rescued))
+        }
         return .object(report)
     }
 }

@@ -50,7 +50,9 @@ final class Connection {
     /// The error for a result code that this connection has just returned.
     func failure(_ status: Int32) -> StorageError {
         let text = handle.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(status)
-        return StorageError(code: status, path: path, reason: text.map { String(cString: $0) } ?? "no reason given")
+        return StorageError(
+            code: status, systemError: handle.map { sqlite3_system_errno($0) } ?? 0, path: path,
+            reason: text.map { String(cString: $0) } ?? "no reason given")
     }
 
     /// Runs one or several statements that take no values and whose rows do not matter.

@@ -1,4 +1,5 @@
 import Glibc
+import Groundwork
 
 extension Database {
     /// Makes a database file that is whole from the moment it has its name: it is filled as `NAME.new` and then renamed.
@@ -21,6 +22,7 @@ extension Database {
             DatabaseFile.remove(draft)
             throw error
         }
+        killPoint("creation-drafted")
         guard rename(draft, path) == 0 else {
             throw StorageError.cannotOpen(path: path, reason: DatabaseFile.reason(errno))
         }

@@ -10,7 +10,7 @@ enum DatabaseFile {
         if creating {
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 || errno == EEXIST else {
-                throw StorageError.cannotOpen(path: path, reason: reason(errno))
+                throw StorageError(systemError: errno, path: path) ?? .cannotOpen(path: path, reason: reason(errno))
             }
             if descriptor >= 0 {
                 close(descriptor)

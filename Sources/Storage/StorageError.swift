@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import Groundwork
 
 /// What can go wrong with a database file. Every case names the file.
@@ -92,17 +93,32 @@ public enum StorageError: Explained, Equatable {
         }
     }
 
-    /// - Parameter code: an extended result code (https://www.sqlite.org/rescode.html).
-    init(code: Int32, path: String, reason: String) {
+    /// - Parameters:
+    ///   - code: an extended result code (https://www.sqlite.org/rescode.html).
+    ///   - systemError: the `errno` behind it, where there is one.
+    init(code: Int32, systemError: Int32 = 0, path: String, reason: String) {
         switch code & 0xff {
-        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: self = .cannotOpen(path: path, reason: reason)
+        // Where it cannot make or grow one of its own files, SQLite tells of no more than that.
+        case SQLITE_CANTOPEN, SQLITE_IOERR:
+            self = Self(systemError: systemError, path: path)
+                ?? (code & 0xff == SQLITE_CANTOPEN
+                    ? .cannotOpen(path: path, reason: reason)
+                    : .inputOutput(path: path, detail: "\(reason) (SQLite code \(code))"))
+        case SQLITE_PERM, SQLITE_AUTH: self = .cannotOpen(path: path, reason: reason)
         case SQLITE_CORRUPT: self = .damaged(path: path, detail: reason)
         case SQLITE_NOTADB: self = .notADatabase(path: path)
         case SQLITE_FULL: self = .full(path: path)
         case SQLITE_READONLY: self = .readOnly(path: path)
-        case SQLITE_IOERR: self = .inputOutput(path: path, detail: "\(reason) (SQLite code \(code))")
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(path: path)
         default: self = .refused(path: path, reason: "\(reason) (SQLite code \(code))")
+        }
+    }
+    /// What a person can mend by another word than "cannot open" or "input/output"; `nil` for any other `errno`.
+    init?(systemError: Int32, path: String) {
+        switch systemError {
+        case ENOSPC, EDQUOT: self = .full(path: path)
+        case EROFS: self = .readOnly(path: path)
+        default: return nil
         }
     }
 }

@@ -1,5 +1,6 @@
 import Cryptography
 import Glibc
+import Groundwork
 
 /// Reads and makes files that hold a key. All calls are checked on the open descriptor, so that the file judged is the
 /// file read.
@@ -63,17 +64,23 @@ enum KeyFile {
     }
 
     /// Makes a file of mode 0600 with this key, on the disk when it returns. Never over a file that is there.
+    ///
+    /// It has its name only when it is whole: a key cut short by a power cut would keep the agent from ever starting again.
     static func create(_ path: String, _ key: SecretBytes) throws(VaultError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let draft = path + ".new"
+        // What a crash has left of an earlier draft was never in use.
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw unwritable(path) }
-        defer { close(descriptor) }
-        let written = key.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        guard written == key.count, fsync(descriptor) == 0 else {
-            let error = unwritable(path)
-            // A key that is not whole must not be found at the next start.
-            unlink(path)
-            throw error
+        defer {
+            close(descriptor)
+            unlink(draft)
         }
+        let written = key.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard written == key.count, fsync(descriptor) == 0 else { throw unwritable(path) }
+        killPoint("key-file-drafted")
+        // Unlike a rename, a second name takes no other file's place.
+        guard link(draft, path) == 0 else { throw unwritable(path) }
         let directory = open(path.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw unwritable(path) }
         defer { close(directory) }

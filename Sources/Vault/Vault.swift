@@ -135,14 +135,19 @@ public actor Vault {
             try unsealed.file.database.transaction {
                 var manifest = try manifest(unsealed)
                 manifest.generation += 1
-                for change in changes { try apply(change, to: &manifest, unsealed) }
+                for change in changes {
+                    try apply(change, to: &manifest, unsealed)
+                    killPoint("vault-commit-inside")
+                }
                 guard manifest.entries.count <= Manifest.limit else {
                     throw VaultError.tooManyRecords(path: path, limit: Manifest.limit)
                 }
                 try unsealed.file.write(manifest, unsealed.seal)
+                killPoint("vault-commit-written")
                 return manifest.generation
             }
         }
+        killPoint("vault-commit-committed")
     }
 
     private func apply(_ change: Change, to manifest: inout Manifest, _ unsealed: Unsealed) throws {
@@ -207,14 +212,18 @@ public actor Vault {
     @discardableResult
     public func rewrap(slot id: Int64, with key: any SlotKey) throws(VaultError) -> Slot {
         let unsealed = try unsealed()
-        return try explained {
+        let slot = try explained {
             try unsealed.file.database.transaction {
                 guard try unsealed.file.storedSlots().contains(where: { $0.id == id }) else {
                     throw VaultError.slotUnknown(path: path, id: id)
                 }
-                return try unsealed.file.insertSlot(for: key, of: unsealed.seal, replacing: id)
+                let slot = try unsealed.file.insertSlot(for: key, of: unsealed.seal, replacing: id)
+                killPoint("vault-rewrap-written")
+                return slot
             }
         }
+        killPoint("vault-rewrap-committed")
+        return slot
     }
 
     /// Removes a slot. Its key opens this file no more; copies of the file from before it still opens.

@@ -84,7 +84,7 @@ struct MainJobTests {
             let report = try await board.ask("doctor")
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(checks.compactMap { $0["name"] as? String } == [
-                "clock", "vault", "dns", "gateway", "pin", "device-certificate-dates", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
+                "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
             ])
             let verdicts = Dictionary(uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })
             #expect(verdicts.filter { $0.value != "pass" } == ["vault": "warn", "gpio": "warn"])

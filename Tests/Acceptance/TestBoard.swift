@@ -43,11 +43,15 @@ final class TestBoard {
     }
 
     /// Starts the daemon and waits until it answers.
-    func start() async throws {
+    func start() async throws { _ = try await launch().errors.line(containing: "ready") }
+
+    /// Starts the daemon, and does not wait for it.
+    @discardableResult
+    func launch() throws -> RunningProgram {
         let command = launcher + [program.url.path, "run", "--config", configuration.path]
         let daemon = try RunningProgram(URL(filePath: command[0]), Array(command.dropFirst()), environment: environment)
         self.daemon = daemon
-        _ = try await daemon.errors.line(containing: "ready")
+        return daemon
     }
 
     @discardableResult

@@ -4,6 +4,7 @@ import Foundation
 import Groundwork
 import HTTPClient
 import Messaging
+import Storage
 import Testing
 import Vault
 
@@ -46,6 +47,11 @@ struct DoctorTests {
             $0.vaultSlot = .developmentFile
             $0.vaultFaults = [.recordDisplaced(name: RecordName(scope: "", name: "x"))]
         },
+        Row(VaultCheck(), "fail", "has version 9") { $0.vaultFaults = [.newerVersion(path: "/s/vault.db", found: 9, supported: 1)] },
+
+        Row(StorageCheck(), "pass", "there is room") { _ in },
+        Row(StorageCheck(), "fail", "read-only") { $0.diskTrouble = "the disk of /s is read-only" },
+        Row(StorageCheck(), "warn", "a.db.damaged-1 and 1 more") { $0.setAside = ["a.db.damaged-1", "b.db.damaged-1"] },
 
         Row(NameResolutionCheck(), "pass", "no gateway") { _ in },
         Row(NameResolutionCheck(), "pass", "gw.example is found") { $0.gatewayHost = "gw.example"; $0.probe = .success(200) },
@@ -86,6 +92,7 @@ struct DoctorTests {
         },
 
         Row(OutboxCheck(), "pass", "none before") { _ in },
+        Row(OutboxCheck(), "fail", "the disk is full") { $0.outboxFault = .outboxUnusable(.full(path: "/s/outbox.db")) },
         Row(OutboxCheck(), "pass", "3 messages wait") { $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3599) },
         Row(OutboxCheck(), "warn", "the oldest for 60 minutes") { $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3600) },
         Row(OutboxCheck(), "warn", "2 messages were dropped") { $0.outbox = .init(depth: 0, dropped: 2) },

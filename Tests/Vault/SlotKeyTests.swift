@@ -19,6 +19,14 @@ struct SlotKeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: desk.keyPath)) == key)
     }
 
+    @Test("a development key file has its name only when it is whole; what a crash left of a draft is made anew")
+    func draft() async throws {
+        try desk.write(Data([1, 2, 3]), to: desk.keyPath + ".new")
+        try await desk.fill((token, "a"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: desk.keyPath)).count == 32)
+        #expect(!FileManager.default.fileExists(atPath: desk.keyPath + ".new"))
+    }
+
     @Test("a development key file that is missing is not made for a vault that is there")
     func missing() async throws {
         try await desk.fill((token, "a"))

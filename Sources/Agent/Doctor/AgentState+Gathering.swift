@@ -14,6 +14,8 @@ extension Agent {
         state.clockFile = time.path
         state.vaultSlot = try await vault.openedBy().kind
         state.vaultFaults = try await vault.faults()
+        state.diskTrouble = StateDirectory.trouble(in: configuration.stateDirectory)
+        state.setAside = StateDirectory.setAside(in: configuration.stateDirectory)
         state.boardFault = board.isWithoutDefinition ? board.faults.first : nil
         state.sensorCount = board.definition.sensors.count
         state.failingSensors = await board.poller.failing()
@@ -35,6 +37,7 @@ extension Agent {
         state.gatewayHost = link.gateway.identity.host
         state.probe = await probe(link)
         state.certificateEnd = try await link.session.status().certificate?.notAfter
+        state.outboxFault = await link.outboxFault
         if let station = await link.station {
             let status = await station.messenger.status()
             state.broker = .init(

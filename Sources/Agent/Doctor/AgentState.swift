@@ -3,6 +3,7 @@ import Board
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import Messaging
 import Vault
 
 /// What the health checks look at, gathered once; the checks themselves ask nothing.
@@ -34,6 +35,12 @@ struct AgentState: Sendable {
     var renewDays: Int
     var broker: Broker?
     var outbox: Outbox?
+    /// Why the outbox cannot be opened.
+    var outboxFault: MessagingError?
+    /// What is wrong with the disk of the state directory.
+    var diskTrouble: String?
+    /// Databases that were set aside as damaged and still lie in the state directory.
+    var setAside: [String] = []
     /// Why there is no board definition.
     var boardFault: BoardError?
     var sensorCount = 0

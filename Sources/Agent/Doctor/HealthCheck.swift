@@ -33,11 +33,11 @@ enum Verdict: Sendable, Equatable {
 /// Every check, in the order in which a person mends: what comes first is often why what follows fails.
 enum Doctor {
     static let checks: [any HealthCheck] = [
-        ClockCheck(), VaultCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates(),
+        ClockCheck(), VaultCheck(), StorageCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates(),
         BrokerCheck(), OutboxCheck(), SensorsCheck(), LinesCheck(), BluetoothCheck(), ConsentCheck(),
     ]
 
-    static func examine(_ agent: AgentState) -> JSON {
+    static func examine(_ agent: AgentState, by checks: [any HealthCheck] = checks) -> JSON {
         let verdicts = checks.map { check in (name: type(of: check).name, verdict: check.run(agent)) }
         let worst = ["fail", "warn"].first { word in verdicts.contains { $0.verdict.word == word } } ?? "pass"
         return ["worst": .string(worst), "checks": .array(verdicts.map { $0.verdict.json(named: $0.name) })]

@@ -1,12 +1,17 @@
 import FoundationEssentials
+import Groundwork
+import Messaging
 
-/// Warns when messages wait for long or were dropped.
+/// Fails when the outbox cannot be opened; warns when messages wait for long or were dropped.
 struct OutboxCheck: HealthCheck {
     static let name = "outbox"
     /// From here on a wait is long: an hour, in seconds.
     static let longWait: TimeInterval = 3600
 
     func run(_ agent: AgentState) -> Verdict {
+        if let fault = agent.outboxFault {
+            return .fail(fault.message, remedy: fault.remedy ?? "latchkey status tells more")
+        }
         guard let outbox = agent.outbox else { return .pass("none before this board is enrolled") }
         guard outbox.dropped == 0 else {
             return .warn("\(outbox.dropped) messages were dropped, \(outbox.depth) wait",

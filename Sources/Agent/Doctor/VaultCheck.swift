@@ -1,10 +1,13 @@
 import Vault
 
-/// Fails when a record of the vault is damaged; warns when its key lies beside it.
+/// Fails when the vault or a record of it cannot be read; warns when its key lies beside it.
 struct VaultCheck: HealthCheck {
     static let name = "vault"
 
     func run(_ agent: AgentState) -> Verdict {
+        if let fault = agent.vaultFaults.first, agent.vaultSlot == nil {
+            return .fail(fault.message, remedy: fault.remedy ?? "latchkey status tells more")
+        }
         if let fault = agent.vaultFaults.first {
             return .fail("\(agent.vaultFaults.count) records cannot be read; the first: \(fault.message)",
                 remedy: fault.remedy ?? "reset the identity with: latchkey reset, and let the board register anew")

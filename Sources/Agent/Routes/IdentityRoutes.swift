@@ -22,6 +22,7 @@ extension Agent {
                     throw AgentError.badRequest(member: "url", fault: "is no https URL")
                 }
                 gateway = try await Enrollment(url: url).fetch(using: self.client, judgedAt: { [time = self.time] in time.now })
+                killPoint("enrollment-answered")
             } else if let document = body["configuration"], document.object != nil {
                 gateway = try GatewayConfiguration(parsing: document.bytes)
             } else {

@@ -5,10 +5,7 @@ import LocalAPI
 extension Agent {
     nonisolated func addStatusRoutes(to router: inout Router) {
         router.on("GET", "/v1/version", needs: .read, .init("Version of the agent and of the libraries it runs with")) { _ in
-            .json([
-                "latchkey": .string(Version.text),
-                "libraries": .object(Dictionary(uniqueKeysWithValues: Version.libraries.map { ($0.name, .string($0.version)) })),
-            ])
+            .json(Version.report)
         }
         router.on("GET", "/v1/status", needs: .read, .init("Registration, certificate, token, broker, outbox, sensors")) { _ in
             .json(try await self.statusReport())
@@ -20,5 +17,14 @@ extension Agent {
             let events = self.events.subscribe()
             return .events(events.map { LocalEvent(name: $0.name, data: $0.json) })
         }
+    }
+}
+
+extension Version {
+    static var report: JSON {
+        [
+            "latchkey": .string(text),
+            "libraries": .object(Dictionary(uniqueKeysWithValues: libraries.map { ($0.name, .string($0.version)) })),
+        ]
     }
 }

@@ -4,6 +4,7 @@ import Gateway
 import Groundwork
 import Logging
 import Messaging
+import Storage
 
 /// The link to the active gateway: keeps the board registered there, and its station at the broker while it is.
 actor Link {
@@ -11,6 +12,9 @@ actor Link {
     nonisolated let gateway: GatewayConfiguration
     /// `nil` until the board is registered.
     private(set) var station: Station?
+
+    /// Why there is no station, where that is the outbox.
+    private(set) var outboxFault: MessagingError?
 
     private let agent: Agent
     /// Subscribed from the beginning: what the first caller brings about is told.
@@ -75,6 +79,7 @@ actor Link {
                 try? await Task.sleep(for: backoff.next())
             } catch {
                 guard !Task.isCancelled else { return }
+                outboxFault = error as? MessagingError
                 let delay = backoff.next()
                 agent.report(AgentEvent(notReadyFor: error, retryAfter: delay, at: agent.time.now))
                 if (error as? GatewayError)?.needsPerson == true {
@@ -107,7 +112,10 @@ actor Link {
         let changes = session.events.subscribe()
         // It may have gone before the subscription.
         guard try await session.status().registration == .registered else { return }
-        let station = try await Station(device: device, session: session, gateway: gateway, settings: agent.configuration)
+        let station = try await Station(
+            device: device, session: session, gateway: gateway, settings: agent.configuration,
+            outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
+        outboxFault = nil
         self.station = station
         let ending: Result<Void, any Error>
         do {
@@ -122,9 +130,11 @@ actor Link {
     }
 
     private func work(at station: Station, until changes: AsyncStream<GatewayEvent>) async throws {
-        if let path = await station.outbox.status().setAside {
+        let outbox = await station.outbox.status()
+        if let path = outbox.setAside {
             agent.report(AgentEvent("outbox.set-aside", .trouble, at: agent.time.now, [
-                "message": .string("the outbox was damaged and is kept as \(path); what waited in it was not sent")]))
+                "message": .string(
+                    "the outbox was damaged and is kept as \(path); \(outbox.rescued) messages could be read and will be sent")]))
         }
         await publishLatest()
         // Subscribed before anything runs.
@@ -196,6 +206,11 @@ extension GatewayError {
         default: false
         }
     }
+}
+
+extension MessagingError {
+    /// Whether the outbox has to be checked as a whole before it is used again.
+    fileprivate var isDamageOfOutbox: Bool { if case .outboxUnusable(let error) = self { error.isDamage } else { false } }
 }
 
 extension AgentEvent {

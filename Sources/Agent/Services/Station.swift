@@ -15,10 +15,13 @@ struct Station: Sendable {
     /// What local programs have subscribed to; it ends with the station.
     let subscriptions = OpenSubscriptions()
 
-    /// - Parameter device: the device identifier, the segment of its own topics (gateway protocol 9.2).
+    /// - Parameters:
+    ///   - device: the device identifier, the segment of its own topics (gateway protocol 9.2).
+    ///   - outboxIsSuspect: whether the outbox turned out to be damaged when it was read.
     /// - Throws: `MessagingError` when the outbox cannot be opened, or a topic of the settings is none.
     init(
-        device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration
+        device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration,
+        outboxIsSuspect: Bool = false
     ) async throws {
         let broker = BrokerAddress(
             host: settings.broker.host.isEmpty ? gateway.identity.host : settings.broker.host,
@@ -32,7 +35,8 @@ struct Station: Sendable {
         outbox = try await Outbox.open(
             at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))",
             policy: OutboxPolicy(
-                limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600)))
+                limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600)),
+            isSuspect: outboxIsSuspect)
         let master = gateway.masterClientID
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
             try await Self.credentials(of: session, master: master, device: device, broker: broker)

@@ -8,10 +8,13 @@ extension GatewaySession {
     func initializeClient() async throws {
         events.send(.clientWillInitialize)
         do {
+            killPoint("initialization-begun")
             let credentials = try await requestCredentials()
+            killPoint("initialization-answered")
             var next = try await holdings()
             next.client = credentials
             try await commit(next)
+            killPoint("initialization-committed")
             events.send(.clientDidInitialize(clientID: credentials.id, expires: credentials.expires))
         } catch let error as GatewayError {
             events.send(.clientDidFailToInitialize(error))
@@ -44,6 +47,7 @@ extension GatewaySession {
         let key = try await KeyMaker.shared.key(.p256)
         next.identifierKey = key
         try await commit(next)
+        killPoint("identifier-committed")
         return DeviceIdentifier.text(of: key)
     }
 }

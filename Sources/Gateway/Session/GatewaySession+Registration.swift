@@ -26,13 +26,16 @@ extension GatewaySession {
         var sessionFault: GatewayError?
         do {
             let key = try await pendingKey()
+            killPoint("registration-begun")
             let (device, session) = try await requestRegistration(deviceID, key, voucher)
+            killPoint("registration-answered")
             var next = try await holdings()
             next.device = device
             next.pendingKey = nil
             next.rest = nil
             sessionFault = try await admit(session, to: &next, userName)
             try await commit(next)
+            killPoint("registration-committed")
             client.forgetConnections()
             try announce(device)
         } catch let error as GatewayError {

@@ -48,8 +48,10 @@ extension GatewaySession {
     }
 
     private func requestRenewal(of device: Device) async throws {
+        killPoint("renewal-begun")
         let request = try await request("PUT", .renew, headers: ["cert-format": "pem", "Accept": "text/plain"])
         let response = try await send(request, for: .renewCertificate)
+        killPoint("renewal-answered")
         switch RenewalPolicy.judge(response) {
         case .renewed: break
         case .refused(let refusal): throw GatewayError.refused(refusal)
@@ -64,6 +66,7 @@ extension GatewaySession {
             var next = try await holdings()
             next.renewedChain = chain
             try await commit(next)
+            killPoint("renewal-kept")
         } catch let fault as AnswerFault {
             throw GatewayError.unexpectedAnswer(.renewCertificate, status: response.status, reason: fault.reason)
         }
@@ -82,9 +85,11 @@ extension GatewaySession {
             try await commit(next)
             throw GatewayError.renewedCertificateRefused(reason: reason)
         }
+        killPoint("renewal-proven")
         next.device = device
         next.renewedChain = []
         try await commit(next)
+        killPoint("renewal-committed")
         client.forgetConnections()
         events.send(.deviceDidRenew(notAfter: device.leaf.notAfter))
     }

@@ -34,7 +34,9 @@ extension GatewaySession {
                 additionalScope: additionalScope)
             guard let request = grant.request(situation) else { continue }
             // No answer, or one that is not the gateway's: everything is kept (checklist 27).
+            killPoint("token-begun")
             var response = try await send(try await tokenRequest(request), for: .obtainToken)
+            killPoint("token-answered")
             defer { wipe(&response.body) }
             if response.status == 200 { return try await accept(response, of: grant, request, as: principal, user) }
             guard let refusal = Refusal(response, to: .obtainToken) else {
@@ -91,6 +93,7 @@ extension GatewaySession {
         let wasPending = next.device?.isActive == false
         next.device?.isActive = true
         try await commit(next)
+        killPoint("token-committed")
         if wasPending, let device = next.device { events.send(.deviceDidActivate(magIdentifier: device.magIdentifier)) }
         let expires = token.token(at: clock(), uptime: uptime()).expiresAt
         switch principal {

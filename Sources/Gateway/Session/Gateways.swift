@@ -52,11 +52,13 @@ public actor Gateways {
         let identity = configuration.identity
         let isSwitch = previous != identity
         if isSwitch { events.send(.willSwitchGateway(from: previous, to: identity)) }
+        killPoint("switch-begun")
         try await vault.commit([
             .put(Self.record(identity), .configuration, SecretBytes(configuration.bytes)),
             .put(Self.active, .configuration, SecretBytes(utf8: identity.scope)),
             .remove(RecordName(scope: identity.scope, name: HoldingsRecord.rest.rawValue)),
         ])
+        killPoint("switch-committed")
         if isSwitch { events.send(.didSwitchGateway(from: previous, to: identity)) }
         return isSwitch ? previous : nil
     }

@@ -37,10 +37,12 @@ extension Outbox {
             try change(store) {
                 try expire(in: store)
                 for request in due { answers.append(try insert(request.messages, into: store)) }
+                killPoint("outbox-append-written")
             }
         } catch {
             answers = due.map { _ in .failure(.outboxUnusable(error)) }
         }
+        killPoint("outbox-append-committed")
         for (request, answer) in zip(due, answers) { request.answer.resume(returning: answer) }
         if ledger.accepted > before.accepted, isDrained {
             isDrained = false

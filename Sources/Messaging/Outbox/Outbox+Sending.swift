@@ -1,3 +1,4 @@
+import Groundwork
 import Storage
 
 /// What the ``Messenger`` asks for.
@@ -76,6 +77,7 @@ extension Outbox {
     }
 
     private func acknowledge(_ ids: [Int64]) throws(StorageError) {
+        if !ids.isEmpty { killPoint("outbox-acknowledge-told") }
         for id in ids {
             guard let size = sizes.removeValue(forKey: id) else { continue }
             ledger.remove(size: size)
@@ -96,6 +98,7 @@ extension Outbox {
 
     func removeAcknowledged() throws(StorageError) {
         guard !acknowledged.isEmpty, let store else { return }
-        try change(store) {}
+        try change(store) { killPoint("outbox-acknowledge-written") }
+        killPoint("outbox-acknowledge-committed")
     }
 }

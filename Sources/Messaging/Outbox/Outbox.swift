@@ -29,6 +29,7 @@ public actor Outbox {
     /// `nil` before it is opened and once it is closed.
     var store: (any OutboxStore)?
     private var setAside: String?
+    private var rescued = 0
     /// The sums as they are, and as they were last written.
     var ledger = OutboxLedger()
     var written = OutboxLedger()
@@ -54,26 +55,29 @@ public actor Outbox {
         self.clock = clock
     }
 
-    /// Opens or makes an outbox. A damaged file is set aside under a dated name (``OutboxStatus/setAside``).
+    /// Opens or makes an outbox. A damaged file is set aside under a dated name (``OutboxStatus/setAside``); what can still be
+    /// read of it goes into the new one.
     ///
     /// - Parameters:
     ///   - path: the database; its directory exists.
+    ///   - isSuspect: checks all of it, however large it is.
     ///   - now: the system's time, for the age of messages.
     /// - Throws: ``MessagingError/outboxUnusable(_:)``
     public static func open(
-        at path: String, policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk,
+        at path: String, policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk, isSuspect: Bool = false,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws(MessagingError) -> Outbox {
         let outbox = Outbox(path: path, policy: policy, clock: now)
-        try await outbox.open(durability)
+        try await outbox.open(durability, isSuspect)
         return outbox
     }
 
-    private func open(_ durability: Durability) throws(MessagingError) {
+    private func open(_ durability: Durability, _ isSuspect: Bool) throws(MessagingError) {
         do {
             switch durability {
             case .disk:
-                let (file, setAside) = try OutboxFile.open(at: path, policy: policy)
+                let (file, setAside) = try OutboxFile.open(at: path, policy: policy, checkingAll: isSuspect)
+                if let setAside { rescued = file.rescue(from: setAside, policy: policy) }
                 ledger = try file.ledger()
                 written = ledger
                 self.setAside = setAside
@@ -101,6 +105,7 @@ public actor Outbox {
     public func status() -> OutboxStatus {
         OutboxStatus(
             depth: ledger.depth, bytes: ledger.bytes, oldest: ledger.depth > 0 ? try? store?.oldest() : nil,
-            accepted: Int(ledger.accepted), delivered: ledger.delivered, dropped: ledger.drops, setAside: setAside)
+            accepted: Int(ledger.accepted), delivered: ledger.delivered, dropped: ledger.drops, setAside: setAside,
+            rescued: rescued)
     }
 }

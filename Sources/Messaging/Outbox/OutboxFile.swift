@@ -39,16 +39,24 @@ final class OutboxFile: OutboxStore {
     private static let firstTopicLimit = 4096
 
     /// - Returns: the store, and where a damaged file was moved to.
-    static func open(at path: String, policy: OutboxPolicy) throws(StorageError) -> (store: OutboxFile, setAside: String?) {
-        var options = Database.Options()
-        options.logBytes = 4 << 20
-        options.valueBytes = max(options.valueBytes, policy.payloadLimit + (1 << 16))
+    static func open(
+        at path: String, policy: OutboxPolicy, checkingAll: Bool = false
+    ) throws(StorageError) -> (store: OutboxFile, setAside: String?) {
+        var options = options(policy)
+        if checkingAll { options.checkedBytes = .max }
         let (database, setAside) = try Database.openSettingAsideDamage(path: path, migrations: migrations, options: options)
         try database.execute("PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 1000;")
         return (OutboxFile(database), setAside)
     }
 
-    private init(_ database: Database) { self.database = database }
+    static func options(_ policy: OutboxPolicy) -> Database.Options {
+        var options = Database.Options()
+        options.logBytes = 4 << 20
+        options.valueBytes = max(options.valueBytes, policy.payloadLimit + (1 << 16))
+        return options
+    }
+
+    init(_ database: Database) { self.database = database }
 
     func close() { database.close() }
 

@@ -58,6 +58,8 @@ public struct OutboxStatus: Sendable, Equatable {
     public var dropped: Drops
     /// Where a damaged database was moved to when this outbox was opened.
     public var setAside: String?
+    /// Messages that could still be read in it, and wait in this one.
+    public var rescued = 0
 
     /// Messages that were accepted, or telemetry that was offered, and never sent.
     public struct Drops: Sendable, Equatable {

@@ -1,6 +1,7 @@
 import CMosquitto
 import FoundationEssentials
 import Groundwork
+import Storage
 
 /// Keeps a connection to a broker: sends what the outbox holds, in order, and hands out what comes in.
 ///
@@ -86,6 +87,11 @@ public actor Messenger {
             become(.connecting)
             events.send(.connecting(address, attempt: attempts))
             let opened = await connect()
+            if case .failed(.outboxUnusable(let fault)) = opened.ending, fault.isDamage {
+                // Only another outbox helps, which is for the owner to open.
+                become(.stopped)
+                throw .outboxUnusable(fault)
+            }
             if case .failed(let error) = opened.ending {
                 if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
                 await rest(after: error, for: backoff.next())

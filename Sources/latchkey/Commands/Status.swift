@@ -26,9 +26,14 @@ struct Status: AsyncParsableCommand {
         let out = Terminal.standardOutput
         var fields = Fields()
         fields.add("agent", "version \(status["version"]?.string ?? "?"), up \(Age(seconds: status["uptime"]?.integer))")
-        fields.add("gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll <url>"))
         let registration = status["registration"]
-        fields.add("registration", registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
+        if let fault = status["vault"]?["error"] {
+            fields.add("vault", fault["message"]?.string.map(out.red))
+            fields.add("to do", fault["remedy"]?.string)
+        } else {
+            fields.add("gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll <url>"))
+            fields.add("registration", registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
+        }
         fields.add("device", registration?["deviceID"]?.string)
         fields.add("identifier", registration?["magIdentifier"]?.string)
         fields.add("user", status["user"]?["userName"]?.string.map { out.shown($0) })
@@ -44,7 +49,10 @@ struct Status: AsyncParsableCommand {
             let text = "\(state), \(broker["address"]?.string ?? "?")"
             fields.add("broker", state == "connected" ? out.green(text) : out.yellow(text))
         }
-        if let outbox = status["outbox"] {
+        if let fault = status["outbox"]?["error"] {
+            fields.add("outbox", fault["message"]?.string.map(out.red))
+            fields.add("to do", fault["remedy"]?.string)
+        } else if let outbox = status["outbox"] {
             fields.add("outbox", "\(outbox["depth"]?.integer ?? 0) messages, \(outbox["bytes"]?.integer ?? 0) bytes, "
                 + "\(outbox["dropped"]?.integer ?? 0) dropped")
         }
@@ -53,6 +61,7 @@ struct Status: AsyncParsableCommand {
             let names = failing.compactMap(\.string).joined(separator: ", ")
             fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
         }
+        for file in status["setAside"]?.array ?? [] { fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") }) }
         for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
         if let error = status["lastError"]?["message"]?.string { fields.add("last error", out.red(error)) }
         return fields.text

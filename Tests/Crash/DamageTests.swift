@@ -1,0 +1,216 @@
+import Foundation
+import GatewayLab
+import Glibc
+import Storage
+import Testing
+
+/// A board whose files are damaged while it is off.
+@Suite("A damaged database", .timeLimit(.minutes(10)))
+struct DamageTests {
+    enum Damage: String, CaseIterable, Sendable {
+        case tornTail = "its tail is torn off"
+        case zeroedTail = "its tail is zeroed"
+        case zeroedMiddle = "a part in the middle is zeroed"
+        case overwrittenHead = "its head is something else"
+
+        func strike(_ path: String) throws {
+            var bytes = try Data(contentsOf: URL(filePath: path))
+            // Whole pages, from 2/3 of the file on or around its half.
+            let page = 4096
+            let (third, half) = (bytes.count / 3 / page * page, bytes.count / 2 / page * page)
+            switch self {
+            case .tornTail: bytes = bytes.prefix(2 * third + 100)
+            case .zeroedTail: bytes.resetBytes(in: 2 * third..<bytes.count)
+            case .zeroedMiddle: bytes.resetBytes(in: half..<min(half + 2 * page, bytes.count))
+            case .overwrittenHead: bytes.replaceSubrange(0..<100, with: Data(repeating: 0x41, count: 100))
+            }
+            let file = try FileHandle(forWritingTo: URL(filePath: path))
+            try file.truncate(atOffset: 0)
+            try file.write(contentsOf: bytes)
+            try file.close()
+        }
+    }
+
+    static let quiet = "[telemetry]\nenabled = false"
+
+    @Test("that is an outbox is set aside and told of, and what can be read of it is sent", arguments: Damage.allCases)
+    func outbox(_ damage: Damage) async throws {
+        try await withWaitingMessages { lab, board, outbox in
+            try damage.strike(outbox)
+            let damaged = try Data(contentsOf: URL(filePath: outbox))
+            try await lab.startBroker()
+            try await board.start()
+            let status = try await board.status {
+                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+            }
+            // It is kept as it is, and told of until a person has taken it away.
+            let name = try #require(value(status, "outbox", "setAside") as? String)
+            #expect(try Data(contentsOf: URL(filePath: name)) == damaged)
+            try await expectWarning(of: URL(filePath: name).lastPathComponent, on: board)
+            // The registration lies elsewhere and is as it was.
+            #expect(value(status, "registration", "state") as? String == "registered")
+            #expect(await lab.devices().count == 1)
+
+            let rescued = try #require(value(status, "outbox", "rescued") as? Int)
+            let numbers = Self.numbers(at: lab)
+            #expect(numbers.count == rescued)
+            #expect(numbers == numbers.sorted())
+            switch damage {
+            case .tornTail, .zeroedTail: #expect((150...280).contains(rescued), "\(rescued)")
+            case .zeroedMiddle: #expect((280..<300).contains(rescued) && numbers.last == 300, "\(rescued)")
+            case .overwrittenHead: #expect(rescued == 0)
+            }
+            _ = try await board.ask("publish", "counter", "1000")
+            _ = try await board.status { value($0, "outbox", "depth") as? Int == 0 }
+            #expect(Self.numbers(at: lab).last == 1000)
+            // Another start does not forget it.
+            try await board.stop()
+            try await board.start()
+            try await expectWarning(of: URL(filePath: name).lastPathComponent, on: board)
+        }
+    }
+
+    @Test("whose log alone is torn or zeroed loses what was torn and nothing before it, and is not set aside", arguments: [
+        Damage.tornTail, .zeroedTail,
+    ])
+    func log(_ damage: Damage) async throws {
+        try await withWaitingMessages(stopping: SIGKILL) { lab, board, outbox in
+            #expect(try Data(contentsOf: URL(filePath: outbox + "-wal")).count > 100_000)
+            try damage.strike(outbox + "-wal")
+            try await lab.startBroker()
+            try await board.start()
+            let status = try await board.status {
+                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+            }
+            #expect(value(status, "outbox", "setAside") == nil)
+            let numbers = Self.numbers(at: lab)
+            #expect(numbers == Array(1...numbers.count))
+            #expect((100..<300).contains(numbers.count), "\(numbers.count)")
+        }
+    }
+
+    @Test("that is a vault is set aside and told of; the outbox is untouched, and the board can be enrolled again",
+        arguments: Damage.allCases)
+    func vault(_ damage: Damage) async throws {
+        try await withWaitingMessages { lab, board, outbox in
+            let path = board.state.appending(path: "vault.db").path
+            try damage.strike(path)
+            let (damaged, waiting) = (try Data(contentsOf: URL(filePath: path)), try Data(contentsOf: URL(filePath: outbox)))
+            try await board.start()
+            let status = try await board.ask("status")
+            #expect(value(status, "lastError", "event") as? String == "vault.set-aside")
+            let name = try #require((status["setAside"] as? [String])?.first)
+            #expect(name.hasPrefix("vault.db.damaged-"))
+            #expect(try Data(contentsOf: board.state.appending(path: name)) == damaged)
+            #expect(try Data(contentsOf: URL(filePath: outbox)) == waiting)
+            try await expectWarning(of: name, on: board)
+            try await lab.startBroker()
+            let enrolled = try await board.enroll(at: lab)
+            #expect(value(enrolled, "registration", "state") as? String == "registered")
+        }
+    }
+
+    @Test("found only when it is read, as it is too large to be checked at each start, is set aside then")
+    func largeOutbox() async throws {
+        try await withWaitingMessages(count: 300, bytes: 60_000) { lab, board, outbox in
+            let size = try Data(contentsOf: URL(filePath: outbox)).count
+            #expect(size > 16 << 20)
+            try Damage.zeroedMiddle.strike(outbox)
+            try await lab.startBroker()
+            try await board.start()
+            let status = try await board.status(within: 60) {
+                value($0, "outbox", "setAside") != nil && value($0, "outbox", "depth") as? Int == 0
+            }
+            // Some had been sent before the damage was come by; the rest was rescued.
+            #expect(try #require(value(status, "outbox", "rescued") as? Int) > 0)
+            #expect(Set(Self.numbers(at: lab)).count >= 298)
+        }
+    }
+
+    @Test("of a newer version is left as it is; the agent tells of it, and goes on once the older one is back",
+        arguments: ["vault", "outbox"])
+    func newerVersion(which: String) async throws {
+        try await withWaitingMessages { lab, board, outbox in
+            let path = which == "vault" ? board.state.appending(path: "vault.db").path : outbox
+            try FileManager.default.copyItem(atPath: path, toPath: path + ".kept")
+            do {
+                let newer = [Migration(version: 1, sql: ""), Migration(version: 99, sql: "")]
+                try Database(path: path, migrations: newer).close()
+            }
+            let bytes = try Data(contentsOf: URL(filePath: path))
+            try await lab.startBroker()
+            try await board.launch()
+            try await board.answers()
+            let status = try await board.status { value($0, which, "error") != nil }
+            let message = try #require(value(status, which, "error", "message") as? String)
+            #expect(message.contains("newer than"), "\(message)")
+            let remedy = try #require(value(status, which, "error", "remedy") as? String)
+            #expect(remedy.hasPrefix("install the newer program again, or restore the"))
+            #expect(try await board.latchkey("status").output.contains("newer than"))
+            let doctor = try await board.latchkey("doctor", "--json")
+            #expect(doctor.status == 1)
+            #expect(try Self.verdict(which, in: doctor.json) == "fail")
+            #expect(try await board.latchkey("publish", "counter", "1").status != 0)
+            #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+
+            rename(path + ".kept", path)
+            let after = try await board.status(within: 60) { value($0, "outbox", "depth") as? Int == 0 }
+            #expect(value(after, "registration", "state") as? String == "registered")
+            #expect(Self.numbers(at: lab) == Array(1...300))
+            #expect(await lab.devices().count == 1)
+        }
+    }
+
+    // MARK: Steps
+
+    private func expectWarning(of name: String, on board: TestBoard) async throws {
+        let status = try await board.ask("status")
+        #expect(status["setAside"] as? [String] == [name])
+        #expect(try await board.latchkey("status").output.contains(name))
+        let doctor = try await board.ask("doctor")
+        #expect(try Self.verdict("storage", in: doctor) == "warn")
+        #expect(try await board.latchkey("doctor").output.contains(name))
+    }
+
+    static func verdict(_ check: String, in doctor: [String: Any]) throws -> String? {
+        let checks = try #require(doctor["checks"] as? [[String: Any]])
+        return checks.first { $0["name"] as? String == check }?["verdict"] as? String
+    }
+
+    /// The numbers that reached the broker, in their order.
+    static func numbers(at lab: Lab) -> [Int] {
+        lab.messages.filter { $0.topic.hasSuffix("/custom/counter") }
+            .compactMap { Int(String(decoding: $0.payload, as: UTF8.self).prefix { $0 != " " }) }
+    }
+}
+
+/// Gives `body` a registered board that is off, in whose outbox messages wait, numbered from 1, with a broker that is off too.
+private func withWaitingMessages(
+    count: Int = 300, bytes: Int = 800, stopping signal: Int32 = SIGTERM,
+    _ body: (Lab, TestBoard, _ outbox: String) async throws -> Void
+) async throws {
+    try await inTurn {
+        try await withLabAndBoard(settings: DamageTests.quiet) { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            await lab.stopBroker(abruptly: true)
+            let lines = (1...count).map { "\($0) " + String(repeating: "x", count: bytes) }.joined(separator: "\n")
+            #expect(try await board.latchkey("publish", "--lines", "counter", input: lines).status == 0)
+            try await board.stop(signal)
+            let files = try FileManager.default.contentsOfDirectory(atPath: board.state.path)
+            let outbox = try #require(files.first { $0.hasPrefix("outbox-") && $0.hasSuffix(".db") })
+            try await body(lab, board, board.state.appending(path: outbox).path)
+        }
+    }
+}
+
+extension TestBoard {
+    /// Waits until somebody answers at the socket, be it the agent that waits for its vault.
+    func answers(within seconds: Double = 30) async throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while try await latchkey("status").status != 0 {
+            guard ContinuousClock.now < end else { throw Unexpected("nobody answers: \(daemon?.errors.text ?? "")") }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import GatewayLab
+import Glibc
+import Testing
+
+@Suite("A disk", .timeLimit(.minutes(10)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
+struct DiskTests {
+    @Test("that fills up refuses new messages with what to do, loses none that were accepted, and is told of")
+    func full() async throws {
+        try await withDisk { lab, board, disk in
+            try await board.start()
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            await lab.stopBroker(abruptly: true)
+            try disk.limit(Self.used(board.state.path) + 200_000)
+            var accepted = 0
+            var refusal: Program.Result?
+            while refusal == nil, accepted < 2000 {
+                let lines = (1...50).map { "\(accepted + $0) " + String(repeating: "x", count: 400) }
+                let result = try await board.latchkey("publish", "--json", "--lines", "counter", input: lines.joined(separator: "\n"))
+                if result.status == 0 {
+                    accepted += lines.count
+                } else {
+                    let words = try #require(result.errors.firstMatch(of: /(\d+) messages accepted before/))
+                    accepted += try #require(Int(words.1))
+                    refusal = result
+                }
+            }
+            #expect(refusal?.errors.contains("messaging.outbox-unusable") == true, "\(refusal?.errors ?? "none")")
+            #expect(refusal?.errors.contains("the disk is full") == true)
+            #expect(refusal?.errors.contains("free space") == true)
+            #expect(accepted > 20)
+            try await expectTold("is full", on: board)
+
+            // It starts on the full disk and still tells.
+            try await board.stop(SIGKILL)
+            try await board.launch()
+            try await board.answers()
+            try await expectTold("full", on: board)
+
+            try disk.limit(0)
+            try await lab.startBroker()
+            _ = try await board.status(within: 90) {
+                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+            }
+            let numbers = DamageTests.numbers(at: lab)
+            #expect(Set(numbers).isSuperset(of: 1...accepted))
+            #expect(await lab.devices().count == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: board.state.path).allSatisfy { !$0.contains("damaged") })
+        }
+    }
+
+    @Test("that is read-only lets the agent start and tell so, and go on by itself once it can be written")
+    func readOnly() async throws {
+        try await withDisk { lab, board, disk in
+            try await board.start()
+            let enrolled = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            try await board.stop()
+            try Self.remount(disk.path, readOnly: true)
+            try await board.launch()
+            try await board.answers()
+            let status = try await board.ask("status")
+            #expect(value(status, "vault", "error", "code") as? String == "storage.read-only")
+            try await expectTold("read-only", on: board)
+            #expect(try await board.latchkey("publish", "--json", "counter", "1").errors.contains("storage.read-only"))
+
+            try Self.remount(disk.path, readOnly: false)
+            let after = try await board.status(within: 90) { value($0, "broker", "state") as? String == "connected" }
+            #expect(value(after, "registration", "magIdentifier") as? String == value(enrolled, "registration", "magIdentifier") as? String)
+            #expect(try await board.latchkey("publish", "counter", "1").status == 0)
+        }
+    }
+
+    private func expectTold(_ words: String, on board: TestBoard) async throws {
+        #expect(try await board.latchkey("status", "--json").output.contains(words))
+        #expect(try await board.latchkey("status").output.contains(words))
+        let doctor = try await board.latchkey("doctor", "--json")
+        #expect(doctor.status == 1)
+        #expect(try DamageTests.verdict("storage", in: doctor.json) == "fail")
+        #expect(doctor.output.contains(words))
+    }
+
+    private static func used(_ folder: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
+            let size = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int
+            return sum + (size ?? 0)
+        }
+    }
+
+    private static func remount(_ path: String, readOnly: Bool) throws {
+        let flags = UInt(MS_REMOUNT | MS_BIND | (readOnly ? MS_RDONLY : 0))
+        guard mount(nil, path, nil, flags, nil) == 0 else { throw Unexpected("cannot remount: \(String(cString: strerror(errno)))") }
+    }
+}
+
+/// Gives `body` a lab and a board whose state directory is such a disk.
+func withDisk(_ body: (Lab, TestBoard, PowerCutDisk) async throws -> Void) async throws {
+    try await inTurn {
+        let lab = try await Lab.start()
+        let board = try TestBoard(settings: DamageTests.quiet)
+        let disk = try PowerCutDisk(at: board.state.path)
+        var failure: (any Error)?
+        do {
+            try await body(lab, board, disk)
+        } catch {
+            let words = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
+            failure = Unexpected("\(error)\n--- the daemon's last words:\n\(words)")
+        }
+        try await board.stop(SIGKILL)
+        disk.end()
+        try await board.tearDown()
+        await lab.stop()
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import GatewayLab
+import Testing
+
+/// `CYCLES=15000 deploy/test CrashTests.KillTests` for a night; `READINGS` for more of them, `SEED` for the same chance.
+@Suite("Killed under load", .serialized)
+struct KillTests {
+    private static let cycles = count("CYCLES", preset: 200)
+    private static let readings = count("READINGS", preset: max(20_000, cycles * 100))
+
+    @Test("the agent loses no reading that it accepted and keeps their order, however often it is killed",
+        .timeLimit(.minutes(1440)))
+    func underLoad() async throws {
+        var chance = Chance()
+        var configuration = LabConfiguration()
+        configuration.lives.accessToken = 86_400
+        try await inTurn { try await run(configuration, &chance) }
+    }
+
+    private func run(_ configuration: LabConfiguration, _ chance: inout Chance) async throws {
+        try await withLabAndBoard(configuration, settings: DamageTests.quiet) { lab, board in
+            let enrolled = try await board.enroll(at: lab)
+            let identifier = value(enrolled, "registration", "magIdentifier") as? String
+            let reader = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/crash/#")
+            let publisher = Publisher(socket: board.socket, prefix: "/2.0/client/users/alice/custom/crash", topics: 8)
+            let start = ContinuousClock.now
+            var (early, idle, opened) = (0, 0, 0)
+
+            for cycle in 1...Self.cycles {
+                if cycle > 1 { try board.launch() }
+                let before = publisher.tally.accepted
+                publisher.allow(Self.readings * cycle / Self.cycles)
+                if chance.happens(0.2) {
+                    early += 1
+                    try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000, using: &chance)))
+                } else {
+                    if await !publisher.accepted(before + 1, within: 20) { idle += 1 }
+                    try await Task.sleep(for: .microseconds(Int.random(in: 0...120_000, using: &chance)))
+                }
+                let words = board.daemon?.errors
+                let status = try await board.stop(SIGKILL)
+                // It died by the kill and by nothing before.
+                #expect(status == 128 + SIGKILL, "cycle \(cycle) of seed \(chance.seed): \(words?.lines.suffix(5) ?? [])")
+                // Its word that the vault is open; a reading that is accepted says it of the outbox.
+                if words?.text.contains(" ready ") == true || publisher.tally.accepted > before { opened += 1 }
+                #expect(words?.text.contains("set-aside") == false, "cycle \(cycle) of seed \(chance.seed)")
+            }
+            let seconds = (ContinuousClock.now - start).components.seconds
+
+            try await board.start()
+            publisher.allow(Self.readings)
+            #expect(await publisher.accepted(Self.readings, within: 120), "\(publisher.tally)")
+            publisher.stop()
+            await publisher.ended()
+            let status = try await board.status(within: 120) { value($0, "outbox", "depth") as? Int == 0 }
+            #expect(value(status, "outbox", "dropped") as? Int == 0)
+            #expect(value(status, "outbox", "setAside") == nil)
+            #expect(value(status, "registration", "magIdentifier") as? String == identifier)
+            try await board.ask("publish", "--raw", "/2.0/client/users/alice/custom/crash/end", "that is all")
+            _ = try await arrivals.output.line(containing: "that is all", within: 120)
+            try await arrivals.stop(SIGKILL)
+
+            let found = Arrivals(arrivals.output.lines, accepted: publisher.acceptedByTopic)
+            let tally = publisher.tally
+            print("""
+                killed under load: \(Self.cycles) cycles (\(early) early, \(opened) with vault and outbox open, \(idle) without a reading), seed \(chance.seed), \
+                \(seconds) s; accepted \(tally.accepted), delivered \(found.delivered), duplicates \(found.duplicates), \
+                reordered \(found.reordered), lost \(found.lost); \(tally.unknown) answers lost, refusals \(tally.refusals)
+                """)
+            #expect(tally.accepted == Self.readings)
+            #expect(found.lost == 0)
+            #expect(found.reordered == 0)
+            // The gateway has seen one registration, and its administrator sees one board beside the reader.
+            #expect(lab.requestCounts[.clientRegistration] == 1)
+            #expect(await lab.devices().filter { $0.name != "phone" }.map(\.magIdentifier) == [identifier])
+            let left = try FileManager.default.contentsOfDirectory(atPath: board.state.path)
+            #expect(left.allSatisfy { !$0.contains(".damaged-") }, "\(left)")
+        }
+    }
+}

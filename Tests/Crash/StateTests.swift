@@ -1,0 +1,222 @@
+import Foundation
+import GatewayLab
+import Testing
+
+@Suite("Killed in a named state", .timeLimit(.minutes(10)))
+struct StateTests {
+    private static let quiet = "[telemetry]\nenabled = false"
+
+    @Test("the board recovers as the table says", arguments: KilledState.all)
+    func recovers(_ state: KilledState) async throws {
+        try await inTurn { try await run(state) }
+    }
+
+    private func run(_ state: KilledState) async throws {
+        var configuration = LabConfiguration()
+        configuration.givesSessionsToClients = true
+        let lab = try await Lab.start(configuration)
+        let board = try TestBoard(settings: Self.quiet)
+        do {
+            try await check(state, Scene(lab: lab, board: board))
+        } catch {
+            let log = board.daemon?.errors.lines.suffix(30).joined(separator: "\n") ?? ""
+            try? await board.tearDown()
+            await lab.stop()
+            throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+        }
+        try await board.tearDown()
+        await lab.stop()
+    }
+
+    /// Every `killPoint` of the sources has a row, and every row one in the sources.
+    @Test("the table has every state that the sources name, and no other")
+    func complete() throws {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources")
+        var named: Set<String> = []
+        for case let file as URL in FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil) ?? .init()
+        where file.pathExtension == "swift" {
+            for match in try String(contentsOf: file, encoding: .utf8).matches(of: /killPoint\("([a-z-]+)"\)/) { named.insert(String(match.1)) }
+        }
+        #expect(named == Set(KilledState.all.map(\.point)).union(RewrapTests.states))
+    }
+
+    @Test("and none of them is in the program that is shipped", .enabled(if: shipped != nil, "there is no release build"))
+    func notShipped() throws {
+        let program = try Data(contentsOf: URL(filePath: try #require(Self.shipped)), options: .alwaysMapped)
+        for text in ["LATCHKEY_KILL_AT", "vault-commit-inside"] { #expect(program.range(of: Data(text.utf8)) == nil, "\(text)") }
+    }
+
+    private static let shipped = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
+
+    // MARK: One row
+
+    private struct Scene {
+        let lab: Lab
+        let board: TestBoard
+    }
+
+    private func check(_ state: KilledState, _ scene: Scene) async throws {
+        switch state.act {
+        case .start: try await checkStart(state, scene)
+        case .enroll: try await checkEnrollment(state, scene)
+        case .renew, .refresh: try await checkUpkeep(state, scene)
+        case .switchGateway: try await checkSwitch(state, scene)
+        case .publish, .deliver: try await checkMessages(state, scene)
+        }
+    }
+
+    private func checkStart(_ state: KilledState, _ scene: Scene) async throws {
+        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
+        try await expectDeath(of: try scene.board.launch(), at: state)
+        try await restart(scene)
+        #expect(value(try await scene.board.ask("status"), "registration", "state") as? String == "unregistered")
+        _ = try await scene.board.enroll(at: scene.lab)
+        try await expectWorking(scene)
+    }
+
+    private func checkEnrollment(_ state: KilledState, _ scene: Scene) async throws {
+        let url = try await scene.lab.mintEnrollmentURL()
+        let daemon = try await started(scene, toDieAt: state)
+        let enrollment = try await scene.board.latchkey("enroll", "--json", url)
+        #expect(enrollment.status != 0)
+        try await expectDeath(of: daemon, at: state)
+        try await restart(scene)
+        if !state.isEnrolled {
+            #expect(value(try await scene.board.ask("status"), "gateway") == nil)
+            // It was used up by the answer that was lost; the agent says what to do.
+            let again = try await scene.board.latchkey("enroll", "--json", url)
+            #expect(again.errors.contains(#""code":"gateway.enrollment-refused""#), "\(again.errors)")
+            _ = try await scene.board.enroll(at: scene.lab)
+        }
+        try await expectWorking(scene)
+        expect(state.requests, at: scene.lab)
+        #expect(await scene.lab.devices().count == 1)
+    }
+
+    private func checkUpkeep(_ state: KilledState, _ scene: Scene) async throws {
+        let identifier = try await enrolled(scene)
+        let serial = await scene.lab.devices().first?.certificateSerial
+        let daemon = try await started(scene, toDieAt: state)
+        _ = try await scene.board.status { value($0, "broker", "state") as? String == "connected" }
+        scene.lab.resetCounts()
+        let arguments = state.act == .renew ? ["renew"] : ["call", "GET", "/lab/hello"]
+        // What it has of tokens has ended; the broker goes by the system's time and does not mind.
+        if state.act == .refresh { scene.lab.advanceClock(by: .seconds(3601)) }
+        #expect(try await Program(name: "latchkey").run(arguments + ["--socket", scene.board.socket]).status != 0)
+        try await expectDeath(of: daemon, at: state)
+        try await restart(scene)
+        try await expectWorking(scene)
+        expect(state.requests, at: scene.lab)
+        if state.act == .renew {
+            _ = try await scene.board.ask("renew")
+            expect(state.requests.mapValues { $0 + 1 }, at: scene.lab)
+            #expect(await scene.lab.devices().first?.certificateSerial != serial)
+            try await expectWorking(scene)
+        }
+        #expect(await scene.lab.devices().map(\.magIdentifier) == [identifier])
+        #expect(scene.lab.requestCounts[.clientRegistration, default: 0] == 0)
+    }
+
+    private func checkSwitch(_ state: KilledState, _ scene: Scene) async throws {
+        let first = try await enrolled(scene)
+        let second = try await Lab.start()
+        do {
+            let daemon = try await started(scene, toDieAt: state)
+            #expect(try await scene.board.latchkey("enroll", try await second.mintEnrollmentURL()).status != 0)
+            try await expectDeath(of: daemon, at: state)
+            try await restart(scene)
+            if state.isEnrolled {
+                try await expectWorking(Scene(lab: second, board: scene.board))
+                expect(state.requests, at: second)
+                // Back at the first, what was registered there is found.
+                _ = try await scene.board.enroll(at: scene.lab)
+            }
+            try await expectWorking(scene)
+            let status = try await scene.board.ask("status")
+            #expect(value(status, "registration", "magIdentifier") as? String == first)
+            #expect(await scene.lab.devices().count == 1)
+        } catch {
+            await second.stop()
+            throw error
+        }
+        await second.stop()
+    }
+
+    private func checkMessages(_ state: KilledState, _ scene: Scene) async throws {
+        _ = try await enrolled(scene)
+        let reader = try await SecondClient(named: "phone", user: "alice", at: scene.lab, in: scene.board.folder)
+        let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/#")
+        let daemon = try await started(scene, toDieAt: state)
+        let topic = "/2.0/client/users/alice/custom/counter"
+        // A board takes messages once its outbox is open, a moment after it answers.
+        _ = try await scene.board.status { value($0, "broker", "state") as? String == "connected" }
+        let published = try await scene.board.latchkey("publish", "--raw", topic, "reading 0 0")
+        try await expectDeath(of: daemon, at: state)
+        try await restart(scene)
+        _ = try await scene.board.ask("publish", "--raw", topic, "reading 0 1")
+        _ = try await arrivals.output.line(containing: "reading 0 1")
+        let readings = arrivals.output.lines.filter { $0.hasPrefix("reading") }
+        switch state.point {
+        case "outbox-append-written":
+            #expect(published.status != 0)
+            #expect(readings == ["reading 0 1"])
+        case "outbox-append-committed":
+            #expect(published.status != 0)
+            #expect(readings == ["reading 0 0", "reading 0 1"])
+        case "outbox-acknowledge-committed":
+            #expect(readings == ["reading 0 0", "reading 0 1"])
+        default:
+            #expect(readings == ["reading 0 0", "reading 0 0", "reading 0 1"])
+        }
+        try await arrivals.stop(SIGKILL)
+        try await expectWorking(scene)
+    }
+
+    // MARK: Steps
+
+    /// - Returns: the mag-identifier. The daemon has been stopped again.
+    private func enrolled(_ scene: Scene) async throws -> String {
+        try await scene.board.start()
+        let status = try await scene.board.enroll(at: scene.lab)
+        _ = try await scene.board.status { value($0, "broker", "state") as? String == "connected" }
+        try await scene.board.stop()
+        return try #require(value(status, "registration", "magIdentifier") as? String)
+    }
+
+    private func started(_ scene: Scene, toDieAt state: KilledState) async throws -> RunningProgram {
+        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
+        try await scene.board.start()
+        return try #require(scene.board.daemon)
+    }
+
+    /// A name that nothing comes by, or that is none, shows here: the process would not have died.
+    private func expectDeath(of daemon: RunningProgram, at state: KilledState) async throws {
+        let status = try await daemon.ended(within: 20)
+        #expect(status == 128 + SIGKILL)
+        #expect(daemon.errors.lines.contains("killed at \(state.point)"), "\(daemon.errors.lines.suffix(5))")
+    }
+
+    private func restart(_ scene: Scene) async throws {
+        scene.board.environment = [:]
+        try await scene.board.start()
+        let files = try FileManager.default.contentsOfDirectory(atPath: scene.board.state.path)
+        #expect(files.allSatisfy { !$0.contains(".damaged-") && !$0.hasSuffix(".new") }, "\(files)")
+    }
+
+    private func expect(_ requests: [Endpoint: Int], at lab: Lab) {
+        for (endpoint, count) in requests { #expect(lab.requestCounts[endpoint, default: 0] == count, "\(endpoint)") }
+    }
+
+    /// Registered with a key it holds, connected, a vault without fault, and a message that arrives.
+    private func expectWorking(_ scene: Scene) async throws {
+        _ = try await scene.board.status {
+            value($0, "broker", "state") as? String == "connected" && value($0, "registration", "state") as? String == "registered"
+        }
+        #expect(try await scene.board.latchkey("call", "GET", "/lab/hello").status == 0)
+        _ = try await scene.board.ask("publish", "counter", "after")
+        let status = try await scene.board.status { value($0, "outbox", "depth") as? Int == 0 }
+        #expect(value(status, "outbox", "dropped") as? Int == 0)
+        #expect(scene.lab.messages.contains { $0.topic.hasSuffix("/custom/counter") && $0.payload == Array("after".utf8) })
+    }
+}
