@@ -6,7 +6,8 @@ import COpenSSL
 /// The memory is ordinary heap. A locked arena (`CRYPTO_secure_malloc_init`) is not used: boards allow 64 KiB of locked
 /// memory or none, while a sealed record may have more, and OpenSSL, libcurl and libmosquitto hold copies that no arena
 /// of ours would cover. Core dumps and reading by other processes are forbidden for the whole process instead
-/// (`PR_SET_DUMPABLE`, by the daemon at its start).
+/// (`PR_SET_DUMPABLE` and `coredump_filter`, by the daemon at its start), and those libraries' copies are wiped when they
+/// are freed (`CWipedHeap`).
 public final class SecretBytes: Sendable {
     /// Written only while the object is made, freed only when nobody refers to it any more; in between only read.
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer

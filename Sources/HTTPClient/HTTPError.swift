@@ -96,6 +96,8 @@ extension HTTPError {
         case .cannotConnect: "check that the host is up and that no firewall is in the way"
         case .cannotConnectToSocket: "check that the service is running and that this user may use its socket"
         case .tls: "compare the server's certificate with the configuration's anchors and pins, and this board's clock"
+        case .handshakeFailed:
+            "check that the port is right, that the server speaks TLS 1.2 or 1.3 with forward secrecy, and that nothing is in between"
         case .clientCertificateRefused: "check the dates of the device certificate and the registration at the gateway"
         case .handshakeTimeout, .timeout, .connectionLost: "try again; if it stays, look at the server's log"
         case .unsuitableLibrary: "install libcurl4 (the OpenSSL flavour) in place of libcurl3-gnutls"

@@ -85,7 +85,8 @@ public enum MessagingError: Explained, Equatable {
         case .tlsFailed: "check the device certificate and the broker's log"
         case .refused(_, let refusal):
             refusal.concernsCredentials ? "a new token is asked for; if this stays, check the registration" : nil
-        case .connectionLost: "wait; the connection is made again by itself"
+        case .connectionLost:
+            "wait; the connection is made again by itself. If it is lost again and again, check the device certificate and the broker's log"
         case .subscriptionRefused: "check what this client may subscribe to at the broker"
         }
     }

@@ -1,3 +1,4 @@
+import Cryptography
 import HTTPClient
 
 /// Fails when the gateway does not prove that it is the one the board enrolled at.
@@ -7,10 +8,19 @@ struct ServerKeyCheck: HealthCheck {
     func run(_ agent: AgentState) -> Verdict {
         switch agent.probe {
         case .failure(.tls(let host, let refusal)):
-            return .fail("\(host) is not trusted: \(refusal)",
-                remedy: "if the gateway's key was changed, enroll again with a new URL; else somebody is in between")
+            return .fail("\(host) is not trusted: \(refusal)", remedy: remedy(for: refusal))
         case .success: return .pass("the gateway has the key that the configuration demands")
         default: return .pass("not reached, nothing to compare")
+        }
+    }
+
+    private func remedy(for refusal: TLSRefusal) -> String {
+        switch refusal {
+        case .expired, .notYetValid: "check this board's clock; if it is right, the gateway needs a new certificate"
+        case .weak, .chainTooLong: "the gateway needs another certificate: ask its administrator"
+        case .hostMismatch: "check the host's name in the gateway's configuration; else somebody is in between"
+        case .pinMismatch, .untrusted:
+            "if the gateway's key was changed, enroll again with a new URL; else somebody is in between"
         }
     }
 }

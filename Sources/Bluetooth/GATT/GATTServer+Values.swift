@@ -26,6 +26,8 @@ extension GATTServer {
     /// 3.4.6.1: answered with what was asked, so that the client can compare.
     mutating func prepareWrite(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         let request = reader.rest
+        // The answer is as long, and has to fit: what was sent is longer than was agreed on.
+        guard request.count < mtu else { throw ATTRefusal(.invalidPDU) }
         let attribute = try attribute(&reader)
         guard let offset = reader.uint16() else { throw ATTRefusal(.invalidPDU) }
         try checkWrite(attribute)

@@ -69,7 +69,7 @@ extension GatewaySession {
     /// - Throws: ``GatewayError/noAnswer(_:_:)``, or `CancellationError`.
     func send(_ request: consuming HTTPRequest, for operation: GatewayOperation) async throws -> HTTPResponse {
         var request = request
-        let response: HTTPResponse
+        var response: HTTPResponse
         do {
             response = try await client.send(request)
         } catch .cancelled {
@@ -77,6 +77,7 @@ extension GatewaySession {
         } catch {
             throw GatewayError.noAnswer(operation, error)
         }
+        if !response.isSuccess { response.body = Echoes.removed(from: response.body, of: request) }
         // Form bodies hold secrets; the client is done with its reference.
         if request.body != nil { wipe(&request.body!) }
         noteContact()

@@ -88,6 +88,12 @@ final class Exchange: @unchecked Sendable {
         let headers = self.headers
         wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
         let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
+        guard Self.hasOneLength(headers) else {
+            var answer = service.answer(to: LocalAPIError.badBody(reason: "its length is stated in no way, or in more than one"))
+            // Where the next request would begin is anybody's guess.
+            answer.headers.set("Connection", "close")
+            return queue(answer)
+        }
         do {
             let (route, request) = try judged(method, headers, announced)
             admission = .granted(route, request)
@@ -96,6 +102,13 @@ final class Exchange: @unchecked Sendable {
             guard headers.first("Expect") == nil, announced <= drainLimit else { return queue(service.answer(to: error)) }
             return refuse(error)
         }
+    }
+
+    /// Whether everybody who reads the head finds the body's end at the same place (RFC 9112 section 6.3).
+    private static func hasOneLength(_ headers: HTTPHeaders) -> Bool {
+        let (codings, lengths) = (headers.all("Transfer-Encoding"), headers.all("Content-Length"))
+        guard let coding = codings.first else { return lengths.count <= 1 }
+        return codings.count == 1 && coding.lowercased() == "chunked" && lengths.isEmpty
     }
 
     private func refuse(_ error: LocalAPIError) -> Bool {

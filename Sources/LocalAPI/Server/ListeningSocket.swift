@@ -31,7 +31,8 @@ struct ListeningSocket: ~Copyable {
             // Nobody can connect before listen(2): the mode is right before the first peer comes.
             guard chmod(path, 0o660) == 0 else { throw Self.failure(path) }
             if let group, chown(path, uid_t.max, group) != 0 { throw Self.failure(path) }
-            guard Glibc.listen(descriptor, 128) == 0 else { throw Self.failure(path) }
+            // Who comes during a flood waits a moment; where there is no room left, connecting looks as if nobody listened.
+            guard Glibc.listen(descriptor, 4096) == 0 else { throw Self.failure(path) }
         } catch {
             close(descriptor)
             throw error

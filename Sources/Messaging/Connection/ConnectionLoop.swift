@@ -104,12 +104,17 @@ final class ConnectionLoop {
     /// and what is sent until then fits any socket's buffer.
     private func shakeHands(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
         while true {
+            let socket = mosquitto_socket(client.handle)
+            var byte: UInt8 = 0
             try step(client, mosquitto_loop_read(client.handle, 1))
+            // With TLS 1.3 a broker refuses a certificate after the handshake, and hangs up: its word is read while it is there,
+            // for what is written then fails and takes it along.
+            if !isOpen, recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0 {
+                try step(client, mosquitto_loop_read(client.handle, 1))
+            }
             try step(client, mosquitto_loop_write(client.handle, 1))
             if isOpen { return client.stopLogging() }
-            let socket = mosquitto_socket(client.handle)
             // A connection that ends within the handshake looks to the library like one that is only slow.
-            var byte: UInt8 = 0
             let peeked = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
             if peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR) {
                 throw .failed(failure(client, MOSQ_ERR_CONN_LOST.code, errno))
@@ -191,6 +196,7 @@ final class ConnectionLoop {
         if let (code, sessionPresent) = report.connack {
             guard code == 0 else { throw .failed(.refused(order.address, BrokerRefusal(code: code))) }
             isOpen = true
+            client.forgetCredentials()
             announce(client)
             mailbox.post { $0.opened = sessionPresent }
         }

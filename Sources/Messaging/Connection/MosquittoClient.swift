@@ -61,8 +61,7 @@ final class MosquittoClient {
         return statuses.allSatisfy { $0 == MOSQ_ERR_SUCCESS.code }
     }
 
-    /// The library keeps a copy of the password until the handle is freed, which the C library frees without wiping; our own
-    /// copy is wiped.
+    /// The library keeps a copy of the password until ``forgetCredentials()``; our own copy is wiped.
     private func setCredentials(_ credentials: BrokerCredentials) -> Int32 {
         guard let userName = credentials.userName else { return MOSQ_ERR_SUCCESS.code }
         guard let password = credentials.password else { return mosquitto_username_pw_set(handle, userName, nil) }
@@ -78,6 +77,9 @@ final class MosquittoClient {
             mosquitto_username_pw_set(handle, userName, $0.baseAddress?.assumingMemoryBound(to: CChar.self))
         }
     }
+
+    /// The broker has taken them, and a handle connects once.
+    func forgetCredentials() { _ = mosquitto_username_pw_set(handle, nil, nil) }
 
     // MARK: Callbacks
 

@@ -47,6 +47,21 @@ extension FuzzTarget {
     }
 
     static let bluetooth = [
+        FuzzTarget(name: "advertising-data") { bytes throws(Violation) in
+            let found = AdvertisingData(parsing: bytes)
+            try require(found.services.count * 2 + (found.name?.utf8.count ?? 0) / 3 <= bytes.count, "nothing is found that was not sent")
+            return found.services.isEmpty && found.name == nil ? .refused : .accepted
+        },
+        FuzzTarget(name: "management-message") { bytes throws(Violation) in
+            guard let message = ManagementMessage(parsing: bytes) else { return .refused }
+            guard case .answer(_, _, let parameters) = message.event else { return .accepted }
+            try require(parameters.count + 9 <= bytes.count, "nothing is read beyond the message")
+            if let indexes = AdapterInformation.indexes(parsing: parameters) {
+                try require(indexes.count * 2 + 2 <= parameters.count, "no adapter is told of that was not listed")
+            }
+            _ = AdapterInformation(parsing: parameters)
+            return .accepted
+        },
         FuzzTarget(name: "att-server") { bytes throws(Violation) in
             var server = GATTServer(central: peer, database: AttributeDatabase(service: service, deviceName: "board"))
             let now = ContinuousClock.now

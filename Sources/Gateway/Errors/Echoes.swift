@@ -1,0 +1,61 @@
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+
+/// What an answer repeats of the secrets that the request held.
+///
+/// The words of a refusal end in messages and logs. A gateway that tells which password was wrong must not bring it there.
+enum Echoes {
+    private static let fields: Set = [
+        "password", "client_secret", "refresh_token", "assertion", "code", "code_verifier", "token", "sessionData",
+    ]
+    private static let headers = ["authorization", "client-authorization", "code-verifier", "id-token"]
+    private static let mark = Array("***".utf8)
+    /// What is shorter stands in any text.
+    private static let least = 4
+
+    /// - Returns: the body with a mark in the place of each secret of the request.
+    static func removed(from body: [UInt8], of request: HTTPRequest) -> [UInt8] {
+        var body = body
+        for secret in secrets(of: request) where secret.count >= least {
+            while let range = body.firstRange(of: secret) { body.replaceSubrange(range, with: mark) }
+        }
+        return body
+    }
+
+    private static func secrets(of request: HTTPRequest) -> [[UInt8]] {
+        let query = request.url.split(separator: "?", maxSplits: 1).dropFirst().first.map { Array($0.utf8) } ?? []
+        let values = [query, request.body ?? []].flatMap { form in
+            form.split(separator: UInt8(ascii: "&")).compactMap { field -> [UInt8]? in
+                let parts = field.split(separator: UInt8(ascii: "="), maxSplits: 1)
+                guard parts.count == 2, fields.contains(String(decoding: parts[0], as: UTF8.self)) else { return nil }
+                return Array(parts[1])
+            }
+        }
+        // As they were sent, and as a person typed them.
+        return credentials(in: request.headers) + values + values.map(decoded)
+    }
+
+    /// Tokens, and the passwords that Basic authentication holds in base64.
+    private static func credentials(in sent: HTTPHeaders) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        for field in sent.fields where headers.contains(field.name.lowercased()) {
+            let credential = String(field.value.split(separator: " ").last ?? "")
+            found.append(Array(credential.utf8))
+            if let pair = Base64.decode(credential), let colon = pair.firstIndex(of: UInt8(ascii: ":")) {
+                found.append(Array(pair[(colon + 1)...]))
+            }
+        }
+        return found
+    }
+
+    private static func decoded(_ value: [UInt8]) -> [UInt8] {
+        var (decoded, rest) = ([UInt8](), value[...])
+        while let byte = rest.popFirst() {
+            let code = byte == UInt8(ascii: "%") ? UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) : nil
+            if code != nil { rest = rest.dropFirst(2) }
+            decoded.append(code ?? byte)
+        }
+        return decoded
+    }
+}

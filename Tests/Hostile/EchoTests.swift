@@ -1,0 +1,18 @@
+import HTTPClient
+import Testing
+
+@testable import Gateway
+
+@Suite("What a gateway repeats of a request")
+struct EchoTests {
+    @Test("is marked in the words of its refusal, as it was sent and as it was typed")
+    func marked() {
+        var request = HTTPRequest("POST", "https://localhost/token?token=query-token&a=kept", body: Array(
+            "grant_type=password&username=alice&password=correct%20horse&client_secret=s3cr3t&code=abc".utf8))
+        request.headers.set("Authorization", "Bearer access-token")
+        request.headers.set("client-authorization", "Basic Ym9hcmQ6YmFzaWMtc2VjcmV0")
+        let answer = "alice, correct%20horse or 'correct horse' with s3cr3t, access-token, query-token, basic-secret; kept, password, abc"
+        #expect(String(decoding: Echoes.removed(from: Array(answer.utf8), of: request), as: UTF8.self)
+            == "alice, *** or '***' with ***, ***, ***, ***; kept, password, abc")
+    }
+}

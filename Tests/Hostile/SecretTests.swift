@@ -1,0 +1,246 @@
+import Cryptography
+import Foundation
+import Groundwork
+import Testing
+import Vault
+
+@testable import GatewayLab
+
+/// Everything that a board does, at the most verbose, and then a search for each secret that came up.
+@Suite("A secret", .serialized, .timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "reading a daemon's memory is for root"))
+struct SecretTests {
+    /// The program as it is shipped, where there is one: it is linked otherwise than that of this build.
+    private static let program = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
+        .map { Program(url: URL(filePath: $0)) } ?? Program(name: "latchkey")
+    private static let password = "correct horse battery staple 4711"
+    private static let wrongPassword = "incorrect-donkey-battery-0815"
+    private static let passphrase = "the-vault-opens-with-these-words-2342"
+
+    @Test("is in no log, answer, event, process list or file, and not in the memory of an idle daemon that needs it no more")
+    func nowhere() async throws {
+        var configuration = LabConfiguration()
+        configuration.givesSessionsToClients = true
+        configuration.users[0].password = Self.password
+        let lab = try await Lab.start(configuration)
+        let (board, other) = (try Self.makeBoard(), try TestBoard())
+        do {
+            try await search(lab, board, other)
+        } catch {
+            let log = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
+            for board in [board, other] { try? await board.tearDown() }
+            await lab.stop()
+            throw Unexpected("\(error)\n--- the daemon's last words:\n\(log)")
+        }
+        for board in [board, other] { try await board.tearDown() }
+        await lab.stop()
+    }
+
+    /// A board whose vault is opened by a passphrase, and which logs all it can.
+    private static func makeBoard() throws -> TestBoard {
+        let board = try TestBoard(program: program)
+        let file = board.folder.appending(path: "passphrase")
+        try Data(passphrase.utf8).write(to: file)
+        chmod(file.path, 0o600)
+        let settings = try String(contentsOf: board.configuration, encoding: .utf8).replacingOccurrences(
+            of: "slot = \"development-key-file\"", with: "slot = \"passphrase\"\npassphrase_file = \"\(file.path)\"")
+        try settings.write(to: board.configuration, atomically: true, encoding: .utf8)
+        return board
+    }
+
+    private func search(_ lab: Lab, _ board: TestBoard, _ other: TestBoard) async throws {
+        var said: [String] = []
+        var secrets = [
+            KnownSecret("password", Self.password), KnownSecret("wrong password", Self.wrongPassword),
+            KnownSecret("passphrase of the vault", Self.passphrase),
+        ]
+        try await board.start()
+        try await other.start()
+        let follower = try board.follow("status", "--follow")
+        _ = try await follower.output.line(containing: "version")
+
+        /// Runs a command, keeps what it says, and notes every token that the gateway knows by now.
+        func run(_ arguments: [String], on board: TestBoard, input: String? = nil) async throws -> Program.Result {
+            let result = try await Program(name: "latchkey").run(arguments + ["--socket", board.socket], input: input)
+            said += [result.output, result.errors]
+            secrets += await Self.secrets(of: lab)
+            return result
+        }
+        for (board, options) in [(board, []), (other, ["--no-register"])] {
+            let url = try await lab.mintEnrollmentURL()
+            let ticket = try #require(url.split(whereSeparator: { "?&=".contains($0) }).dropFirst(2).first)
+            secrets.append(KnownSecret("enrollment ticket", String(ticket)))
+            #expect(try await run(["enroll", "-"] + options, on: board, input: url + "\n").status == 0)
+            #expect(try await run(["enroll", "-"], on: board, input: url + "\n").status != 0, "it works once")
+        }
+        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+        let login = ["login", "--password-stdin", "--json", "--user"]
+        #expect(try await run(login + ["alice"], on: board, input: Self.password + "\n").status == 0)
+        #expect(try await run(login + ["bob"], on: board, input: Self.wrongPassword + "\n").status != 0)
+        _ = try await run(["publish", "door", "open"], on: board)
+
+        // A log-in by QR code: codes and proof keys.
+        let showing = try other.follow("login", "--qr")
+        let code = try await showing.output.line(containing: #""event":"qr-code""#)
+        let shown = try JSONSerialization.jsonObject(with: Data(code.utf8))
+        let letting = try board.follow("authorize", try #require(value(shown, "data", "text") as? String), "--name", "other")
+        var question: Any?
+        while question == nil { question = (try await board.ask("consent")["consents"] as? [[String: Any]])?.first?["id"] }
+        _ = try await run(["consent", "grant", "\(question ?? 0)"], on: board)
+        #expect(try await letting.ended(within: 60) == 0)
+        #expect(try await showing.ended(within: 60) == 0)
+        // A token that was refused, one that is renewed, faults, and a broker that comes back.
+        try await lab.disableTokens()
+        for _ in 0..<2 { _ = try await run(["call", "GET", "/lab/hello"], on: board) }
+        lab.inject(Fault(.error(code: 3_003_201, status: 401), at: .token, times: 1))
+        lab.inject(Fault(.captivePortal, at: .hello, times: 1))
+        try await lab.revokeTokens()
+        for _ in 0..<2 { _ = try await run(["call", "GET", "/lab/hello"], on: board) }
+        await lab.stopBroker()
+        try await lab.startBroker()
+        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+        for command in ["status", "doctor", "whoami"] { _ = try await run([command, "--json"], on: board) }
+        _ = try await run(["proximity", "audit", "--json"], on: board)
+
+        // What the vault holds, by its own word.
+        let held = try await Self.content(ofVaultIn: board)
+        #expect(held.contains { $0.name == "device-key" } && held.contains { $0.name.hasSuffix("refresh-token") })
+        secrets += held
+        let outputs = said + [follower, showing, letting].flatMap { [$0.output.text, $0.errors.text] }
+            + [board, other].map { $0.daemon?.errors.text ?? "" }
+        for secret in secrets {
+            for output in outputs where secret.isIn(output) { Issue.record("\(secret.name) is in: \(output.prefix(2000))") }
+        }
+        #expect(outputs.joined().contains("trace") || outputs.joined().contains("debug"))
+        try await searchProcesses(secrets, [board, other])
+        try searchFiles(secrets, board)
+        try await searchMemory(secrets, held, board)
+        try await follower.stop(SIGKILL)
+    }
+
+    /// What the lab has given out, and was given.
+    private static func secrets(of lab: Lab) async -> [KnownSecret] {
+        await lab.desk.read { core in
+            core.state.accessTokens.keys.map { KnownSecret("access token", $0) }
+                + core.state.refreshTokens.keys.map { KnownSecret("refresh token", $0) }
+                + core.state.instances.values.map { KnownSecret("client secret", $0.secret) }
+                + core.authorizations.values.compactMap { $0.code.map { KnownSecret("authorization code", $0.value) } }
+        }
+    }
+
+    /// The vault's keys and tokens, read from a copy of its files.
+    private static func content(ofVaultIn board: TestBoard) async throws -> [KnownSecret] {
+        let copy = board.folder.appending(path: "copy")
+        try FileManager.default.copyItem(at: board.state, to: copy)
+        defer { try? FileManager.default.removeItem(at: copy) }
+        let vault = try await Vault.open(
+            at: copy.appending(path: "vault.db").path, with: [Passphrase(SecretBytes(utf8: Self.passphrase))], creating: false)
+        var found: [KnownSecret] = []
+        for scope in try await vault.scopes() {
+            for name in try await vault.names(scope: scope) {
+                guard let record = try await vault.record(name) else { continue }
+                guard [.privateKey, .token].contains(record.kind) || name.name == "client-secret" else { continue }
+                found.append(KnownSecret(name.name, record.content.exposed()))
+            }
+        }
+        await vault.close()
+        return found
+    }
+
+    private func searchProcesses(_ secrets: [KnownSecret], _ boards: [TestBoard]) async throws {
+        for process in boards.compactMap(\.daemon?.processIdentifier) {
+            for file in ["cmdline", "environ", "comm", "status"] {
+                let bytes = Array(try Data(contentsOf: URL(filePath: "/proc/\(process)/\(file)")))
+                for secret in secrets where secret.isIn(bytes) { Issue.record("\(secret.name) is in \(file) of a daemon") }
+            }
+        }
+    }
+
+    private func searchFiles(_ secrets: [KnownSecret], _ board: TestBoard) throws {
+        let all = try #require(FileManager.default.enumerator(at: board.state, includingPropertiesForKeys: nil))
+        let files = all.compactMap { $0 as? URL }
+        let names = files.map(\.lastPathComponent)
+        #expect(names.contains("vault.db") && names.contains { $0.hasPrefix("outbox") }, "\(names)")
+        for file in files {
+            guard let bytes = try? Array(Data(contentsOf: file)) else { continue }
+            for secret in secrets where secret.isIn(bytes) { Issue.record("\(secret.name) is in \(file.lastPathComponent)") }
+        }
+    }
+
+    /// - Parameter held: what the daemon goes on working with.
+    private func searchMemory(_ secrets: [KnownSecret], _ held: [KnownSecret], _ board: TestBoard) async throws {
+        let process = try #require(board.daemon?.processIdentifier)
+        #expect(try String(contentsOfFile: "/proc/\(process)/coredump_filter", encoding: .utf8).contains("00000000"))
+        let needed = Set(held.flatMap(\.forms))
+        // What a request has just left is gone with its connection.
+        var image = try MemoryImage(of: process)
+        let gone = secrets.filter { secret in !needed.contains(secret.forms[0]) && needed.isDisjoint(with: secret.forms) }
+        let keys = held.filter { ["device-key", "device-identifier-key"].contains($0.name) }
+        let end = ContinuousClock.now + .seconds(20)
+        while (gone + keys).contains(where: { $0.count(in: image) > 0 }), ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(500))
+            image = try MemoryImage(of: process)
+        }
+        var counts: [String: Int] = [:]
+        for secret in gone + keys {
+            let count = secret.count(in: image)
+            counts[secret.name, default: 0] += count
+            #expect(count == 0, "\(secret.name) is \(count) times in the memory of the daemon")
+        }
+        let found = counts.values.reduce(0, +)
+        print("searched \(image.count >> 10) KiB for \(gone.count + keys.count) secrets that are needed no more: \(found) found")
+        for secret in held where !keys.contains(where: { $0.name == secret.name }) {
+            print("held: \(secret.name), \(secret.count(in: image)) times")
+        }
+        try await searchCore(secrets, process, board)
+    }
+
+    /// gcore takes what the kernel would write if it were let.
+    private func searchCore(_ secrets: [KnownSecret], _ process: pid_t, _ board: TestBoard) async throws {
+        let gcore = URL(filePath: "/usr/bin/gcore")
+        guard FileManager.default.isExecutableFile(atPath: gcore.path) else { return print("there is no gcore") }
+        let path = board.folder.appending(path: "core").path
+        let taking = try RunningProgram(gcore, ["-o", path, "\(process)"])
+        _ = try await taking.ended(within: 60)
+        let file = URL(filePath: "\(path).\(process)")
+        guard FileManager.default.fileExists(atPath: file.path) else {
+            return print("gcore took none: \(taking.errors.text.suffix(300))")
+        }
+        defer { try? FileManager.default.removeItem(at: file) }
+        let core = try MemoryImage(file: file)
+        print("core of \(core.count >> 10) KiB")
+        for secret in secrets { #expect(secret.count(in: core) == 0, "\(secret.name) is in a forced core") }
+    }
+
+    @Test("reaches no core dump, whatever the limits are", arguments: [SIGABRT, SIGSEGV])
+    func noCore(signal: Int32) async throws {
+        let board = try TestBoard()
+        do {
+            let script = "ulimit -c unlimited; cd '\(board.folder.path)'; \"$@\"; echo ended with $?"
+            func shell(_ arguments: [String]) throws -> RunningProgram {
+                // Without Swift's own report of a crash, whose program is not shipped.
+                try RunningProgram(
+                    URL(filePath: "/bin/sh"), ["-c", script, "sh"] + arguments, environment: ["SWIFT_BACKTRACE": "enable=no"])
+            }
+            // A program that forbids nothing leaves a core here; where it does not, there is nothing to prove.
+            let control = try shell(["/bin/sh", "-c", "kill -\(signal) $$"])
+            _ = try await control.ended(within: 60)
+            let canDump = control.errors.text.contains("core dumped")
+            let parent = try shell([Self.program.url.path, "run", "--config", board.configuration.path])
+            _ = try await parent.errors.line(containing: "ready")
+            let children = try String(
+                contentsOfFile: "/proc/\(parent.processIdentifier)/task/\(parent.processIdentifier)/children", encoding: .utf8)
+            let daemon = try #require(pid_t(children.split(separator: " ").first ?? ""))
+            kill(daemon, signal)
+            _ = try await parent.output.line(containing: "ended with \(128 + signal)")
+            #expect(!parent.errors.text.contains("core dumped"))
+            let left = try FileManager.default.contentsOfDirectory(atPath: board.folder.path)
+            #expect(!left.contains { $0.hasPrefix("core.\(daemon)") })
+            print("signal \(signal): a control left \(canDump ? "a" : "no") core, the daemon none")
+            _ = try await parent.ended(within: 60)
+        } catch {
+            try? await board.tearDown()
+            throw error
+        }
+        try await board.tearDown()
+    }
+}
