@@ -73,3 +73,9 @@ static inline int latchkey_context_clear_chain(SSL_CTX *context) { return SSL_CT
 static inline int latchkey_context_add_chain(SSL_CTX *context, X509 *certificate) {
     return SSL_CTX_add1_chain_cert(context, certificate);
 }
+
+/* BIO: its operations are macros over BIO_ctrl. */
+static inline int latchkey_bio_set_buffer_size(BIO *bio, long bytes) { return BIO_set_buffer_size(bio, bytes) == 1; }
+static inline int latchkey_bio_flush(BIO *bio) { return BIO_flush(bio) == 1; }
+static inline size_t latchkey_bio_unread(BIO *bio) { return BIO_ctrl_pending(bio); }
+static inline size_t latchkey_bio_unsent(BIO *bio) { return BIO_ctrl_wpending(bio); }

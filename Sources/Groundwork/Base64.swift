@@ -8,27 +8,36 @@ public enum Base64 {
     }
 
     private static let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    private static let characters = common + Array("+/".utf8)
+    private static let urlSafeCharacters = common + Array("-_".utf8)
 
     public static func encode(
         _ bytes: some Sequence<UInt8>, alphabet: Alphabet = .standard, padded: Bool? = nil
     ) -> String {
-        let characters = common + (alphabet == .standard ? Array("+/".utf8) : Array("-_".utf8))
-        var text: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                text.append(characters[Int(bits >> UInt32(count) & 63)])
+        // An array of its own, as what follows is quick for one only.
+        text(of: Array(bytes), alphabet == .standard ? characters : urlSafeCharacters, padded: padded ?? (alphabet == .standard))
+    }
+
+    private static func text(of bytes: [UInt8], _ characters: [UInt8], padded: Bool) -> String {
+        let groups = (bytes.count + 2) / 3
+        return String(unsafeUninitializedCapacity: 4 * groups) { text in
+            var written = 0
+            for start in stride(from: 0, to: bytes.count, by: 3) {
+                let held = min(3, bytes.count - start)
+                var bits = UInt32(bytes[start]) << 16
+                if held > 1 { bits |= UInt32(bytes[start + 1]) << 8 }
+                if held > 2 { bits |= UInt32(bytes[start + 2]) }
+                for place in 0...held {
+                    text[written] = characters[Int(bits >> UInt32(18 - 6 * place) & 63)]
+                    written += 1
+                }
             }
+            while padded, !written.isMultiple(of: 4) {
+                text[written] = UInt8(ascii: "=")
+                written += 1
+            }
+            return written
         }
-        if count > 0 { text.append(characters[Int(bits << UInt32(6 - count) & 63)]) }
-        if padded ?? (alphabet == .standard) {
-            while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Reads one alphabet; padding may be whole or absent, nothing in between.

@@ -65,17 +65,31 @@ extension JSON {
 
     private static func write(_ string: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): output += "\\\"".utf8
-            case UInt8(ascii: "\\"): output += "\\\\".utf8
-            case 0x0A: output += "\\n".utf8
-            case 0x0D: output += "\\r".utf8
-            case 0x09: output += "\\t".utf8
-            case 0..<0x20, 0x7F: output += "\\u00\(Hex.encode([byte]))".utf8
-            default: output.append(byte)
+        var string = string
+        string.withUTF8 { bytes in
+            var start = 0
+            for index in bytes.indices where mustEscape(bytes[index]) {
+                output += bytes[start..<index]
+                escape(bytes[index], to: &output)
+                start = index + 1
             }
+            output += bytes[start...]
         }
         output.append(UInt8(ascii: "\""))
+    }
+
+    private static func mustEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
+    }
+
+    private static func escape(_ byte: UInt8, to output: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""): output += "\\\"".utf8
+        case UInt8(ascii: "\\"): output += "\\\\".utf8
+        case 0x0A: output += "\\n".utf8
+        case 0x0D: output += "\\r".utf8
+        case 0x09: output += "\\t".utf8
+        default: output += "\\u00\(Hex.encode([byte]))".utf8
+        }
     }
 }

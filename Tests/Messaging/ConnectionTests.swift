@@ -22,6 +22,23 @@ struct ConnectionTests {
         try await station.waitUntilSent()
     }
 
+    @Test("keeps nothing back over TLS: a burst comes back whole, one message by itself too, and what is larger than a buffer")
+    func bursts() async throws {
+        let secure = try await SecureBroker()
+        let credentials = try secure.credentials()
+        let station = try await Station(at: secure.broker.address, credentials: { _ in credentials })
+        try await station.waitUntilConnected()
+        let back = try await station.messenger.subscribe("t", qos: .atLeastOnce, bound: 5000)
+        let burst = (0..<2000).map { "\($0)" }
+        try await station.outbox.accept(try burst.map { OutgoingMessage(topic: try Topic("t"), payload: Array($0.utf8)) })
+        #expect(await back.texts(2000) == burst)
+        for text in ["alone", String(repeating: "x", count: 100_000), "after"] {
+            try await station.publish(text, to: "t")
+            #expect(await back.texts(1) == [text])
+        }
+        try await station.waitUntilSent()
+    }
+
     @Test("is refused from here when no pin fits the broker")
     func wrongPin() async throws {
         let secure = try await SecureBroker()

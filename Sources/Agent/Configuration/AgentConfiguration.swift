@@ -101,6 +101,8 @@ public struct OutboxSettings: Sendable, Equatable {
     public var limitBytes = 64 << 20
     /// What is older goes.
     public var maxAgeHours = 24 * 30
+    /// Whether what is accepted is on disk; else it is in memory and lost with the process.
+    public var durable = true
 }
 
 /// How the board is registered.

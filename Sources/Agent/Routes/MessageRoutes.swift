@@ -22,6 +22,30 @@ extension Agent {
                 qos: QoS(rawValue: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
                 retain: try body.bool("retain", default: false), kind: .explicit), at: station), status: 202)
         }
+        router.on("POST", "/v1/messages/lines", needs: .publish, .init(
+            "Publish each line as a message, all or none; they are on disk when the answer comes",
+            query: [
+                "topic": "below the device's own unless raw", "qos": "0, 1 or 2; 1 unless given", "retain": "true or false",
+                "raw": "true or false: the topic is a whole one",
+            ],
+            text: "at most \(MessageLines.limit) lines", status: 202,
+            answer: .object(
+                ["accepted": .integer("how many"), "first": .integer("number of the first, where there is one; the others follow")],
+                required: ["accepted"]))
+        ) { request in
+            let station = try await self.activeStation()
+            guard let name = request.query["topic"] else { throw AgentError.badRequest(member: "topic", fault: "is missing") }
+            let topic = try request.choice("raw", of: MessageLines.flags, default: false) ? Topic(name) : station.topics.custom(name)
+            let qos = try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce)
+            let retain = try request.choice("retain", of: MessageLines.flags, default: false)
+            let messages = try MessageLines.split(request.body).map {
+                OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, kind: .explicit)
+            }
+            let numbers = try await station.outbox.accept(messages)
+            var answer: [String: JSON] = ["accepted": .integer(Int64(numbers.count))]
+            answer["first"] = numbers.first.map { .integer($0) }
+            return .json(.object(answer), status: 202)
+        }
         router.on("POST", "/v1/send", needs: .publish, .init(
             "Send an enveloped message to a device or a user",
             body: [
@@ -59,9 +83,8 @@ extension Agent {
             let own = request.query["filter"] == nil ? try self.ownTopics(at: station) : []
             let filter = request.query["filter"] ?? "#"
             let subscription = try await station.messenger.subscribe(
-                try request.choice("raw", of: ["true": true, "false": false], default: false)
-                    ? TopicFilter(filter) : station.filter(filter),
-                qos: try request.choice("qos", of: ["0": .atMostOnce, "1": .atLeastOnce, "2": .exactlyOnce], default: .atLeastOnce))
+                try request.choice("raw", of: MessageLines.flags, default: false) ? TopicFilter(filter) : station.filter(filter),
+                qos: try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce))
             try station.subscriptions.add(subscription)
             return .events(Deliveries(subscription: subscription, leavingOut: own))
         }

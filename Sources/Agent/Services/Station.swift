@@ -36,7 +36,7 @@ struct Station: Sendable {
             at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))",
             policy: OutboxPolicy(
                 limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600)),
-            isSuspect: outboxIsSuspect)
+            durability: settings.outbox.durable ? .disk : .memory, isSuspect: outboxIsSuspect)
         let master = gateway.masterClientID
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
             try await Self.credentials(of: session, master: master, device: device, broker: broker)

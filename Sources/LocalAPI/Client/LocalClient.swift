@@ -19,6 +19,17 @@ public struct LocalClient: Sendable {
         try await ask("POST", path, body, timeout)
     }
 
+    /// Posts plain text in place of JSON.
+    ///
+    /// - Throws: ``LocalAPIError``
+    public func post(_ path: String, text: [UInt8], timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
+        var request = request("POST", path, nil)
+        request.body = text
+        request.headers.set("Content-Type", "text/plain")
+        request.timeout = timeout
+        return try await answer(to: request)
+    }
+
     /// - Throws: ``LocalAPIError``
     public func delete(_ path: String, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
         try await ask("DELETE", path, nil, timeout)
@@ -36,6 +47,10 @@ public struct LocalClient: Sendable {
     ) async throws(LocalAPIError) -> JSON {
         var request = request(method, path, body)
         request.timeout = timeout
+        return try await answer(to: request)
+    }
+
+    private func answer(to request: HTTPRequest) async throws(LocalAPIError) -> JSON {
         let response: HTTPResponse
         do {
             response = try await client.send(request)

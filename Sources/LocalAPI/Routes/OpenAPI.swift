@@ -53,6 +53,8 @@ extension Router.Route {
         if let body = description.body {
             let schema = Schema.object(body, required: description.requiredMembers)
             operation["requestBody"] = ["required": true, "content": ["application/json": ["schema": schema.json]]]
+        } else if let text = description.text {
+            operation["requestBody"] = ["required": true, "content": ["text/plain": ["schema": Schema.string(text).json]]]
         }
         return .object(operation)
     }

@@ -15,9 +15,13 @@ final class ConnectionLoop {
 
     /// The messages behind the library's packet identifiers.
     private var messages: [Int32: Int64] = [:]
+    /// Acknowledged messages that the mailbox has not been told of.
+    private var finished: [Int64] = []
     private var filters: [Int32: TopicFilter] = [:]
     private var isOpen = false
     private var keepAlive: KeepAlive
+    private var threshold = ReadThreshold()
+    private static let readsAtOnce = 128
 
     init(
         _ order: ConnectionOrder, wake: Wake, inbox: Inbox, mailbox: Mailbox, commands: @escaping () -> [ConnectionCommand]
@@ -31,6 +35,7 @@ final class ConnectionLoop {
     }
 
     func run() -> Mailbox.Ending {
+        defer { tellFinished() }
         guard let client = MosquittoClient(order, inbox: inbox) else {
             return .failed(.cannotConnect(order.address, reason: "the client identifier or the will is invalid"))
         }
@@ -113,7 +118,10 @@ final class ConnectionLoop {
                 try step(client, mosquitto_loop_read(client.handle, 1))
             }
             try step(client, mosquitto_loop_write(client.handle, 1))
-            if isOpen { return client.stopLogging() }
+            if isOpen {
+                client.buffer?.install()
+                return client.stopLogging()
+            }
             // A connection that ends within the handshake looks to the library like one that is only slow.
             let peeked = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
             if peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR) {
@@ -130,35 +138,42 @@ final class ConnectionLoop {
     private func exchange(_ client: MosquittoClient) throws(Stop) -> Never {
         while true {
             let socket = mosquitto_socket(client.handle)
-            let events = mosquitto_want_write(client.handle) ? POLLIN | POLLOUT : POLLIN
+            let mustWrite = mosquitto_want_write(client.handle) || client.buffer?.hasUnsent == true
+            let events = mustWrite ? POLLIN | POLLOUT : POLLIN
             let now = ContinuousClock.now
-            let ready = try poll(socket, events: events, timeout: keepAlive.due - now)
-            if ready & (POLLIN | POLLERR | POLLHUP) != 0 {
+            threshold.raise(for: min(messages.count, order.window / 2 - finished.count), on: socket)
+            // What has left the socket already, poll does not tell of.
+            let isAhead = client.buffer?.hasUnread == true
+            let left = isAhead ? .zero : keepAlive.due - now
+            let ready = try poll(socket, events: events, timeout: threshold.isRaised ? min(left, ReadThreshold.patience) : left)
+            if ready == 0, threshold.isRaised, .now - now >= ReadThreshold.patience { threshold.giveUp(on: socket) }
+            if isAhead || ready & (POLLIN | POLLERR | POLLHUP) != 0 {
                 keepAlive.hasRead(at: .now)
-                try step(client, mosquitto_loop_read(client.handle, 1))
-                if !messages.isEmpty { acknowledgeAtOnce(socket) }
+                // Not without end: commands, and pings, must have their turn.
+                for _ in 0..<Self.readsAtOnce {
+                    try step(client, mosquitto_loop_read(client.handle, 1))
+                    guard client.buffer?.hasUnread == true else { break }
+                }
+                if !messages.isEmpty { ReadThreshold.confirm(on: socket) }
             }
-            if ready & POLLOUT != 0 { try step(client, mosquitto_loop_write(client.handle, 1)) }
+            if mosquitto_want_write(client.handle) { try step(client, mosquitto_loop_write(client.handle, 1)) }
             try obey(client)
             if ContinuousClock.now >= keepAlive.due {
                 try step(client, mosquitto_loop_misc(client.handle))
                 keepAlive.hasPassed(at: .now)
             }
+            client.buffer?.flush()
+            // Others are sent when half of the window is free, so that is when it matters.
+            if messages.isEmpty || finished.count >= order.window / 2 { tellFinished() }
         }
-    }
-
-    /// Confirms to TCP what has come in (tcp(7), TCP_QUICKACK), as brokers with Nagle's algorithm keep the
-    /// acknowledgements of messages back until then: 40 ms for each half window otherwise. The option wears off by itself.
-    private func acknowledgeAtOnce(_ socket: Int32) {
-        var one: Int32 = 1
-        // Where it fails, it is only slower.
-        _ = setsockopt(socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func obey(_ client: MosquittoClient) throws(Stop) {
         for command in commands() {
             switch command {
-            case .publish(let batch): for message in batch { try publish(message, with: client) }
+            case .publish(let batch):
+                for message in batch { try publish(message, with: client) }
+                threshold.hope()
             case .subscribe(let filter, let qos):
                 var mid: Int32 = 0
                 let status = mosquitto_subscribe(client.handle, &mid, filter.text, Int32(qos.rawValue))
@@ -201,20 +216,22 @@ final class ConnectionLoop {
             mailbox.post { $0.opened = sessionPresent }
         }
         if !report.acknowledged.isEmpty || !report.granted.isEmpty {
-            let ids = report.acknowledged.compactMap { messages.removeValue(forKey: $0) }
+            for mid in report.acknowledged { if let id = messages.removeValue(forKey: mid) { finished.append(id) } }
             let answers = report.granted.compactMap { answer in
                 filters.removeValue(forKey: answer.mid).map { (filter: $0, granted: answer.granted) }
             }
-            if !ids.isEmpty || !answers.isEmpty {
-                mailbox.post {
-                    $0.acknowledged += ids
-                    $0.answers += answers
-                }
-            }
+            if !answers.isEmpty { mailbox.post { $0.answers += answers } }
         }
         guard status == MOSQ_ERR_SUCCESS.code, mosquitto_socket(client.handle) >= 0 else {
             throw .failed(failure(client, status, code))
         }
+    }
+
+    /// Tells of messages that the broker has taken over.
+    private func tellFinished() {
+        guard !finished.isEmpty else { return }
+        mailbox.post { $0.acknowledged += finished }
+        finished.removeAll(keepingCapacity: true)
     }
 
     private func announce(_ client: MosquittoClient) {
@@ -232,8 +249,15 @@ final class ConnectionLoop {
             _ = mosquitto_publish(
                 client.handle, nil, topic.name, Int32(ConnectionOrder.offline.count), ConnectionOrder.offline, 1, true)
         }
-        _ = mosquitto_disconnect(client.handle)
         let deadline = ContinuousClock.now + .seconds(1)
+        while let buffer = client.buffer, buffer.hasUnsent, ContinuousClock.now < deadline {
+            buffer.flush()
+            guard buffer.hasUnsent else { break }
+            guard let ready = try? poll(mosquitto_socket(client.handle), events: POLLOUT, timeout: deadline - .now),
+                ready & (POLLERR | POLLHUP) == 0 else { return }
+        }
+        // Writes at once, and closing TLS flushes.
+        _ = mosquitto_disconnect(client.handle)
         while mosquitto_socket(client.handle) >= 0, mosquitto_want_write(client.handle), ContinuousClock.now < deadline {
             guard let ready = try? poll(mosquitto_socket(client.handle), events: POLLOUT, timeout: deadline - .now),
                 ready & POLLOUT != 0, mosquitto_loop_write(client.handle, 1) == MOSQ_ERR_SUCCESS.code
@@ -253,20 +277,6 @@ final class ConnectionLoop {
             }
         }
         return .connectionLost(order.address, reason: Self.reason(status, code))
-    }
-
-    /// EPROTO is the library's word for everything that breaks off below TLS.
-    private static func isReset(_ code: Int32) -> Bool { code == ECONNRESET || code == EPIPE || code == EPROTO }
-
-    private static func reason(_ status: Int32, _ code: Int32) -> String {
-        switch status {
-        case MOSQ_ERR_ERRNO.code where code == EPROTO: "TLS or the network broke off"
-        case MOSQ_ERR_ERRNO.code: String(cString: strerror(code))
-        case MOSQ_ERR_EAI.code: "the host is not known"
-        case MOSQ_ERR_KEEPALIVE.code: "it did not answer to a ping"
-        case MOSQ_ERR_SUCCESS.code, MOSQ_ERR_CONN_LOST.code: "the broker ended it"
-        default: String(cString: mosquitto_strerror(status))
-        }
     }
 
     // MARK: Waiting

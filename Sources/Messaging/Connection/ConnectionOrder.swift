@@ -8,6 +8,8 @@ struct ConnectionOrder: Sendable {
     var timeout: Duration
     var cleanSession: Bool
     var presenceTopic: Topic?
+    /// The most messages under way at once.
+    var window = 100
 
     /// As MQTT sends it (MQTT 3.1.1 section 3.1.2.10); libmosquitto takes no less than 5 s.
     var keepAliveSeconds: Int32 { Int32(min(max(keepAlive.components.seconds, 5), 65_535)) }

@@ -81,6 +81,9 @@ final class MosquittoClient {
     /// The broker has taken them, and a handle connects once.
     func forgetCredentials() { _ = mosquitto_username_pw_set(handle, nil, nil) }
 
+    /// The buffer of the connection's TLS; `nil` without TLS, or once the library has closed the socket.
+    var buffer: TLSBuffer? { mosquitto_ssl_get(handle).map(TLSBuffer.init) }
+
     // MARK: Callbacks
 
     private func setCallbacks() {

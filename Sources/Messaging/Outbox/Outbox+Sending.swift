@@ -4,7 +4,7 @@ import Storage
 /// What the ``Messenger`` asks for.
 extension Outbox {
     /// The most acknowledged messages whose rows are still there.
-    private static let removalLimit = 512
+    private static let removalLimit = 2048
     /// How long a removal waits for others.
     private static let removalDelay = Duration.seconds(1)
 

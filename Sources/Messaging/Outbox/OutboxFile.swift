@@ -52,6 +52,8 @@ final class OutboxFile: OutboxStore {
     static func options(_ policy: OutboxPolicy) -> Database.Options {
         var options = Database.Options()
         options.logBytes = 4 << 20
+        // Room for the rows of one request of many messages, which would otherwise be written twice.
+        options.cacheKiB = 512
         options.valueBytes = max(options.valueBytes, policy.payloadLimit + (1 << 16))
         return options
     }

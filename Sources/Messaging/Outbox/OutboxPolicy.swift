@@ -40,7 +40,7 @@ public struct OutboxPolicy: Sendable, Equatable {
 public enum Durability: Sendable, Equatable {
     /// In a database: accepted means on the disk.
     case disk
-    /// In memory, lost with the process: for measuring what durability costs.
+    /// In memory, lost with the process: for boards that may not write to their disk, and to measure what durability costs.
     case memory
 }
 

@@ -110,7 +110,7 @@ public actor Messenger {
             order = ConnectionOrder(
                 address: address, credentials: try await credentials(), keepAlive: settings.keepAlive,
                 timeout: settings.connectTimeout, cleanSession: settings.cleanSession,
-                presenceTopic: settings.presenceTopic)
+                presenceTopic: settings.presenceTopic, window: windowLimit)
         } catch {
             return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(reason: "\(error)")), nil)
         }
@@ -128,8 +128,10 @@ public actor Messenger {
         return (ending, openedAt)
     }
 
+    private nonisolated var windowLimit: Int { min(max(settings.window, 1), 1000) }
+
     private func serve(_ connection: Connection, _ mailbox: Mailbox, opened: () -> Void) async -> Mailbox.Ending {
-        var window = SendWindow(limit: min(max(settings.window, 1), 1000))
+        var window = SendWindow(limit: windowLimit)
         var done: [Int64] = []
         while let news = await mailbox.next() {
             do throws(MessagingError) {

@@ -7,12 +7,21 @@ struct SendWindow {
     let limit: Int
     static let byteLimit = 1 << 20
 
-    private struct Lane {
-        var qos: QoS
-        var count: Int
+    /// The messages of one topic that are under way.
+    private final class Lane {
+        let topic: Topic
+        let qos: QoS
+        var count = 0
+
+        init(_ message: OutgoingMessage) {
+            topic = message.topic
+            qos = message.qos
+        }
     }
     private var lanes: [Topic: Lane] = [:]
-    private var underWay: [Int64: (topic: Topic, size: Int)] = [:]
+    /// The lane used last, as messages of one topic often follow each other: its name need not be hashed.
+    private var recent: Lane?
+    private var underWay: [Int64: (lane: Lane, size: Int)] = [:]
     private var bytes = 0
     private var held = Queue<QueuedMessage>()
 
@@ -32,10 +41,10 @@ struct SendWindow {
     mutating func ready() -> [QueuedMessage] {
         var ready: [QueuedMessage] = []
         while let next = held.first, underWay.count < limit, bytes == 0 || bytes + next.size <= Self.byteLimit {
-            let topic = next.message.topic
-            if let lane = lanes[topic], lane.qos != next.message.qos { break }
-            lanes[topic, default: Lane(qos: next.message.qos, count: 0)].count += 1
-            underWay[next.id] = (topic, next.size)
+            let lane = lane(of: next.message)
+            guard lane.qos == next.message.qos else { break }
+            lane.count += 1
+            underWay[next.id] = (lane, next.size)
             bytes += next.size
             ready.append(next)
             _ = held.popFirst()
@@ -44,9 +53,19 @@ struct SendWindow {
     }
 
     mutating func complete(_ id: Int64) {
-        guard let (topic, size) = underWay.removeValue(forKey: id) else { return }
+        guard let (lane, size) = underWay.removeValue(forKey: id) else { return }
         bytes -= size
-        lanes[topic]?.count -= 1
-        if lanes[topic]?.count == 0 { lanes[topic] = nil }
+        lane.count -= 1
+        guard lane.count == 0 else { return }
+        lanes[lane.topic] = nil
+        if recent === lane { recent = nil }
+    }
+
+    private mutating func lane(of message: OutgoingMessage) -> Lane {
+        if let recent, recent.topic == message.topic { return recent }
+        let lane = lanes[message.topic] ?? Lane(message)
+        lanes[message.topic] = lane
+        recent = lane
+        return lane
     }
 }

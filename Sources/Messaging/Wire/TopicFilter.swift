@@ -24,25 +24,30 @@ public struct TopicFilter: Sendable, Hashable {
     /// Whether messages under this topic are asked for. A leading wildcard does not match topics that begin with `$`
     /// (MQTT 3.1.1 section 4.7.2).
     public func matches(_ topic: String) -> Bool {
-        guard var asked = text.utf8.first.map({ _ in text.utf8[...] }), !topic.utf8.isEmpty else { return false }
-        if topic.utf8.first == Self.dollar, asked.first == Self.plus || asked.first == Self.hash { return false }
-        var given: Substring.UTF8View? = topic.utf8[...]
+        var (filter, topic) = (text, topic)
+        // Asked for every message and every subscriber: over the bytes in place.
+        return filter.withUTF8 { filter in topic.withUTF8 { Self.matches(filter, $0) } }
+    }
+
+    private static func matches(_ filter: UnsafeBufferPointer<UInt8>, _ topic: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = topic.first, !filter.isEmpty else { return false }
+        if first == dollar, filter[0] == plus || filter[0] == hash { return false }
+        // Where the levels begin; beyond the end there is none.
+        var (asked, given) = (0, 0)
         while true {
-            let (level, rest) = Self.split(asked)
-            if level.elementsEqual([Self.hash]) { return true }
-            guard let present = given else { return false }
-            let (name, following) = Self.split(present)
-            guard level.elementsEqual([Self.plus]) || level.elementsEqual(name) else { return false }
-            given = following
-            guard let rest else { return following == nil }
-            asked = rest
+            let level = filter[asked..<end(of: asked, in: filter)]
+            if level.count == 1, level.first == hash { return true }
+            guard given <= topic.count else { return false }
+            let name = topic[given..<end(of: given, in: topic)]
+            guard level.count == 1 && level.first == plus || level.elementsEqual(name) else { return false }
+            given = name.endIndex + 1
+            guard level.endIndex < filter.count else { return given > topic.count }
+            asked = level.endIndex + 1
         }
     }
 
-    /// Cuts a level off; the rest is `nil` after the last.
-    private static func split(_ text: Substring.UTF8View) -> (level: Substring.UTF8View, rest: Substring.UTF8View?) {
-        guard let end = text.firstIndex(of: slash) else { return (text, nil) }
-        return (text[..<end], text[text.index(after: end)...])
+    private static func end(of start: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+        text[start...].firstIndex(of: slash) ?? text.count
     }
 
     private static let slash = UInt8(ascii: "/")

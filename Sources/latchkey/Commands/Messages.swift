@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Groundwork
 import LocalAPI
 
@@ -29,21 +30,29 @@ struct Publish: AsyncParsableCommand {
     func run() async throws {
         let client = options.client
         if lines {
-            var count: Int64 = 0
-            while let line = readLine() {
-                do {
-                    _ = try await publish(Array(line.utf8), by: client)
-                } catch {
-                    Terminal.error("latchkey: \(count) messages accepted before this:")
-                    throw error
-                }
-                count += 1
-            }
+            let count = try await publishLines(by: client)
             options.show(["accepted": .integer(count)]) { _ in "\(count) messages accepted" }
         } else {
             let payload = try message.map { Array($0.utf8) } ?? Input.standardInput(limit: Input.payloadLimit)
             options.show(try await publish(payload, by: client)) { "accepted as message \($0["id"]?.integer ?? 0)" }
         }
+    }
+
+    /// Hands over all complete lines that have come, and meanwhile lets others come: a slow writer's are published one by
+    /// one, a fast one's in batches.
+    private func publishLines(by client: LocalClient) async throws -> Int64 {
+        let path = "/v1/messages/lines?topic=\(Query.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
+        var input = InputLines(STDIN_FILENO, lineLimit: Input.payloadLimit)
+        var count: Int64 = 0
+        do {
+            while let batch = try input.next() {
+                count += try await client.post(path, text: batch)["accepted"]?.integer ?? 0
+            }
+        } catch {
+            Terminal.error("latchkey: \(count) messages accepted before this:")
+            throw error
+        }
+        return count
     }
 
     private func publish(_ payload: [UInt8], by client: LocalClient) async throws -> JSON {

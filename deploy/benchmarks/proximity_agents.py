@@ -1,4 +1,4 @@
-"""Agents on the virtual board, for proximity-bench.py: their programs, local APIs and events."""
+"""Agents on the virtual board, for proximity_board.py: their programs, local APIs and events."""
 
 import http.client
 import json

@@ -1,0 +1,74 @@
+import Glibc
+
+/// The lines of a descriptor, as many at once as have come.
+struct InputLines {
+    /// The most lines, and about the most bytes, of one batch: what the daemon takes in one request.
+    static let batchLines = 2000
+    static let batchBytes = 256 << 10
+
+    private let descriptor: Int32
+    private let lineLimit: Int
+    private var bytes: [UInt8] = []
+    /// What is before has been handed out.
+    private var start = 0
+    /// The next byte that has not been searched for a line's end.
+    private var searched = 0
+    private var hasEnded = false
+
+    init(_ descriptor: Int32, lineLimit: Int) {
+        self.descriptor = descriptor
+        self.lineLimit = lineLimit
+    }
+
+    /// Waits for a line, and takes all that have come with it.
+    ///
+    /// - Returns: whole lines with their ends, but for the last of all; `nil` at the end.
+    /// - Throws: ``InputError``
+    mutating func next() throws(InputError) -> [UInt8]? {
+        while true {
+            if let end = endOfBatch() {
+                defer { start = end }
+                return Array(bytes[start..<end])
+            }
+            guard !hasEnded else { return nil }
+            guard bytes.count - start <= lineLimit else { throw .tooLong(name: "a line of standard input", limit: lineLimit) }
+            try read()
+        }
+    }
+
+    /// - Returns: where the batch ends that can be handed out now.
+    private mutating func endOfBatch() -> Int? {
+        var end = start
+        var lines = 0
+        searched = max(searched, start)
+        while lines < Self.batchLines, let next = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            searched = next + 1
+            // The daemon takes a megabyte: a long line after others waits for its turn.
+            guard end == start || searched - start <= Self.batchBytes else {
+                searched = end
+                return end
+            }
+            end = searched
+            lines += 1
+        }
+        if end > start { return end }
+        searched = bytes.count
+        return hasEnded && start < bytes.count ? bytes.count : nil
+    }
+
+    private mutating func read() throws(InputError) {
+        bytes.removeFirst(start)
+        searched -= start
+        start = 0
+        let size = Self.batchBytes
+        let held = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: size))
+        let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + held, size) }
+        let code = errno
+        bytes.removeLast(size - max(count, 0))
+        if count == 0 { hasEnded = true }
+        guard count >= 0 || code == EINTR else {
+            throw .unreadable(name: "standard input", reason: String(cString: strerror(code)))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import Agent
+
+@Suite("Lines as messages")
+struct MessageLinesTests {
+    private func split(_ text: String) throws(AgentError) -> [String] {
+        try MessageLines.split(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("each line is a message without its end, the last one also where its end is missing", arguments: [
+        ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n", [""]), ("a\n\nb\n", ["a", "", "b"]),
+        ("a\r\nb\r", ["a", "b\r"]), ("\r\n", [""]),
+    ])
+    func lines(text: String, expected: [String]) throws {
+        #expect(try split(text) == expected)
+    }
+
+    @Test("more lines than one body may have are refused, however short they are")
+    func bound() throws {
+        #expect(try split(String(repeating: "\n", count: MessageLines.limit)).count == MessageLines.limit)
+        #expect(throws: AgentError.badRequest(member: "the body", fault: "has more than \(MessageLines.limit) lines")) {
+            try split(String(repeating: "\n", count: MessageLines.limit + 1))
+        }
+    }
+}
