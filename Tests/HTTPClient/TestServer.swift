@@ -1,6 +1,5 @@
 import Foundation
 import HTTPClient
-import Synchronization
 
 /// `server.py` on a port or socket of its own, ended with the last reference.
 final class TestServer: Sendable {
@@ -53,19 +52,15 @@ final class TestServer: Sendable {
         init(_ handle: FileHandle) {
             let (stream, continuation) = AsyncStream.makeStream(of: String.self)
             self.stream = stream
-            let rest = Mutex("")
-            handle.readabilityHandler = { handle in
-                let data = handle.availableData
-                guard !data.isEmpty else {
-                    handle.readabilityHandler = nil
-                    return continuation.finish()
-                }
-                let complete = rest.withLock { rest in
+            // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another owner.
+            Thread.detachNewThread {
+                var rest = ""
+                while case let data = handle.availableData, !data.isEmpty {
                     var lines = (rest + String(decoding: data, as: UTF8.self)).components(separatedBy: "\n")
                     rest = lines.removeLast()
-                    return lines
+                    for line in lines { continuation.yield(line) }
                 }
-                for line in complete { continuation.yield(line) }
+                continuation.finish()
             }
         }
 

@@ -49,10 +49,11 @@ enum VirtualBoard {
     /// - Parameters:
     ///   - definition: a file of `Boards`, without `.toml`, changed by `edit`.
     ///   - controllers: of Bluetooth.
+    ///   - systemd: whether the board is started by systemd, and the script as a service.
     ///   - variables: more of the script's environment.
     static func log(
-        of script: String, definition: String, controllers: Int = 0, environment variables: [String: String] = [:],
-        edit: (String) -> String = { $0 }
+        of script: String, definition: String, controllers: Int = 0, systemd: Bool = false,
+        environment variables: [String: String] = [:], edit: (String) -> String = { $0 }
     ) async throws -> Log {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hardware-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -61,7 +62,7 @@ enum VirtualBoard {
         let shipped = project.appendingPathComponent("Boards/\(definition).toml")
         try edit(String(contentsOf: shipped, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
 
-        let arguments = [
+        let arguments = (systemd ? ["--systemd"] : []) + [
             "--controllers", "\(controllers)", "--timeout", "600", "--env", "PROGRAMS", "--env", "DEFINITION",
         ] + variables.keys.flatMap { ["--env", $0] } + [
             "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
@@ -98,7 +99,7 @@ enum VirtualBoard {
     }
 
     /// The programs of this build lie beside the one that runs the tests.
-    private static var programs: URL {
+    static var programs: URL {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A program that runs beside a test, its standard output and error read line by line; killed with its last reference.
 final class Program: Sendable {
@@ -16,20 +15,18 @@ final class Program: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         process.standardError = pipe
-        let rest = Mutex(Data())
-        pipe.fileHandleForReading.readabilityHandler = { file in
-            let read = file.availableData
-            guard !read.isEmpty else {
-                file.readabilityHandler = nil
-                return continuation.finish()
-            }
-            rest.withLock { rest in
+        let output = pipe.fileHandleForReading
+        // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another owner.
+        Thread.detachNewThread {
+            var rest = Data()
+            while case let read = output.availableData, !read.isEmpty {
                 rest += read
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
                     rest = Data(rest[rest.index(after: end)...])
                 }
             }
+            continuation.finish()
         }
         try Self.withSignalsUnblocked { try process.run() }
     }

@@ -2,7 +2,6 @@ import Cryptography
 import Foundation
 import Groundwork
 import Logging
-import Synchronization
 
 /// Mosquitto with the lab's CA, the lab's plugin and nothing of the system's configuration.
 ///
@@ -166,21 +165,18 @@ actor Broker {
     private static func lines() -> (AsyncStream<String>, Pipe) {
         let pipe = Pipe()
         let (lines, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1000))
-        let rest = Mutex<[UInt8]>([])
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let piece = handle.availableData
-            guard !piece.isEmpty else {
-                handle.readabilityHandler = nil
-                continuation.finish()
-                return
-            }
-            rest.withLock { rest in
+        let handle = pipe.fileHandleForReading
+        // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another owner.
+        Thread.detachNewThread {
+            var rest: [UInt8] = []
+            while case let piece = handle.availableData, !piece.isEmpty {
                 rest += piece
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
                     rest.removeSubrange(...end)
                 }
             }
+            continuation.finish()
         }
         return (lines, pipe)
     }

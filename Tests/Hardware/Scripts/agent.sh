@@ -18,13 +18,6 @@ await_message() { until_true "$1" has_arrived "$1"; }
 has_arrived() { curl -sS "$admin/state" | grep -q -- "$1"; }
 # Waits until a reading is at the broker: the sensor, a pattern for its value.
 await_reading() { await_message "$1[^}]*:$2[,}]"; }
-# For longer than the pause between two flashes.
-stays_lit() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
-        [ "$(board gpio led)" = 1 ] || return
-        sleep 0.2
-    done
-}
 # Nothing else can succeed: says what the programs said last.
 give_up() {
     tail -n 15 /run/*.err >&2

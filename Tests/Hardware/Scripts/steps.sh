@@ -42,5 +42,15 @@ has_logged() { tail -n "+$((seen + 1))" "$log" | grep -q -- "$1"; }
 # Waits until it has.
 await() { until_true "$1" has_logged "$1"; }
 
+# Whether the LED is on for longer than the pause between two flashes.
+stays_lit() {
+    level_of_led=$(board line led)/value
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        read -r level < "$level_of_led"
+        [ "$level" = 1 ] || return
+        sleep 0.2
+    done
+}
+
 # Whatever happens, the log is what the test gets.
 trap 'cat "$log"' EXIT

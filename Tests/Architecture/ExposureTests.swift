@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// What systemd itself thinks of the unit: 0 is a program that can do nothing, 10 one that may do everything.
+@Suite("The shipped service is exposed little", .timeLimit(.minutes(1)))
+struct ExposureTests {
+    private static let analyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+    private static let units = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../deploy/systemd").standardizedFileURL
+
+    @Test("its unit scores at most 2.0, with the drop-in for Bluetooth too", arguments: [nil, "latchkey-bluetooth.conf"])
+    func score(dropIn: String?) throws {
+        let analyze = try #require(Self.analyze, "install the Debian package systemd")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-unit-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let unit = folder.appending(path: "latchkey.service")
+        let dropIns = folder.appending(path: "latchkey.service.d")
+        try FileManager.default.createDirectory(at: dropIns, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: Self.units.appending(path: "latchkey.service"), to: unit)
+        if let dropIn {
+            try FileManager.default.copyItem(at: Self.units.appending(path: dropIn), to: dropIns.appending(path: dropIn))
+        }
+
+        let process = Process()
+        process.executableURL = URL(filePath: analyze)
+        process.arguments = ["security", "--offline=true", "--no-pager", unit.path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let line = try #require(text.split(separator: "\n").last { $0.contains("Overall exposure level") }, "\(text)")
+        let score = try #require(line.split(separator: ":").last?.split(separator: " ").first.flatMap { Double($0) })
+        print("exposure: \(score)\(dropIn.map { " with \($0)" } ?? "")")
+        #expect(score <= 2.0, "\(text.split(separator: "\n").filter { $0.hasPrefix("✗") }.joined(separator: "\n"))")
+        // The drop-in was read at all.
+        #expect(text.contains("Service has network configuration privileges") == (dropIn != nil))
+    }
+}

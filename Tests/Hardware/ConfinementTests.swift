@@ -1,0 +1,188 @@
+import Foundation
+import Groundwork
+import Testing
+
+/// The shipped service on a board that systemd started: installed by `deploy/install`, and at work behind the restrictions
+/// of its unit. One board is booted for all of these.
+@Suite(
+    "The service behind its unit's restrictions",
+    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .timeLimit(.minutes(16)))
+struct ConfinementTests {
+    /// The release build that `deploy/test` makes; without one, this build's program.
+    private static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
+
+    /// Whether an agent beside it logs in as well: some minutes more, and a matter of the emulated radio.
+    private static let nearby = ProcessInfo.processInfo.environment["LATCHKEY_CONFINED_LOGIN"]
+
+    private static let run = Task {
+        let program = release ?? VirtualBoard.programs.appendingPathComponent("latchkey").path
+        return try await VirtualBoard.log(
+            of: "confined", definition: "virtual-board", controllers: 2, systemd: true,
+            environment: ["PROGRAM": program, "NEARBY": nearby ?? ""]
+        ) { definition in
+            definition + """
+
+                [[sensor]]
+                name = "system.disk-free"
+                source = "system"
+                channel = "disk-free"
+                path = "/var"
+                period-s = 5
+                deadband = 1048576
+
+                """
+        }
+    }
+
+    private func during(_ step: String) async throws -> [JSON] { try await Self.run.value.during(step) }
+
+    /// What was seen from outside, in order.
+    private func observed(_ name: String, in lines: [JSON]) -> [Int64] {
+        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap { $0["value"]?.integer }
+    }
+
+    /// What an event told under each name; the last where there are several.
+    private func noted(_ event: String, in lines: [JSON]) -> [String: String] {
+        let pairs = lines.filter { $0["event"]?.string == event }.map { ($0["name"]?.string ?? "", $0["value"]?.string ?? "") }
+        return Dictionary(pairs) { _, last in last }
+    }
+
+    private func worst(in lines: [JSON]) -> String? { lines.last { $0["checks"] != nil }?["worst"]?.string }
+
+    /// What the kernel says of the daemon's process, and systemd of the service.
+    private func expectConfined(_ lines: [JSON], capabilities: String = "0000000000000000") throws {
+        let process = noted("process", in: lines)
+        for kind in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] { #expect(process[kind] == capabilities, "\(kind)") }
+        #expect(process["NoNewPrivs"] == "1")
+        #expect(process["Seccomp"] == "2")
+        #expect(try Set(#require(process["Uid"]).split(separator: " ")).count == 1)
+        #expect(process["Uid"]?.hasPrefix("0 ") == false)
+
+        let shown = noted("shown", in: lines)
+        let capability = capabilities.allSatisfy { $0 == "0" } ? "" : "cap_net_admin"
+        #expect(shown.filter { $0.key != "NRestarts" } == [
+            "User": "latchkey", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "NoNewPrivileges": "yes",
+            "MemoryDenyWriteExecute": "yes", "RestrictNamespaces": "yes", "DevicePolicy": "closed", "WatchdogUSec": "3min",
+            "CapabilityBoundingSet": capability, "AmbientCapabilities": capability,
+        ])
+    }
+
+    @Test("does all that the script waits for")
+    func complete() async throws {
+        #expect(try await Self.run.value.missed == [])
+        #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
+    }
+
+    @Test("is installed by one command, and has every restriction in force when it starts")
+    func started() async throws {
+        let started = try await during("started")
+        try expectConfined(started)
+        #expect(noted("shown", in: started)["NRestarts"] == "0")
+    }
+
+    @Test("is refused what the unit forbids, even if it were root; outside, root may do all of it")
+    func attempts() async throws {
+        let confined = try await during("confined")
+        #expect(observed("attempts", in: confined) == [0])
+        func outcomes(_ place: String) -> [String: String] {
+            noted("attempt", in: confined.filter { $0["where"]?.string == place })
+        }
+        let expected = [
+            "write below /usr": "EROFS", "write its settings": "EROFS", "write to a driver": "EROFS",
+            "set a kernel tunable": "EROFS", "make a control group": "EROFS", "list a home": "EACCES",
+            "see the others' temporary files": "ENOENT", "see another process": "ENOENT", "open a serial line": "EPERM",
+            "read the kernel's log": "EACCES", "open a netlink socket": "EAFNOSUPPORT", "open a packet socket": "EAFNOSUPPORT",
+            "have memory that is written and executed": "EPERM", "ask for the kernel's log": "EPERM",
+            "change its personality": "EPERM", "make a set-user-id program": "EPERM", "be traced": "EPERM",
+            "make a user name space": "EPERM",
+        ]
+        #expect(outcomes("unit") == expected)
+        #expect(outcomes("root") == expected.mapValues { _ in "allowed" })
+    }
+
+    @Test("opens its vault by the credential that systemd hands it, enrolls, and lights the LED")
+    func enrolled() async throws {
+        let enrolled = try await during("enrolled")
+        #expect(observed("enroll", in: enrolled) == [0])
+        #expect(observed("led", in: enrolled) == [1])
+        #expect(observed("doctor", in: enrolled) == [0])
+        #expect(worst(in: enrolled) == "pass")
+        let checks = enrolled.last { $0["checks"] != nil }?["checks"]?.array ?? []
+        let vault = checks.first { $0["name"]?.string == "vault" }
+        #expect(vault?["message"]?.string == "opened by its systemd-credential")
+    }
+
+    @Test("brings every kind of sensor to the broker: hwmon, thermal, IIO, 1-Wire, load, memory and disk")
+    func readings() async throws {
+        let lab = try #require(try await during("readings").last { $0["event"]?.string == "lab" }?["state"])
+        let readings = (lab["messages"]?.array ?? []).compactMap { $0["payload"]?.string }
+            .compactMap { try? JSON(parsing: $0.utf8) }.flatMap { $0["readings"]?.array ?? [] }
+        for name in ["tmp75.temperature", "cpu.temperature", "bme280.pressure", "ds18b20.temperature", "system.load",
+            "system.memory-available", "system.disk-free"] {
+            let own = readings.filter { $0["name"]?.string == name }
+            #expect(own.contains { $0["quality"]?.string == "good" }, "\(name)")
+        }
+    }
+
+    @Test("hears the button")
+    func pressed() async throws {
+        let events = try await during("pressed").compactMap { $0["event"]?.string }.filter { $0.hasPrefix("button.") }
+        #expect(events == ["button.pressed", "button.released"])
+    }
+
+    @Test("sends readings again after a restart, and is as confined as before")
+    func restarted() async throws {
+        let restarted = try await during("restarted")
+        try expectConfined(restarted)
+        #expect(noted("shown", in: restarted)["NRestarts"] == "0")
+    }
+
+    @Test("is started anew by systemd after kill -9, and sends readings again")
+    func killed() async throws {
+        let killed = try await during("killed")
+        try expectConfined(killed)
+        #expect(noted("shown", in: killed)["NRestarts"] == "1")
+    }
+
+    @Test("is ended by the watchdog when it hangs, and started anew")
+    func hung() async throws {
+        let hung = try await during("hung").filter { $0["event"]?.string == "journal" }
+        let results = hung.compactMap { $0["value"]?.string }
+        #expect(results.first == "signal")
+        #expect(results.last == "watchdog")
+    }
+
+    @Test("shares over Bluetooth without bluetoothd, with the drop-in's one capability")
+    func kernel() async throws {
+        let kernel = try await during("kernel")
+        // CAP_NET_ADMIN alone.
+        try expectConfined(kernel, capabilities: "0000000000001000")
+        try expectShared(kernel, through: "hci0 through kernel")
+    }
+
+    @Test("shares through bluetoothd, by the shipped policy of the system bus and without a capability")
+    func bluez() async throws {
+        let bluez = try await during("bluez")
+        try expectConfined(bluez)
+        try expectShared(bluez, through: "hci0 through bluez")
+    }
+
+    private func expectShared(_ lines: [JSON], through adapter: String) throws {
+        #expect(observed("share", in: lines) == [0])
+        if Self.nearby != nil { #expect(observed("login", in: lines).last == 0) }
+        #expect(worst(in: lines) == "pass")
+        let checks = lines.last { $0["checks"] != nil }?["checks"]?.array ?? []
+        #expect(checks.first { $0["name"]?.string == "bluetooth" }?["message"]?.string == adapter)
+    }
+
+    @Test("ends well when it is told to, and was refused nothing that it needs")
+    func ended() async throws {
+        let ended = try await during("ended")
+        #expect(observed("stopped", in: ended) == [0])
+        #expect(noted("shown", in: ended) == ["Result": "success", "ExecMainStatus": "0"])
+        let complaints = ended.filter { $0["event"]?.string == "complaint" }.compactMap { $0["value"]?.string }
+        // In a debug build libdispatch asks for priorities, and is refused them.
+        #expect(complaints.filter { Self.release != nil || !$0.contains("thread priority") } == [])
+    }
+}

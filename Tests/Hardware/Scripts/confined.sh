@@ -1,0 +1,137 @@
+#!/bin/sh
+# Installs the agent as the service it is on a board, on one that systemd started, and has it do its work behind the
+# unit's restrictions: sensors, button, LED, broker; after a restart, after it was killed, after it hung. Then it
+# shares over Bluetooth, without bluetoothd by the drop-in, and through bluetoothd. PROGRAM is the program; with NEARBY an
+# agent beside it logs in.
+# shellcheck source-path=SCRIPTDIR source=steps.sh
+. "${0%/*}/steps.sh"
+# shellcheck disable=SC2034 # read in the next file, of the agent that is let in
+TRANSPORT=kernel
+# shellcheck source=boards.sh
+. "${0%/*}/boards.sh"
+# shellcheck source=service.sh
+. "${0%/*}/service.sh"
+scripts=$(cd "${0%/*}" && pwd)
+project=$scripts/../../..
+
+# Notes what a subcommand prints, errors too, and its exit status.
+ask() {
+    latchkey "$@" --json >> "$log" 2>&1
+    observe "$1" $?
+}
+# Waits until such a reading is at the broker: the sensor, a pattern for its value.
+await_reading() { until_true "$1 of $2" has_arrived "$1[^}]*:$2[,}]"; }
+has_arrived() { curl -sS "$admin/state" | grep -q -- "$1"; }
+# Shares, and lets board b in by a press where NEARBY says so. The radio loses reports by chance, so there are three tries.
+share_nearby() {
+    ask share
+    await '"proximity.sharing-started"'
+    if [ -n "${NEARBY-}" ]; then
+        for _ in 1 2 3; do
+            begin_login
+            until has_logged '"proximity.consent-asked"' || ! kill -0 "$login" 2> /dev/null; do sleep "$pause"; done
+            press
+            end_login
+            [ "$status" != 0 ] || break
+        done
+        log_out
+    fi
+    ask doctor
+    note_confinement
+}
+
+step installed
+"$PROGRAMS/latchkey-lab" run > /run/lab.out 2> /run/lab.err &
+mkdir -p /etc/latchkey/boards
+cp "$DEFINITION" /etc/latchkey/boards/virtual-board.toml
+"$project/deploy/install" --program "${PROGRAM:?the program}" 2> /run/install.err || give_up
+until_true 'the rules of udev' is_ruled || give_up
+sed -i 's/^definition = .*/definition = "virtual-board"/' /etc/latchkey/latchkey.toml
+until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
+
+step started
+systemctl start latchkey || give_up
+note_confinement
+
+step confined
+# The same unit for a program that tries what it forbids: as root, so that it is not the files' modes that refuse it.
+sed 's,^ExecStart=.*,ExecStart=/usr/bin/perl '"$scripts/attempts.pl"' unit,; s/^Type=.*/Type=oneshot/; s/^User=.*/User=root/
+    s/^Group=.*/Group=nogroup/; s/^Restart=.*/Restart=no/; /^WatchdogSec=/d; s/Directory=latchkey$/Directory=latchkey-attempts/' \
+    /usr/lib/systemd/system/latchkey.service > $units/attempts.service
+printf 'StandardOutput=append:%s\n' "$log" | sed -i '/^\[Service\]/r /dev/stdin' $units/attempts.service
+touch /tmp/latchkey-attempt
+systemctl start attempts
+observe attempts $?
+perl "$scripts/attempts.pl" root >> "$log"
+
+step enrolled
+listen
+curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+ask enroll - < /run/url
+await '"broker.connected"' || give_up
+until_true 'the LED on' stays_lit
+observe led "$(board gpio led)"
+ask doctor
+
+step readings
+board sensor cpu 61234
+board sensor tmp75.temperature -12500
+board sensor bme280.pressure 98.765
+board sensor ds18b20 4500
+await_reading cpu.temperature 61.234
+await_reading tmp75.temperature -12.5
+await_reading bme280.pressure '987.[0-9]*'
+await_reading ds18b20.temperature 4.5
+for sensor in load memory-available disk-free; do await_reading system.$sensor '[0-9.]*'; done
+ask_lab
+
+step pressed
+board press button 500
+await '"button.released"'
+
+step restarted
+restart
+board sensor cpu 51000
+await_reading cpu.temperature '51\(\.0\)*'
+note_confinement
+
+step killed
+kill -9 "$main"
+await_other
+board sensor cpu 52000
+await_reading cpu.temperature '52\(\.0\)*'
+note_confinement
+
+step kernel
+mkdir -p $units/latchkey.service.d
+cp /usr/share/doc/latchkey/latchkey-bluetooth.conf $units/latchkey.service.d
+restart
+echo alice-password | latchkey login --user alice --password-stdin --json >> "$log"
+observe user-login $?
+if [ -n "${NEARBY-}" ]; then
+    echo 'title = "Bare board"' > /run/bare.toml
+    start_board b hci1 /run/bare.toml
+    enroll b
+fi
+share_nearby
+
+step bluez
+rm $units/latchkey.service.d/*
+board bluetoothd
+restart
+share_nearby
+
+step hung
+printf '[Service]\nWatchdogSec=10\nRestartSec=1\n' > $units/latchkey.service.d/watchdog.conf
+restart
+kill -STOP "$main"
+await_other
+board sensor cpu 53000
+await_reading cpu.temperature '53\(\.0\)*'
+journalctl --no-pager -o cat -u latchkey | sed -n "s/.*Failed with result '\(.*\)'.*/result=\1/p" | note journal
+
+step ended
+systemctl stop latchkey
+observe stopped $?
+systemctl show latchkey -p Result,ExecMainStatus | note shown
+journalctl --no-pager -o cat -u latchkey --grep 'not permitted|denied|priority' | tr '=:"' ' ' | sed 's/^/said=/' | note complaint
