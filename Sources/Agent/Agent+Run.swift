@@ -17,6 +17,7 @@ extension Agent {
     public static func run(_ configuration: AgentConfiguration) async throws {
         // Keys are in memory from here on: no core dump, and no other process of this user may read it.
         _ = latchkey_forbid_dumps()
+        _ = latchkey_forbid_huge_pages()
         let logger = Logger(label: "agent")
         let state = try StateDirectory(configuration.stateDirectory)
         let time = BestKnownTime(path: "\(state.path)/clock")

@@ -33,18 +33,22 @@ actor BrowserLogIns {
     func end(_ id: String, answer: String, at active: GatewaySession) async throws -> UserStatus {
         guard let index = begun.firstIndex(where: { $0.id == id && $0.session === active }) else { throw AgentError.noSuchLogIn(String(id.prefix(32))) }
         let logIn = begun[index]
-        let code = try Self.code(in: answer)
+        let code = try Self.code(in: answer, redirectURI: active.configuration.redirectURI)
         begun.remove(at: index)
         return try await logIn.session.logIn(with: code, of: logIn.authorization)
     }
 
     /// The query of the redirect address (RFC 6749 section 4.1.2).
     ///
+    /// - Parameter redirectURI: to which the gateway leads browsers; an answer that is more than a query has to be of it.
     /// - Throws: ``AgentError/browserAnswerInvalid(reason:)``, also with what the gateway told the browser.
-    static func code(in answer: String) throws(AgentError) -> AuthorizationCode {
+    static func code(in answer: String, redirectURI: String? = nil) throws(AgentError) -> AuthorizationCode {
         guard answer.utf8.count <= 4096 else { throw .browserAnswerInvalid(reason: "it is longer than 4096 bytes") }
         guard let query = answer.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first?.prefix(while: { $0 != "#" }) else {
             throw .browserAnswerInvalid(reason: "it has no query with code and state")
+        }
+        if let redirectURI, !answer.hasPrefix("?"), place(of: answer) != place(of: redirectURI) {
+            throw .browserAnswerInvalid(reason: "the gateway leads browsers to another address")
         }
         var values: [String: String] = [:]
         for pair in query.split(separator: "&") {
@@ -61,6 +65,14 @@ actor BrowserLogIns {
             throw .browserAnswerInvalid(reason: "it has no code, or no state")
         }
         return AuthorizationCode(code: SecretBytes(utf8: code), state: SecretBytes(utf8: state))
+    }
+
+    /// Scheme and authority, which browsers write in small letters, and the path, which is never empty there.
+    private static func place(of address: String) -> String {
+        let whole = address.prefix { $0 != "?" && $0 != "#" }
+        guard let mark = whole.firstRange(of: "://") else { return String(whole) }
+        let path = whole[mark.upperBound...].firstIndex(of: "/") ?? whole.endIndex
+        return whole[..<path].lowercased() + (path == whole.endIndex ? "/" : whole[path...])
     }
 
     /// As a form writes it (URL standard, section 5.1).

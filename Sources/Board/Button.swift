@@ -3,7 +3,9 @@ import Groundwork
 /// What a person did to the button. Times are on the scale of ``SteadyClock``.
 public enum ButtonEvent: Sendable, Equatable {
     case pressed(at: Duration)
-    /// - Parameter held: how long it was down.
+    /// It was down already when it began to be watched: no press, and stuck if that lasts.
+    case foundDown(at: Duration)
+    /// - Parameter held: how long it was down, as far as it was watched.
     case released(at: Duration, held: Duration)
 }
 
@@ -41,7 +43,9 @@ public actor Button {
     }
 
     private func watch(_ line: any InputLine) async throws {
-        var debouncer = Debouncer(rest: definition.debounce, isActive: try line.isActive())
+        let isDown = try line.isActive()
+        var debouncer = Debouncer(rest: definition.debounce, isActive: isDown, at: clock.now)
+        if isDown { events.send(.foundDown(at: clock.now)) }
         while true {
             await line.waitForEdge()
             try Task.checkCancellation()

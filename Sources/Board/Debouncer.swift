@@ -4,14 +4,17 @@
 struct Debouncer {
     private let rest: Duration
     private var isActive: Bool
-    /// When the press began; `nil` for one that was there from the start, of which nobody knows how long it has lasted.
+    /// When the press began; of one that was there from the start, when that was.
     private var pressedAt: Duration?
     private var burst: EdgeBurst?
 
-    /// - Parameter isActive: the level at the start. It is no event: a stuck button is no consent.
-    init(rest: Duration, isActive: Bool) {
+    /// - Parameters:
+    ///   - isActive: the level at the start. It is no press: a stuck button is no consent.
+    ///   - now: the start.
+    init(rest: Duration, isActive: Bool, at now: Duration) {
         self.rest = rest
         self.isActive = isActive
+        pressedAt = isActive ? now : nil
     }
 
     /// When the line will have rested long enough, unless it moves before; `nil` while nothing moves.

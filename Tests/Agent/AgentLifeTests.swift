@@ -12,12 +12,13 @@ import Vault
 
 @testable import Agent
 
-/// An agent on a board without parts, not enrolled anywhere, with a vault of its own.
-private func withAgent(_ body: (Agent, String) async throws -> Void) async throws {
+/// An agent on a board without parts, unless `configure` names some, not enrolled anywhere, with a vault of its own.
+func withAgent(_ configure: (inout AgentConfiguration) -> Void = { _ in }, _ body: (Agent, String) async throws -> Void) async throws {
     try await withFolder { folder in
         var configuration = AgentConfiguration()
         configuration.stateDirectory = folder
         configuration.board = BoardSettings(definition: "absent", directories: [folder])
+        configure(&configuration)
         let vault = try await Vault.open(at: folder + "/vault.db", with: [DevelopmentKeyFile(folder + "/vault.key")], creating: true)
         let time = BestKnownTime(path: folder + "/clock")
         let agent = Agent(

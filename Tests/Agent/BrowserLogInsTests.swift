@@ -32,6 +32,26 @@ struct BrowserLogInsTests {
         #expect(error?.remedy?.contains("latchkey login --browser") == true)
     }
 
+    @Test("is where the gateway leads browsers, however the browser writes it", arguments: [
+        ("https://app.example/done", "https://app.example/done?code=c&state=s"), ("https://App.example", "https://app.example/?code=c&state=s"),
+        ("https://app.example/done", "?code=c&state=s"), ("https://app.example/done?by=board", "https://app.example/done?by=board&code=c&state=s"),
+        ("latchkey://done", "latchkey://done/?code=c&state=s#top"), ("com.example:/done", "com.example:/done?code=c&state=s"),
+    ])
+    func redirected(to redirectURI: String, answer: String) throws {
+        #expect(try BrowserLogIns.code(in: answer, redirectURI: redirectURI).value == SecretBytes(utf8: "c"))
+    }
+
+    @Test("is refused where it is of another address than the gateway leads browsers to", arguments: [
+        "https://app.example/Done?code=s3cret&state=s", "https://app.example.evil/done?code=s3cret&state=s", "done?code=s3cret&state=s",
+        "http://app.example/done?code=s3cret&state=s", "https://evil.example/https://app.example/done?code=s3cret&state=s",
+        "https://app.example@evil.example/done?code=s3cret&state=s", " ?code=s3cret&state=s", "https://app.example/?code=s3cret&state=s",
+    ])
+    func redirectedElsewhere(answer: String) {
+        let error = #expect(throws: AgentError.self) { try BrowserLogIns.code(in: answer, redirectURI: "https://app.example/done") }
+        #expect(error?.message.contains("another address") == true)
+        #expect(error?.message.contains("s3cret") == false)
+    }
+
     @Test("passes on what the gateway told the browser, fit to be shown")
     func gatewayError() {
         let error = #expect(throws: AgentError.self) {

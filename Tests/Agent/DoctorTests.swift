@@ -4,6 +4,7 @@ import Foundation
 import Groundwork
 import HTTPClient
 import Messaging
+import Proximity
 import Storage
 import Testing
 import Vault
@@ -133,6 +134,8 @@ struct DoctorTests {
         },
 
         Row(ConsentCheck(), "pass", "button") { $0.hasButton = true; $0.sharing = .always },
+        Row(ConsentCheck(), "warn", "it is stuck") { $0.hasButton = true; $0.buttonFault = .stuck },
+        Row(ConsentCheck(), "warn", "it is not there") { $0.hasButton = true; $0.buttonFault = .missing },
         Row(ConsentCheck(), "pass", "latchkey consent") { _ in },
         Row(ConsentCheck(), "warn", "no button") { $0.sharing = .always },
         Row(ConsentCheck(), "fail", "has none") { $0.sharing = .button },

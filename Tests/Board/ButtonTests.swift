@@ -54,11 +54,15 @@ struct ButtonTests {
         watched.task.cancel()
     }
 
-    @Test("says nothing of a button that is stuck when it begins to watch")
+    @Test("tells of a button that is down when it begins to watch, which is no press, and when it comes up")
     func stuck() async throws {
         var watched = try await Watched(pressed: true)
+        let start = watched.clock.now
+        #expect(await watched.events.next() == .foundDown(at: start))
+        watched.clock.advance(to: start + .seconds(60))
         watched.line.set(active: false)
         await watched.rest()
+        #expect(await watched.events.next() == .released(at: start + .seconds(60), held: .seconds(60)))
         watched.line.set(active: true)
         let pressed = watched.clock.now
         await watched.rest()

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "A phone beside the board",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(16)))
+    .timeLimit(.minutes(40)))
 struct PhoneTests {
     private static let kernel = board(.kernel)
     private static let bluez = board(.bluez)
@@ -152,7 +152,8 @@ struct PhoneTests {
             let login = try await during(step, transport)
             // A connection that did not come about is tried again.
             guard login.events("proximity.device-failed").isEmpty else { continue }
-            #expect(login.states == [0, 2, 1, 3, 5, 6, 7, 4, Int64(last)], "\(step)")
+            // Who is let in is told before the connection has ended.
+            #expect(login.states == [0, 2, 1, 3, 5, 6, 7] + (last == 8 ? [8, 4] : [4, 9]), "\(step)")
         }
     }
 

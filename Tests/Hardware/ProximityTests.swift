@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "Proximity login between two boards",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(16)))
+    .timeLimit(.minutes(40)))
 struct ProximityTests {
     private static let runs = Dictionary(uniqueKeysWithValues: Transport.allCases.map { transport in
         (transport, Task {
@@ -103,9 +103,10 @@ struct ProximityTests {
     @Test("tells each step on both sides, in order and by its number (8.6)", arguments: Transport.allCases)
     func states(_ transport: Transport) async throws {
         let granted = try await during("granted", transport)
-        let login: [Int64] = [0, 2, 1, 3, 5, 6, 7, 4, 8]
-        #expect(states(of: "b", since: 0, in: granted) == login)
-        #expect(states(of: "login", since: 0, in: granted) == login)
+        let login: [Int64] = [0, 2, 1, 3, 5, 6, 7, 8]
+        #expect(states(of: "b", since: 0, in: granted) == login + [4])
+        // The command may end before the connection has.
+        #expect(states(of: "login", since: 0, in: granted).starts(with: login))
         #expect(events(of: "login", in: granted).last?["event"]?.string == "logged-in")
         #expect(states(of: "a", since: 10, in: granted) == [10, 14, 15, 11])
         #expect(try event("proximity.session-notified", of: "a", in: granted)["answer"]?.string == "0")
@@ -218,6 +219,19 @@ struct ProximityTests {
         #expect(consent["verdict"]?.string == "fail")
         #expect(consent["message"]?.string == "this board shares after a press of its button, and has none")
         #expect(consent["remedy"]?.string?.contains("name a button in the board definition") == true)
+    }
+
+    @Test("tells of a button that was down before the agent began, and of nothing that it would have meant")
+    func stuck() async throws {
+        let gone = try await during("gone", .kernel)
+        #expect(try event("proximity.button-fault", of: "a", in: gone)["fault"]?.string == "stuck")
+        let consent = try check("consent", in: gone)
+        #expect(consent["verdict"]?.string == "warn")
+        #expect(consent["message"]?.string == "the board's button cannot be used: it is stuck")
+        #expect(count("button.pressed", of: "a", in: gone) == 0)
+        let returned = try await during("returned", .kernel)
+        #expect(count("proximity.button-recovered", of: "a", in: returned) == 1)
+        #expect(count("proximity.sharing-stopped", of: "a", in: gone + returned) == 0)
     }
 
     @Test("has the doctor tell of a missing permission, without bluetoothd")

@@ -63,7 +63,7 @@ enum VirtualBoard {
         try edit(String(contentsOf: shipped, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
 
         let arguments = (systemd ? ["--systemd"] : []) + [
-            "--controllers", "\(controllers)", "--timeout", "600", "--env", "PROGRAMS", "--env", "DEFINITION",
+            "--controllers", "\(controllers)", "--timeout", "1200", "--env", "PROGRAMS", "--env", "DEFINITION",
         ] + variables.keys.flatMap { ["--env", $0] } + [
             "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
         ]

@@ -134,6 +134,29 @@ struct ButtonGestureTests {
         #expect(gestures.expire(at: ms(92_000)) == [.grant])
     }
 
+    @Test("a button that is down from the start is stuck after 10 s, and grants, refuses and ends nothing")
+    func foundDown() {
+        var gestures = ButtonGestures()
+        #expect(gestures.foundDown(at: ms(1000)) == [])
+        #expect(gestures.deadline == ms(11_000))
+        #expect(gestures.expire(at: ms(10_999)) == [])
+        #expect(gestures.expire(at: ms(11_000)) == [.fault(.stuck)])
+        #expect(gestures.ask(at: ms(12_000)) == [.fault(.stuck)])
+        #expect(gestures.released(at: ms(13_000)) == [.recovered])
+        #expect(gestures.pressed(at: ms(13_100)) == [])
+        #expect(gestures.fault == nil)
+    }
+
+    @Test("a button that is found down and let go at once answers nothing, nor is it half of a pair", arguments: [false, true])
+    func foundDownBriefly(isAsked: Bool) {
+        var gestures = isAsked ? asked() : ButtonGestures()
+        #expect(gestures.foundDown(at: ms(1500)) == (isAsked ? [.fault(.downWhenAsked)] : []))
+        #expect(gestures.released(at: ms(1600)) == (isAsked ? [.recovered] : []))
+        _ = gestures.pressed(at: ms(1700))
+        #expect(gestures.released(at: ms(1800)) + gestures.expire(at: ms(1900)) == [])
+        #expect(gestures.expire(at: ms(9000)) == (isAsked ? [.grant] : []))
+    }
+
     @Test("a button that is not there is reported, again at each question, and says nothing")
     func missing() {
         var gestures = ButtonGestures()

@@ -109,7 +109,7 @@ final class FakePeripheral: Peripheral {
 
 /// Another device that shares its session.
 final class FakeRemote: RemotePeripheral {
-    enum Step: Sendable, Equatable { case connect, discover, subscribe, write }
+    enum Step: Sendable, Equatable { case connect, discover, subscribe, write, close }
     struct Behaviour {
         var hasCharacteristic = true
         var properties: CharacteristicProperties = [.writeWithoutResponse, .notify]
@@ -119,7 +119,7 @@ final class FakeRemote: RemotePeripheral {
         var answer: String?
     }
     let behaviour: Behaviour
-    /// Where it never comes back from, until it is closed.
+    /// Where it never comes back from, until it is closed; from `close` when the test lets it go.
     let hangsAt: Step?
     let values: AsyncStream<RemoteValue>
     let feed: AsyncStream<RemoteValue>.Continuation
@@ -127,6 +127,7 @@ final class FakeRemote: RemotePeripheral {
     let written = Log<[UInt8]>()
     let responses = Log<Bool>()
     let closed = Log<Bool>()
+    let letGo = Log<Bool>()
 
     init(_ behaviour: Behaviour = Behaviour(), hangsAt: Step? = nil) {
         self.behaviour = behaviour
@@ -167,5 +168,6 @@ final class FakeRemote: RemotePeripheral {
     func close() async {
         closed.append(true)
         feed.finish()
+        if hangsAt == .close { await letGo.wait { _ in true } }
     }
 }

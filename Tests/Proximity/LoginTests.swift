@@ -37,12 +37,12 @@ struct LoginTests {
         let login = login()
         await choose()
         #expect(try await login.value == "alice")
-        await recorder.log.wait(for: .loginSucceeded(userName: "alice"))
+        await recorder.log.wait(for: .deviceDisconnected(address: "\(address(1))"))
         #expect(recorder.names == [
             "scan-started", "device-detected", "scan-stopped", "device-connected", "service-discovered", "characteristic-found",
-            "request-written", "device-disconnected", "login-succeeded",
+            "request-written", "login-succeeded", "device-disconnected",
         ])
-        #expect(recorder.log.entries.compactMap(\.state?.rawValue) == [0, 2, 1, 3, 5, 6, 7, 4, 8])
+        #expect(recorder.log.entries.compactMap(\.state?.rawValue) == [0, 2, 1, 3, 5, 6, 7, 8, 4])
         #expect(remote.steps.entries.prefix(3) == [.discover, .subscribe, .write])
         #expect(remote.written.entries.last == Array("EOM".utf8))
         #expect(remote.written.entries.allSatisfy { $0.count <= 20 })
@@ -51,6 +51,25 @@ struct LoginTests {
         #expect(!remote.responses.entries.contains(true))
         #expect(!remote.closed.entries.isEmpty)
         await transport.scans.entries[0].ended.wait { _ in true }
+    }
+
+    @Test("tells that the user is logged in before the connection has ended, which may take a while")
+    func slowEnd() async throws {
+        let remote = FakeRemote(.init(answer: "0"), hangsAt: .close)
+        stand(1, remote)
+        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        let login = ProximityLogin(
+            transport: transport, gateway: gateway, settings: ProximityLoginSettings(service: service, characteristic: characteristic),
+            clock: clock, events: recorder.events)
+        let run = Task { try await login.run() }
+        await choose()
+        #expect(try await run.value == "alice")
+        await remote.closed.wait { _ in true }
+        #expect(!recorder.names.contains("device-disconnected"))
+        remote.letGo.append(true)
+        await login.parted()
+        await recorder.log.wait(for: .deviceDisconnected(address: "\(address(1))"))
+        #expect(remote.closed.entries.count == 1)
     }
 
     @Test("asks the nearest of those seen in the window first, and the next when it cannot be reached")

@@ -36,7 +36,7 @@ PARTS = [
     ("notify", "it tells the other board", DOOR, "proximity.session-notified"),
     ("poll", "the other board asks the gateway, and spends the code", NEW, "gateway.user-did-authenticate"),
 ]
-# What follows: the connection is ended, and whoever asked is told.
+# What follows: whoever asked is told. The connection ends later.
 LAST = (NEW, "proximity.login-succeeded")
 FIRST = (NEW, "proximity.device-detected")
 
@@ -236,7 +236,7 @@ def table(transport, result):
              f"  {'':10} {'median':>8} {'lower q.':>9} {'upper q.':>9}"]
     meaning = {part[0]: part[1] for part in PARTS}
     meaning["total"] = "from the first advertising packet until the user is logged in"
-    meaning["hang-up"] = "after that: until the link has ended and the caller is told (not in the total)"
+    meaning["hang-up"] = "after that: until the caller is told, before the link has ended (not in the total)"
     meaning["sighting"] = "before that: from the scan to the packet (not in the total)"
     for name, values in result["login_seconds"].items():
         lines.append(f"  {name:10} {values['median']:8.3f} {values['lower_quartile']:9.3f} "

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Gateway
 import HTTPClient
 import Messaging
+import Proximity
 import Vault
 
 extension Agent {
@@ -30,6 +31,7 @@ extension Agent {
         }
         state.sharing = configuration.proximity.share
         state.hasButton = board.button != nil
+        state.buttonFault = await nearby.desk.buttonFault
         let adapter = await nearby.adapter()
         // A board that has no Bluetooth and is not asked for any lacks nothing.
         if adapter.fault == nil || configuration.proximity.share != .never || adapter.adapter != nil { state.adapter = adapter }

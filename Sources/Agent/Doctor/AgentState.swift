@@ -4,6 +4,7 @@ import FoundationEssentials
 import Groundwork
 import HTTPClient
 import Messaging
+import Proximity
 import Vault
 
 /// What the health checks look at, gathered once; the checks themselves ask nothing.
@@ -52,4 +53,5 @@ struct AgentState: Sendable {
     var adapter: AdapterStatus?
     var sharing = ProximitySettings.Share.never
     var hasButton = false
+    var buttonFault: ButtonFault?
 }

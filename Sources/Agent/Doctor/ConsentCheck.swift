@@ -1,14 +1,28 @@
-/// Warns when this board shares by itself and has no button to give consent by.
+import Proximity
+
+/// Warns when this board shares by itself and has no button to give consent by, or one that cannot be used.
 struct ConsentCheck: HealthCheck {
     static let name = "consent"
 
     func run(_ agent: AgentState) -> Verdict {
+        if agent.hasButton, let fault = agent.buttonFault {
+            return .warn("the board's button cannot be used: \(fault.text)", remedy: fault.remedy)
+        }
         if agent.hasButton { return .pass("by the board's button, and by: latchkey consent") }
         let remedy = "name a button in the board definition; until then answer by: latchkey consent"
         switch agent.sharing {
         case .never: return .pass("by: latchkey consent")
         case .always: return .warn("this board has no button to give consent by", remedy: remedy)
         case .button: return .fail("this board shares after a press of its button, and has none", remedy: remedy)
+        }
+    }
+}
+
+extension ButtonFault {
+    fileprivate var remedy: String {
+        switch self {
+        case .downWhenAsked, .stuck: "let it go, or look at the line named in the board definition; until then answer by: latchkey consent"
+        case .missing: "latchkey board check says why; until then answer by: latchkey consent"
         }
     }
 }

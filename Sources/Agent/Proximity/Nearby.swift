@@ -20,6 +20,8 @@ actor Nearby {
     private var transport: Task<any BluetoothTransport, Never>?
     private var sharing: Sharing?
     private var isLoggingIn = false
+    /// The end of the connection by which the last user was logged in.
+    private var parting: Task<Void, Never>?
 
     private struct Sharing {
         let service: SharingService
@@ -196,9 +198,13 @@ actor Nearby {
         var login = try ProximityLoginSettings(serviceUUID: service, characteristicUUID: characteristic)
         login.deviceName = deviceName
         login.leastSignal = settings.leastSignal != 0 ? settings.leastSignal : parameters.leastSignalStrength
-        return try await ProximityLogin(
-            transport: await radio(), gateway: SessionGateway(session: session), settings: login, events: events
-        ).run()
+        // A device that is being left cannot be connected to.
+        await parting?.value
+        let logIn = ProximityLogin(
+            transport: await radio(), gateway: SessionGateway(session: session), settings: login, events: events)
+        let userName = try await logIn.run()
+        parting = Task { await logIn.parted() }
+        return userName
     }
 
     /// Logs in by a QR code that a device with a session scans.
@@ -232,6 +238,7 @@ actor Nearby {
     func close() async {
         await stopSharing(by: .agent)
         await transport?.value.close()
+        await parting?.value
         await endRecords()
         sharingEnds.finish()
         events.finish()

@@ -50,6 +50,9 @@ struct ButtonService: Sendable {
                 taps.pressed(at: time, isAsked: isAsked)
                 await desk.buttonFound()
                 await desk.buttonPressed(at: time)
+            case .foundDown(let time):
+                await desk.buttonFound()
+                await desk.buttonFoundDown(at: time)
             case .released(let time, let held):
                 await desk.buttonReleased(at: time)
                 guard taps.released(at: time, held: held, isAsked: isAsked) else { continue }
@@ -62,6 +65,7 @@ struct ButtonService: Sendable {
     private func describe(_ event: ButtonEvent) -> AgentEvent {
         switch event {
         case .pressed: AgentEvent("button.pressed", .notable, at: agent.time.now)
+        case .foundDown: AgentEvent("button.found-down", .notable, at: agent.time.now)
         case .released(_, let held):
             AgentEvent("button.released", .notable, at: agent.time.now, ["heldMilliseconds": .integer(held.milliseconds)])
         }

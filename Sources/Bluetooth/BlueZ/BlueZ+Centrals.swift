@@ -11,7 +11,8 @@ extension BlueZ {
     /// The connection behind a device, met with its first use of the service.
     private func meetCentral(_ path: String) -> CentralID? {
         if let known = serving?.centrals[path] { return known.id }
-        guard serving != nil, let address = objects.address(ofDevice: path) else { return nil }
+        if objects.isConnected(path) { serving?.departed.remove(path) }
+        guard serving?.departed.contains(path) == false, let address = objects.address(ofDevice: path) else { return nil }
         let id = CentralID(address: address, number: nextNumber())
         serving?.centrals[path] = Serving.Central(id: id)
         tell(.connected(id))
@@ -21,6 +22,12 @@ extension BlueZ {
             tell(.subscribed(id, characteristic: characteristic, .notify), of: id)
         }
         return id
+    }
+
+    /// The connection has ended.
+    func depart(_ path: String) {
+        serving?.departed.insert(path)
+        forget(path)
     }
 
     func forget(_ path: String) {

@@ -20,6 +20,8 @@ struct Serving {
     /// What bonded devices subscribed to, by their paths. bluetoothd holds that for them from one connection to the next, and
     /// does not tell again (Core, Vol 3 Part G 3.3.3.3).
     var keptSubscriptions: [String: Set<BluetoothUUID>] = [:]
+    /// Devices whose connection has ended. What they wrote before may be told afterwards, and is no new connection.
+    var departed: Set<String> = []
     var isAnswering = false
     var waitingToAnswer: [CheckedContinuation<Void, Never>] = []
 
@@ -161,7 +163,8 @@ extension BlueZ {
         serving?.isWaitingToRetry = true
         after(delay) {
             $0.serving?.isWaitingToRetry = false
-            $0.pokeServing()
+            // One that did not say what it has is asked again.
+            if $0.refusal == nil { $0.pokeServing() } else { Task { [bluez = $0] in await bluez.refresh() } }
         }
     }
 
@@ -177,10 +180,11 @@ extension BlueZ {
         guard let adapter = serving?.adapter else { return pokeForAdapters(change) }
         switch change {
         case .changed(let path, BlueZName.device, let keys) where keys.contains("Connected"):
-            if objects.isConnected(path) { advertiseAgainLater(path) } else { forget(path) }
+            if objects.isConnected(path) { advertiseAgainLater(path) } else { depart(path) }
         case .added(let path, BlueZName.device) where objects.isConnected(path): advertiseAgainLater(path)
         case .removed(let path, BlueZName.device):
             forget(path)
+            serving?.departed.remove(path)
             serving?.keptSubscriptions[path] = nil
         case .removed(adapter, BlueZName.adapter), .removed(adapter, BlueZName.advertisingManager):
             serving?.isTurnedOff = false

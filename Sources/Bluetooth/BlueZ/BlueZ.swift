@@ -78,7 +78,10 @@ actor BlueZ {
         }
         let question = BusCall(destination: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
             member: "GetNameOwner", arguments: [.text(BlueZName.service)])
-        if case .success(let answer) = await call(question), let name = answer.first?.text { await meet(name) }
+        await ask(question) { bluez, result in
+            if case .success(let answer) = result { bluez.owner = answer.first?.text }
+        }
+        if owner != nil { await refresh() }
         return nil
     }
 
@@ -90,16 +93,15 @@ actor BlueZ {
         loseBus()
     }
 
-    /// Asks a newly come bluetoothd what it has.
-    private func meet(_ name: String) async {
-        owner = name
-        await refresh()
-    }
-
+    /// Asks bluetoothd what it has.
     func refresh() async {
         let asked = owner
-        let result = await call(BusCall(path: "/", interface: BlueZName.objectManager, member: "GetManagedObjects",
-            timeout: .seconds(10)))
+        let question = BusCall(path: "/", interface: BlueZName.objectManager, member: "GetManagedObjects", timeout: .seconds(10))
+        await ask(question) { $0.takeObjects($1, of: asked) }
+    }
+
+    /// Takes over what bluetoothd said it had; what it told afterwards is news to that.
+    func takeObjects(_ result: Result<[BusValue], BusFailure>, of asked: String?) {
         guard owner == asked, asked != nil else { return }
         switch result {
         case .success(let answer):
@@ -133,6 +135,17 @@ actor BlueZ {
         }
     }
 
+    /// A call whose answer is taken in its place among the signals: one that an actor waits for comes after those that follow it.
+    private func ask(_ call: BusCall, _ take: @escaping (isolated BlueZ, Result<[BusValue], BusFailure>) -> Void) async {
+        guard let bus else { return }
+        await withCheckedContinuation { continuation in
+            bus.send(call) { result in
+                take(self, result)
+                continuation.resume()
+            }
+        }
+    }
+
     /// A call that fails as this room's errors do.
     @discardableResult
     func ask(_ call: BusCall, to operation: String) async throws(BluetoothError) -> [BusValue] {
@@ -144,9 +157,12 @@ actor BlueZ {
 
     // MARK: What comes in
 
-    private func pump() {
-        for event in bus?.process() ?? [] {
+    private func pump() { take(bus?.process() ?? []) }
+
+    func take(_ incoming: [BusConnection.Incoming]) {
+        for event in incoming {
             switch event {
+            case .reply(let result, let take): take(result)
             case .signal(BlueZName.bus, _, BlueZName.bus, "NameOwnerChanged", let arguments): ownerChanged(arguments)
             case .signal(let sender, let path, let interface, let member, let arguments):
                 guard sender == owner else { continue }
@@ -162,7 +178,11 @@ actor BlueZ {
     private func ownerChanged(_ arguments: [BusValue]) {
         guard arguments.count == 3, arguments[0].text == BlueZName.service, let name = arguments[2].text else { return }
         if owner != nil { part() }
-        if !name.isEmpty { Task { await self.meet(name) } }
+        // Known at once: what the new one tells before it has answered counts.
+        if !name.isEmpty {
+            owner = name
+            Task { await self.refresh() }
+        }
         pokeServing()
     }
 

@@ -22,6 +22,9 @@ final class BusConnection {
     enum Incoming {
         case signal(sender: String, path: String, interface: String, member: String, arguments: [BusValue])
         case call(BusMessage)
+        /// What a call of this program's brought, for who made it. In its place among the others: what it says is older than what
+        /// follows it.
+        case reply(Result<[BusValue], BusFailure>, (Result<[BusValue], BusFailure>) -> Void)
         /// The bus has hung up; nothing follows.
         case closed
     }
@@ -86,7 +89,7 @@ final class BusConnection {
 
     // MARK: Out
 
-    /// Makes a call. `reply` is called once, from ``process()`` or ``close()``.
+    /// Makes a call. `reply` is called once: it comes out of ``process()``, or is called by ``close()``.
     func send(_ call: BusCall, reply: @escaping (Result<[BusValue], BusFailure>) -> Void) {
         var handle: OpaquePointer?
         guard !isClosed, calls.new_method_call(bus, &handle, call.destination, call.path, call.interface, call.member) >= 0,
@@ -145,7 +148,7 @@ final class BusConnection {
 
     // MARK: In
 
-    /// Moves what can be moved without waiting, answers calls, and returns what else came in, in order.
+    /// Moves what can be moved without waiting, and returns what came in, in order.
     func process() -> [Incoming] {
         var incoming: [Incoming] = []
         while !isClosed {
@@ -171,7 +174,7 @@ final class BusConnection {
                 path: message.path, interface: message.interface, member: message.member, arguments: message.arguments()))
         default:
             guard let reply = replies.removeValue(forKey: message.replyCookie) else { return }
-            reply(message.failure.map { .failure($0) } ?? .success(message.arguments()))
+            incoming.append(.reply(message.failure.map { .failure($0) } ?? .success(message.arguments()), reply))
         }
     }
 

@@ -52,7 +52,7 @@ public struct ButtonGestures: Sendable {
     private var askedAt: Duration?
     private var press: Press?
     private var tap: (begin: Duration, end: Duration)?
-    private var fault: ButtonFault?
+    private(set) var fault: ButtonFault?
 
     public init(timing: Timing = Timing()) { self.timing = timing }
 
@@ -80,6 +80,15 @@ public struct ButtonGestures: Sendable {
             outcomes += answer(.grant, by: tap.begin)
         }
         return outcomes
+    }
+
+    /// It was down when it began to be watched: that press means nothing, however it ends.
+    public mutating func foundDown(at time: Duration) -> [Outcome] {
+        let outcomes = expire(at: time)
+        guard fault == nil else { return outcomes }
+        tap = nil
+        press = Press(begin: time, isSpent: true)
+        return askedAt == nil ? outcomes : outcomes + report(.downWhenAsked)
     }
 
     public mutating func released(at time: Duration) -> [Outcome] {

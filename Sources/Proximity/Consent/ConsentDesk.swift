@@ -102,10 +102,15 @@ public actor ConsentDesk {
 
     /// - Parameter time: on the clock's scale.
     public func buttonPressed(at time: Duration) { obey(gestures.pressed(at: time)) }
+    /// It was down when it began to be watched.
+    public func buttonFoundDown(at time: Duration) { obey(gestures.foundDown(at: time)) }
     public func buttonReleased(at time: Duration) { obey(gestures.released(at: time)) }
     /// The button's line cannot be had, or was lost.
     public func buttonLost() { obey(gestures.lost()) }
     public func buttonFound() { obey(gestures.found()) }
+
+    /// Why the button answers nothing just now.
+    public var buttonFault: ButtonFault? { gestures.fault }
 
     private func obey(_ outcomes: [ButtonGestures.Outcome]) {
         for outcome in outcomes {

@@ -9,6 +9,9 @@ public actor ProximityLogin {
     private let clock: any ProximityClock
     private let events: Broadcast<ProximityEvent>
     private var isRunning = false
+    /// Ends the connection to who let this device in.
+    private var parting: Task<Void, Never>?
+    private var connected: (link: any RemotePeripheral, address: String)?
 
     public init(
         transport: any BluetoothTransport, gateway: any ProximityGateway, settings: ProximityLoginSettings,
@@ -23,6 +26,8 @@ public actor ProximityLogin {
 
     /// Ends when a user is logged in, at the first final failure, or when the time is over. Cancel the task to stop it.
     ///
+    /// A user is logged in before the connection has ended, which takes seconds through bluetoothd; see ``parted()``.
+    ///
     /// - Returns: the name of the user.
     /// - Throws: ``ProximityError``, what the gateway throws, `CancellationError`
     public func run() async throws -> String {
@@ -32,12 +37,26 @@ public actor ProximityLogin {
         do {
             let userName = try await logIn()
             events.send(.loginSucceeded(userName: userName))
+            beginParting()
             return userName
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             events.send(.loginFailed(error as? ProximityError ?? .loginFailed(reason: error.reason)))
             throw error
+        }
+    }
+
+    /// Returns when the connection by which a user was logged in has ended.
+    public func parted() async { await parting?.value }
+
+    /// Once who waits for the log-in has been told.
+    private func beginParting() {
+        guard let remote = connected else { return }
+        connected = nil
+        parting = Task { [events] in
+            await remote.link.close()
+            events.send(.deviceDisconnected(address: remote.address))
         }
     }
 
@@ -90,15 +109,15 @@ public actor ProximityLogin {
         }
         events.send(.deviceConnected(address: address))
         let conversation = Conversation(remote: remote, address: address, settings: settings, clock: clock, events: events)
-        let outcome: Result<String, DeviceFailure>
         do throws(DeviceFailure) {
-            outcome = .success(try await conversation.logIn(request, pending, until: deadline))
+            let userName = try await conversation.logIn(request, pending, until: deadline)
+            connected = (remote, address)
+            return userName
         } catch {
-            outcome = .failure(error)
+            await remote.close()
+            events.send(.deviceDisconnected(address: address))
+            throw error
         }
-        await remote.close()
-        events.send(.deviceDisconnected(address: address))
-        return try outcome.get()
     }
 }
 

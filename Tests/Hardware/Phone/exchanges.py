@@ -3,6 +3,7 @@ import asyncio
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Awaitable, Callable
 
 from bumble.att import ATT_Error
 from bumble.core import BaseBumbleError
@@ -36,12 +37,17 @@ async def exchanges(device: Device, journal: Journal, options: Namespace, parser
 
 
 async def attempt(device: Device, journal: Journal, options: Namespace, mode: str) -> int:
-    """One exchange: 0 when the value `0` came, 1 when another did, 3 when none did, 4 when time ran out."""
-    central = Central(device, journal, options, mode.removeprefix("leave:"))
+    """One exchange of a mode."""
     act = exchange if mode.startswith("leave:") else MODES[mode]
+    return await conclude(Central(device, journal, options, mode.removeprefix("leave:")), act, mode)
+
+
+async def conclude(central: Central, act: Callable[[Central], Awaitable[bytes | None]], mode: str) -> int:
+    """One exchange: 0 when the value `0` came, 1 when another did, 3 when none did, 4 when time ran out."""
+    journal = central.journal
     status = 3
     try:
-        async with asyncio.timeout(options.patience):
+        async with asyncio.timeout(central.options.patience):
             value = await act(central)
         if value is not None:
             status = 0 if value == b"0" else 1

@@ -24,6 +24,15 @@ async def silence(central: Central) -> bytes | None:
     return None
 
 
+async def idleness(central: Central) -> bytes | None:
+    """Subscribes and says nothing more, until the board hangs up."""
+    await central.connect()
+    await central.discover()
+    await central.subscribe(1)
+    await central.gone.wait()
+    return None
+
+
 async def flood(central: Central) -> bytes | None:
     """Writes requests without end and without waiting for an answer. The last answer counts."""
     await central.connect()
@@ -128,6 +137,6 @@ async def noise(central: Central) -> bytes | None:
 
 #: What `--mode` names, but for leaving at a step.
 MODES: dict[str, Callable[[Central], Awaitable[bytes | None]]] = {
-    "whole": exchange, "silence": silence, "flood": flood, "endless": endless, "invalid-text": invalid_text,
+    "whole": exchange, "silence": silence, "idleness": idleness, "flood": flood, "endless": endless, "invalid-text": invalid_text,
     "invalid-document": invalid_document, "replay": replay, "noise": noise,
 }

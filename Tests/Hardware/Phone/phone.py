@@ -37,8 +37,8 @@ def parser() -> argparse.ArgumentParser:
     exchange.add_argument("--url", default="", help="what to have authorised")
     exchange.add_argument("--name", help="of the device; the request has none without it")
     exchange.add_argument("--mode", default="whole", help="one exchange after the other, each on its own connection: whole, "
-                          "silence, flood, endless, invalid-text, invalid-document, replay, noise; or leave:STEP, where a "
-                          "step is seen, connected, discovered, begun, unfinished, written or answered")
+                          "silence, idleness, flood, endless, invalid-text, invalid-document, replay, noise; or "
+                          "leave:STEP, where a step is seen, connected, discovered, begun, unfinished, written or answered")
     exchange.add_argument("--no-subscription", action="store_true", help="leave the descriptor alone")
     exchange.add_argument("--patience", type=float, default=120, help="seconds for an exchange")
     exchange.add_argument("--least-rssi", type=int, default=-127, help="dBm")

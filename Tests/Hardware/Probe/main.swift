@@ -66,6 +66,7 @@ func watchLines(_ button: Button, _ led: StatusLED) async throws {
                 case .pressed:
                     await led.show(.on)
                     say("pressed", [:])
+                case .foundDown: say("found-down", [:])
                 case .released(_, let held):
                     await led.show(.off)
                     say("released", ["held": .integer(Int64(held / .milliseconds(1)))])

@@ -2,10 +2,13 @@
 # Lets phones, which have a Bluetooth stack of their own, log in by the agent and the agent log in by them.
 # shellcheck source-path=SCRIPTDIR source=phones.sh
 . "${0%/*}/phones.sh"
+# shellcheck source=crowd.sh
+. "${0%/*}/crowd.sh"
 start_programs
 
 step enrolled
 "$PROGRAMS/latchkey" status --follow --json >> "$log" &
+following=$!
 curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
 ask enroll - < /run/url
 await '"broker.connected"' || give_up
@@ -17,6 +20,7 @@ start_login
 authorize
 echo 'go 0' > /run/decisions
 end_login
+await '"proximity.device-disconnected"'
 ask whoami
 ask logout
 echo stop > /run/decisions
@@ -34,6 +38,7 @@ start_login
 authorize
 echo 'go 0' > /run/answers
 end_login
+await '"proximity.device-disconnected"'
 ask whoami
 ask logout
 echo stop > /run/answers
@@ -127,13 +132,13 @@ order --mode replay
 let_in
 await_end
 
-# Nobody has to bear this for longer than half a minute; once is enough.
-if [ "$TRANSPORT" = kernel ]; then
-    step silence
-    next_url
-    order --mode silence
-    await_end
-fi
+# Nobody has to bear this for longer than half a minute. bluetoothd tells of nobody who has not at least subscribed.
+# Meanwhile another radio gets ready.
+start_crowd
+step silence
+next_url
+if [ "$TRANSPORT" = kernel ]; then order --mode silence; else order --mode idleness; fi
+await_end
 
 step after
 next_url
@@ -148,3 +153,5 @@ echo stop > /run/orders
 kill $agent
 wait $agent
 observe agent $?
+
+meet_crowd

@@ -110,4 +110,7 @@ END
     until_true 'the agent' grep -q ready /run/agent.err || give_up
 }
 # Notes the memory of its own the agent has, in KiB: pages of its program come in as they are first used.
-weigh() { observe memory "$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$agent/status")"; }
+weigh() {
+    observe huge-pages "$(sed -n 's/^THP_enabled:[^0-9]*//p' "/proc/$agent/status")"
+    observe memory "$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$agent/status")"
+}

@@ -42,6 +42,7 @@ await_event a proximity.consent-asked || give_up
 watch_led 50
 press
 end_login
+await_event b proximity.device-disconnected
 await_event a proximity.central-disconnected
 ask b whoami
 ask_lab
@@ -109,17 +110,26 @@ else
     kill $a
     wait $a
     board adapter add
+    # The button is down before the agent begins.
+    board gpio button 0
     start_board a hci2 "$DEFINITION"
     follow a
     await '"board":"a".*"uptime"'
     ask a share
+    await_event a proximity.button-fault
     board adapter remove
 fi
 await_event a proximity.sharing-interrupted
 ask a doctor
 
 step returned
-if [ "$TRANSPORT" = bluez ]; then board bluetoothd; else board adapter add; fi
+if [ "$TRANSPORT" = bluez ]; then
+    board bluetoothd
+else
+    board gpio button 1
+    await_event a proximity.button-recovered
+    board adapter add
+fi
 await_event a proximity.sharing-started
 if [ "$TRANSPORT" = bluez ]; then
     let_in

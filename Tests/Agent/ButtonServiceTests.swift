@@ -1,0 +1,125 @@
+import Board
+import Foundation
+import Groundwork
+import Proximity
+import Testing
+
+@testable import Agent
+@testable import Board
+
+@Suite("The service of the board's button", .timeLimit(.minutes(2)))
+struct ButtonServiceTests {
+    /// A watched button of a simulated board, that shares by its button.
+    private struct Bench {
+        let agent: Agent
+        let line: SimulatedLine
+        var told: AsyncStream<AgentEvent>.Iterator
+        var near: AsyncStream<ProximityEvent>.Iterator
+        let serving: Task<Void, any Error>
+
+        init(_ agent: Agent, isDown: Bool = false) async throws {
+            self.agent = agent
+            let button = try #require(agent.board.button)
+            line = try #require(button.simulated)
+            line.set(active: isDown)
+            _ = line.takeEdges()
+            told = agent.events.subscribe().makeAsyncIterator()
+            near = agent.nearby.events.subscribe().makeAsyncIterator()
+            serving = Task { try await ButtonService(button: button, agent: agent).run() }
+            while !line.isAwaited { await Task.yield() }
+        }
+
+        mutating func hear(_ name: String) async {
+            while let event = await told.next(), event.name != name {}
+        }
+
+        /// - Returns: the first that is not about a question.
+        mutating func hearOfButton() async -> ProximityEvent? {
+            while let event = await near.next() {
+                if case .consentAsked = event { continue }
+                if case .consentAnswered = event { continue }
+                return event
+            }
+            return nil
+        }
+
+        mutating func tap() async {
+            line.set(active: true)
+            await hear("button.pressed")
+            line.set(active: false)
+            await hear("button.released")
+        }
+
+        /// Somebody is asked.
+        func ask() async -> Task<ConsentAnswer, Never> {
+            let asking = Task { [desk = agent.nearby.desk] in await desk.ask(Requester(name: "Pixel", address: nil, way: .ble)) }
+            while await agent.nearby.desk.pending.isEmpty { await Task.yield() }
+            return asking
+        }
+
+        func end() async {
+            serving.cancel()
+            _ = await serving.result
+        }
+    }
+
+    private func withBench(isDown: Bool = false, _ body: (inout Bench) async throws -> Void) async throws {
+        let boards = ConfigurationTests.documented.deletingLastPathComponent().deletingLastPathComponent().appending(path: "Boards")
+        try await withAgent({
+            $0.board = BoardSettings(definition: "simulated", directories: [boards.path])
+            $0.proximity.share = .button
+        }) { agent, _ in
+            var bench = try await Bench(agent, isDown: isDown)
+            try await body(&bench)
+            await bench.end()
+        }
+    }
+
+    @Test("hands a short press to whoever asks for consent, and then does not begin to share")
+    func grants() async throws {
+        try await withBench { bench in
+            let asking = await bench.ask()
+            await bench.tap()
+            #expect(await asking.value.decision == .granted(by: .button))
+            #expect(bench.agent.lastTrouble == nil)
+        }
+    }
+
+    @Test("has the board share after a press that stands alone")
+    func shares() async throws {
+        try await withBench { bench in
+            await bench.tap()
+            // Nobody is logged in here, nor is the board enrolled: that it was tried is told.
+            await bench.hear("proximity.sharing-failed")
+            #expect(bench.agent.lastTrouble?.name == "proximity.sharing-failed")
+        }
+    }
+
+    @Test("tells of a button that was down before it began, which answers nothing, and of its release")
+    func foundDown() async throws {
+        try await withBench(isDown: true) { bench in
+            await bench.hear("button.found-down")
+            let asking = await bench.ask()
+            #expect(await bench.hearOfButton() == .buttonFault(.downWhenAsked))
+            let state = try await bench.agent.examinedState()
+            #expect(state.buttonFault == .downWhenAsked)
+            bench.line.set(active: false)
+            #expect(await bench.hearOfButton() == .buttonRecovered)
+            #expect(await bench.agent.nearby.desk.pending.count == 1)
+            await bench.tap()
+            #expect(await asking.value.decision == .granted(by: .button))
+        }
+    }
+
+    @Test("tells of a button whose line cannot be had, and the doctor knows")
+    func missing() async throws {
+        try await withAgent { agent, _ in
+            var near = agent.nearby.events.subscribe().makeAsyncIterator()
+            let button = Button(LineDefinition(place: .gpio(chip: "no such chip", line: .name("GPIO17"))))
+            await #expect(throws: BoardError.self) { try await ButtonService(button: button, agent: agent).run() }
+            #expect(await near.next() == .buttonFault(.missing))
+            let state = try await agent.examinedState()
+            #expect(state.buttonFault == .missing)
+        }
+    }
+}
