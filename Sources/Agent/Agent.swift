@@ -59,11 +59,12 @@ public actor Agent {
         for (key, value) in event.details where key != "message" { fields[key] = "\(value.string ?? value.text)" }
         let level: Logger.Level = switch event.severity { case .routine: .debug; case .notable: .info; case .trouble: .warning }
         logger.log(level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
-        events.send(event)
+        // Before it is told: whoever hears of it finds it in the status.
         newestTrouble.withLock { newest in
             if event.severity == .trouble { newest = event }
             if let trouble = newest, event.ends(trouble) { newest = nil }
         }
+        events.send(event)
     }
 
     /// The newest event that a person should look at.

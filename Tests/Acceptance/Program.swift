@@ -62,7 +62,7 @@ final class RunningProgram: Sendable {
         for channel in [out, err, stdin] { close(channel.childEnd) }
         out.read(into: output)
         err.read(into: errors)
-        if let input { FileHandle(fileDescriptor: stdin.ownEnd, closeOnDealloc: false).write(Data(input.utf8)) }
+        if let input { stdin.write(Array(input.utf8)) }
         close(stdin.ownEnd)
 
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
@@ -84,6 +84,16 @@ final class RunningProgram: Sendable {
                 throw Unexpected("no socket pair: \(String(cString: strerror(errno)))")
             }
             (ownEnd, childEnd) = (ends[0], ends[1])
+        }
+
+        /// Writes all of it, or as much as the child takes before it ends.
+        func write(_ bytes: [UInt8]) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { send(ownEnd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                guard count > 0 else { if errno == EINTR { continue } else { return } }
+                rest = rest.dropFirst(count)
+            }
         }
 
         /// Reads to the end on a thread of its own. A dispatch source would miss what comes for a descriptor whose number

@@ -84,7 +84,7 @@ struct DamageTests {
             }
             #expect(value(status, "outbox", "setAside") == nil)
             let numbers = Self.numbers(at: lab)
-            #expect(numbers == Array(1...numbers.count))
+            #expect(numbers == Array(1..<numbers.count + 1))
             #expect((100..<300).contains(numbers.count), "\(numbers.count)")
         }
     }
@@ -139,7 +139,7 @@ struct DamageTests {
             }
             let bytes = try Data(contentsOf: URL(filePath: path))
             try await lab.startBroker()
-            try await board.launch()
+            try board.launch()
             try await board.answers()
             let status = try await board.status { value($0, which, "error") != nil }
             let message = try #require(value(status, which, "error", "message") as? String)
@@ -194,8 +194,12 @@ private func withWaitingMessages(
             _ = try await board.enroll(at: lab)
             _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
             await lab.stopBroker(abruptly: true)
-            let lines = (1...count).map { "\($0) " + String(repeating: "x", count: bytes) }.joined(separator: "\n")
-            #expect(try await board.latchkey("publish", "--lines", "counter", input: lines).status == 0)
+            let lines = (1...count).map { "\($0) " + String(repeating: "x", count: bytes) }
+            // Each run is a transaction of its own, and all or none of it.
+            for start in stride(from: 0, to: count, by: 20) {
+                let some = lines[start..<min(start + 20, count)].joined(separator: "\n")
+                #expect(try await board.latchkey("publish", "--lines", "counter", input: some).status == 0)
+            }
             try await board.stop(signal)
             let files = try FileManager.default.contentsOfDirectory(atPath: board.state.path)
             let outbox = try #require(files.first { $0.hasPrefix("outbox-") && $0.hasSuffix(".db") })

@@ -34,7 +34,7 @@ struct DiskTests {
 
             // It starts on the full disk and still tells.
             try await board.stop(SIGKILL)
-            try await board.launch()
+            try board.launch()
             try await board.answers()
             try await expectTold("full", on: board)
 
@@ -58,7 +58,7 @@ struct DiskTests {
             _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
             try await board.stop()
             try Self.remount(disk.path, readOnly: true)
-            try await board.launch()
+            try board.launch()
             try await board.answers()
             let status = try await board.ask("status")
             #expect(value(status, "vault", "error", "code") as? String == "storage.read-only")

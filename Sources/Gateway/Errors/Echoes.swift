@@ -25,7 +25,7 @@ enum Echoes {
 
     private static func secrets(of request: HTTPRequest) -> [[UInt8]] {
         let query = request.url.split(separator: "?", maxSplits: 1).dropFirst().first.map { Array($0.utf8) } ?? []
-        let values = [query, request.body ?? []].flatMap { form in
+        let values = [query, request.body ?? []].flatMap { form -> [[UInt8]] in
             form.split(separator: UInt8(ascii: "&")).compactMap { field -> [UInt8]? in
                 let parts = field.split(separator: UInt8(ascii: "="), maxSplits: 1)
                 guard parts.count == 2, fields.contains(String(decoding: parts[0], as: UTF8.self)) else { return nil }
