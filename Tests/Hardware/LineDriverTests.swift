@@ -62,7 +62,10 @@ struct LineDriverTests {
 
     @Test("are held at rest by the resistor the definition asks for")
     func biased() async throws {
-        #expect(try await during("biased").map { $0["value"]?.integer } == [0, 1])
+        let biased = try await during("biased")
+        #expect(biased.compactMap { $0["value"]?.integer } == [0, 1])
+        // A line that is active low and pulled down is a button that is down from the start.
+        #expect(biased.compactMap { $0["event"]?.string } == ["found-down"])
     }
 
     @Test("that may not be opened say so")
