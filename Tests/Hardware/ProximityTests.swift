@@ -230,7 +230,7 @@ struct ProximityTests {
         #expect(consent["message"]?.string == "the board's button cannot be used: it is stuck")
         #expect(count("button.pressed", of: "a", in: gone) == 0)
         let returned = try await during("returned", .kernel)
-        #expect(count("proximity.button-recovered", of: "a", in: returned) == 1)
+        #expect(count("proximity.button-recovered", of: "a", in: returned) > 0)
         #expect(count("proximity.sharing-stopped", of: "a", in: gone + returned) == 0)
     }
 
