@@ -83,16 +83,22 @@ final class TestBoard {
         try RunningProgram(program.url, arguments + ["--json", "--socket", socket])
     }
 
-    /// Asks for the status until it is as wanted.
+    /// Asks for the status until it is as wanted. Between the agent that waits for its vault and the one that has opened it,
+    /// nobody answers for a moment.
     func status(within seconds: Double = 60, until isWanted: @escaping ([String: Any]) -> Bool) async throws -> [String: Any] {
         let end = ContinuousClock.now + .seconds(seconds)
-        var status: [String: Any] = [:]
+        var last: any Error = Unexpected("never asked")
         repeat {
-            status = try await ask("status")
-            if isWanted(status) { return status }
+            do {
+                let status = try await ask("status")
+                if isWanted(status) { return status }
+                last = Unexpected("the status stayed \(status)")
+            } catch {
+                last = error
+            }
             try await Task.sleep(for: .milliseconds(100))
         } while ContinuousClock.now < end
-        throw Unexpected("the status stayed \(status)")
+        throw last
     }
 
     func enroll(at lab: Lab) async throws -> [String: Any] {
