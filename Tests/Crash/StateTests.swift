@@ -150,10 +150,12 @@ struct StateTests {
         let daemon = try await started(scene, toDieAt: state)
         let topic = "/2.0/client/users/alice/custom/counter"
         // A board takes messages once its outbox is open, a moment after it answers.
-        _ = try await scene.board.status { value($0, "broker", "state") as? String == "connected" }
+        func isConnected(_ status: [String: Any]) -> Bool { value(status, "broker", "state") as? String == "connected" }
+        _ = try await scene.board.status(until: isConnected)
         let published = try await scene.board.latchkey("publish", "--raw", topic, "reading 0 0")
         try await expectDeath(of: daemon, at: state)
         try await restart(scene)
+        _ = try await scene.board.status(until: isConnected)
         _ = try await scene.board.ask("publish", "--raw", topic, "reading 0 1")
         _ = try await arrivals.output.line(containing: "reading 0 1")
         let readings = arrivals.output.lines.filter { $0.hasPrefix("reading") }
