@@ -6,6 +6,22 @@ extension Trouble {
     /// Short, so that a connection that leads nowhere is noticed within the test.
     private static let shortKeepAlive = "[broker]\nkeep_alive_seconds = 5"
 
+    /// Broker and gateway lose their connections, and no new one is answered.
+    private static func unanswered(_ name: String, _ manner: Passage.Manner) -> Trouble {
+        Trouble(name: name) { scene in
+            for passage in [scene.broker, scene.gateway] {
+                passage.cut()
+                try passage.become(manner)
+            }
+        } seen: { scene in
+            try await scene.disconnected(because: "messaging.connect-timeout")
+            try await scene.doctorFails("gateway")
+        } end: { scene in
+            try scene.gateway.become(.open)
+            try scene.broker.become(.open)
+        }
+    }
+
     static let network: [Trouble] = [
         Trouble(name: "the broker is down") { scene in
             try scene.broker.become(.refusing)
@@ -69,30 +85,8 @@ extension Trouble {
         } end: { scene in
             try scene.broker.become(.open)
         },
-        Trouble(name: "a black hole swallows everything") { scene in
-            scene.broker.cut()
-            try scene.broker.become(.silent)
-            scene.gateway.cut()
-            try scene.gateway.become(.silent)
-        } seen: { scene in
-            try await scene.disconnected(because: "messaging.connect-timeout")
-            try await scene.doctorFails("gateway")
-        } end: { scene in
-            try scene.gateway.become(.open)
-            try scene.broker.become(.open)
-        },
-        Trouble(name: "broker and gateway accept connections and never answer") { scene in
-            scene.broker.cut()
-            try scene.broker.become(.mute)
-            scene.gateway.cut()
-            try scene.gateway.become(.mute)
-        } seen: { scene in
-            try await scene.disconnected(because: "messaging.connect-timeout")
-            try await scene.doctorFails("gateway")
-        } end: { scene in
-            try scene.gateway.become(.open)
-            try scene.broker.become(.open)
-        },
+        unanswered("a black hole swallows everything", .silent),
+        unanswered("broker and gateway accept connections and never answer", .mute),
         Trouble(name: "the name server has gone", place: .network) { scene in
             scene.names?.isSilent = true
             scene.broker.cut()

@@ -15,4 +15,11 @@ struct EchoTests {
         #expect(String(decoding: Echoes.removed(from: Array(answer.utf8), of: request), as: UTF8.self)
             == "alice, *** or '***' with ***, ***, ***, ***; kept, password, abc")
     }
+    @Test("is marked as a whole where another secret is its beginning, however often it is repeated")
+    func overlapping() {
+        let request = HTTPRequest(
+            "POST", "https://localhost/token", body: Array("password=horse&client_secret=horse-and-cart".utf8))
+        let answer = Array(String(repeating: "horse-and-cart horse ", count: 50_000).utf8)
+        #expect(Echoes.removed(from: answer, of: request) == Array(String(repeating: "*** *** ", count: 50_000).utf8))
+    }
 }

@@ -3,7 +3,6 @@ clients. Everything listens on loopback; leaving the ground ends and removes it 
 """
 
 import contextlib
-import http.client
 import json
 import os
 import shutil
@@ -13,6 +12,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from local_api import Connection
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "latchkey-bench")
@@ -70,19 +71,6 @@ class Peer:
         """For mosquitto_pub, mosquitto_sub and mosquitto_rr."""
         return ["-h", "localhost", "-p", str(self.port), "-i", self.client_id, "-u", self.user, "-P", self.password,
                 "--cafile", f"{self.folder}/ca.pem", "--cert", f"{self.folder}/cert.pem", "--key", f"{self.folder}/key.pem"]
-
-
-class Connection(http.client.HTTPConnection):
-    """HTTP on a socket of the file system."""
-
-    def __init__(self, path, timeout):
-        super().__init__("latchkey", timeout=timeout)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
 
 
 class Board:

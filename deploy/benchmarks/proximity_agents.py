@@ -1,6 +1,5 @@
 """Agents on the virtual board, for proximity_board.py: their programs, local APIs and events."""
 
-import http.client
 import json
 import socket
 import subprocess
@@ -8,22 +7,11 @@ import threading
 import time
 from pathlib import Path
 
+from local_api import Connection
+
 
 class BoardError(Exception):
     """Something on the board did not do what the measurement needs."""
-
-
-class Connection(http.client.HTTPConnection):
-    """HTTP on a socket of the file system."""
-
-    def __init__(self, path, timeout):
-        super().__init__("latchkey", timeout=timeout)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
 
 
 class Agent:

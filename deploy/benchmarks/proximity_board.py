@@ -20,7 +20,8 @@ import threading
 import time
 from pathlib import Path
 
-from proximity_agents import Agent, BoardError, Connection, await_true
+from local_api import Connection
+from proximity_agents import Agent, BoardError, await_true
 
 DOOR, NEW = "door", "new"
 ADMIN = "http://127.0.0.1:8480"

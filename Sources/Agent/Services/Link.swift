@@ -79,7 +79,7 @@ actor Link {
                 try? await Task.sleep(for: backoff.next())
             } catch {
                 guard !Task.isCancelled else { return }
-                outboxFault = error as? MessagingError
+                outboxFault = if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else { nil }
                 let delay = backoff.next()
                 agent.report(AgentEvent(notReadyFor: error, retryAfter: delay, at: agent.time.now))
                 if (error as? GatewayError)?.needsPerson == true {

@@ -16,11 +16,19 @@ enum Echoes {
 
     /// - Returns: the body with a mark in the place of each secret of the request.
     static func removed(from body: [UInt8], of request: HTTPRequest) -> [UInt8] {
-        var body = body
-        for secret in secrets(of: request) where secret.count >= least {
-            while let range = body.firstRange(of: secret) { body.replaceSubrange(range, with: mark) }
+        // The longest first: one secret may be the beginning of another.
+        let secrets = Set(secrets(of: request)).filter { $0.count >= least }.sorted { $0.count > $1.count }
+        return secrets.reduce(body) { marked($1, in: $0) }
+    }
+
+    /// In one pass, as an answer may repeat a secret without end.
+    private static func marked(_ secret: [UInt8], in body: [UInt8]) -> [UInt8] {
+        var (marked, rest) = ([UInt8](), body[...])
+        while let range = rest.firstRange(of: secret) {
+            marked += rest[..<range.lowerBound] + mark
+            rest = rest[range.upperBound...]
         }
-        return body
+        return marked + rest
     }
 
     private static func secrets(of request: HTTPRequest) -> [[UInt8]] {
