@@ -2,44 +2,23 @@
 # Runs the agent as it is shipped, with a gateway and a broker beside it, and works the hardware under it.
 # shellcheck source-path=SCRIPTDIR source=steps.sh
 . "${0%/*}/steps.sh"
-state=/run/agent
-export LATCHKEY_SOCKET=$state/api.sock
-admin=http://127.0.0.1:8480/api
 
 # Notes what a subcommand prints and its exit status.
 ask() {
     "$PROGRAMS/latchkey" "$@" --json >> "$log"
     observe "$1" $?
 }
-# Notes what the lab knows: its devices, and the messages that arrived at the broker.
-ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
 # Waits until such a message is at the broker; a pattern for the lab's JSON.
 await_message() { until_true "$1" has_arrived "$1"; }
 has_arrived() { curl -sS "$admin/state" | grep -q -- "$1"; }
 # Waits until a reading is at the broker: the sensor, a pattern for its value.
 await_reading() { await_message "$1[^}]*:$2[,}]"; }
-# Nothing else can succeed: says what the programs said last.
-give_up() {
-    tail -n 15 /run/*.err >&2
-    exit 1
-}
 
-mkdir -m 700 $state $state/state
-cat > $state/latchkey.toml <<EOF
-[agent]
-state_directory = "$state/state"
-[vault]
-slot = "development-key-file"
-[api]
-socket = "$LATCHKEY_SOCKET"
-[board]
-definition = "$DEFINITION"
-EOF
-"$PROGRAMS/latchkey-lab" run > /run/lab.out 2> /run/lab.err &
-"$PROGRAMS/latchkey" run --config $state/latchkey.toml 2> /run/agent.err &
-agent=$!
-until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
-until_true 'the agent' grep -q ready /run/agent.err || give_up
+make_agent "$DEFINITION"
+# shellcheck disable=SC2119 # without options
+start_lab
+# shellcheck disable=SC2119
+start_agent
 
 step fresh
 "$PROGRAMS/latchkey" status --follow --json >> "$log" &

@@ -5,7 +5,6 @@
 # Several programs share the emulated processor: looking often would keep them from what is waited for.
 pause=0.3
 patience=200
-admin=http://127.0.0.1:8480/api
 button=$(board line button)
 led=$(board line led)
 
@@ -13,26 +12,15 @@ led=$(board line led)
 start_board() {
     name=$1 adapter=$2 parts=$3
     shift 3
-    [ -d "/run/$name" ] || mkdir -m 700 "/run/$name" "/run/$name/state"
-    cat > "/run/$name/latchkey.toml" <<END
-[agent]
-state_directory = "/run/$name/state"
-[vault]
-slot = "development-key-file"
-[api]
-socket = "/run/$name/api.sock"
-[board]
-definition = "$parts"
-[gateway]
-device_name = "board $name"
+    write_settings "/run/$name" "$parts" "[gateway]
+device_name = \"board $name\"
 [bluetooth]
-transport = "$TRANSPORT"
-adapter = "$adapter"
+transport = \"$TRANSPORT\"
+adapter = \"$adapter\"
 [proximity]
-share = "button"
+share = \"button\"
 consent_seconds = 10
-requests_per_minute = 60
-END
+requests_per_minute = 60"
     "$@" "$PROGRAMS/latchkey" run --config "/run/$name/latchkey.toml" 2> "/run/$name.err" &
     running=$!
     until_true "board $name" grep -q ready "/run/$name.err" || give_up
@@ -52,16 +40,10 @@ ask() {
 follow() { on "$1" status --follow | sed -u "s/^{/{\"board\":\"$1\",/" >> "$log" & }
 # Waits for an event: of which board, its name.
 await_event() { await "^{\"board\":\"$1\".*\"event\":\"$2\""; }
-# Notes what the lab knows: its devices, and who is logged in where.
-ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
 enroll() {
-    curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+    curl -sS --json '{}' "$admin/enrollments" | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
     on "$1" enroll --no-register - < /run/url > "/run/$1.enrolled"
     observe "enroll-$1" $?
-}
-give_up() {
-    tail -n 15 /run/*.err >&2
-    exit 1
 }
 
 # Board b asks to be let in.

@@ -41,7 +41,8 @@ share_nearby() {
 }
 
 step installed
-"$PROGRAMS/latchkey-lab" run > /run/lab.out 2> /run/lab.err &
+# shellcheck disable=SC2119 # without options
+start_lab
 mkdir -p /etc/latchkey/boards
 cp "$DEFINITION" /etc/latchkey/boards/virtual-board.toml
 "$project/deploy/install" --program "${PROGRAM:?the program}" 2> /run/install.err || give_up

@@ -13,7 +13,7 @@ stamp() { observe "$1" "$(sed 's/\([0-9]*\)\.\([0-9]*\).*/\1\20/' /proc/uptime)"
 # Starts the agent with the emulated adapter, sharing.
 share_in_crowd() {
     address=$(sed -n 's/.*"phone":"air","event":"ready".*"address":"\([^"]*\)".*/\1/p' "$log")
-    sed "s/^adapter = .*/adapter = \"$address\"/" "$state/latchkey.toml" > /run/crowd.toml
+    sed "s/^adapter = .*/adapter = \"$address\"/" /run/agent/latchkey.toml > /run/crowd.toml
     "$PROGRAMS/latchkey" run --config /run/crowd.toml > /run/agent.out 2> /run/agent.err &
     agent=$!
     until_true 'the agent' grep -q ready /run/agent.err || give_up

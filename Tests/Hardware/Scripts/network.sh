@@ -3,28 +3,19 @@
 # publishes readings over it.
 # shellcheck source-path=SCRIPTDIR source=steps.sh
 . "${0%/*}/steps.sh"
-state=/run/agent
-export LATCHKEY_SOCKET=$state/api.sock
-admin=http://127.0.0.1:8480/api
 # Minutes: what is lost is sent again after seconds, and that may be lost too.
 patience=400
 pause=1
 
-# Notes what the lab knows: its devices, and the messages that arrived at the broker.
-ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
 # Publishes the numbers from the first to the last.
 publish() {
     seq "$1" "$2" | "$PROGRAMS/latchkey" publish --lines counter > /dev/null
     observe publish $?
 }
 is_drained() { agent_status | grep -q '"outbox":{[^}]*"depth":0[,}]'; }
-agent_status() { curl -sS --unix-socket $LATCHKEY_SOCKET http://localhost/v1/status; }
+agent_status() { curl -sS --unix-socket "$LATCHKEY_SOCKET" http://localhost/v1/status; }
 # In hundredths of a second.
 processor() { awk '{print $14 + $15}' "/proc/$agent/stat"; }
-give_up() {
-    tail -n 15 /run/*.err >&2
-    exit 1
-}
 
 # The board in a network of its own, and a cable to the lab.
 ip netns add board
@@ -36,25 +27,11 @@ ip -n board address add 192.0.2.2/24 dev board
 ip -n board link set board up
 ip -n board link set lo up
 
-mkdir -m 700 $state $state/state
-cat > $state/latchkey.toml <<END
-[agent]
-state_directory = "$state/state"
-[vault]
-slot = "development-key-file"
-[api]
-socket = "$LATCHKEY_SOCKET"
-[board]
-definition = "simulated"
-directories = ["${DEFINITION%/*}"]
+make_agent simulated "directories = [\"${DEFINITION%/*}\"]
 [telemetry]
-enabled = false
-END
-"$PROGRAMS/latchkey-lab" run --host 192.0.2.1 --listen 192.0.2.1 > /run/lab.out 2> /run/lab.err &
-ip netns exec board "$PROGRAMS/latchkey" run --config $state/latchkey.toml 2> /run/agent.err &
-agent=$!
-until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
-until_true 'the agent' grep -q ready /run/agent.err || give_up
+enabled = false"
+start_lab --host 192.0.2.1 --listen 192.0.2.1
+start_agent ip netns exec board
 
 step clean
 "$PROGRAMS/latchkey" status --follow --json >> "$log" &

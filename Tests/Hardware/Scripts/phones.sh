@@ -3,9 +3,6 @@
 . "${0%/*}/steps.sh"
 TRANSPORT=${TRANSPORT:?kernel or bluez}
 PHONE=${PHONE:?the folder of phone.py}
-state=/run/agent
-export LATCHKEY_SOCKET=$state/api.sock
-admin=http://127.0.0.1:8480/api
 # shellcheck disable=SC2034 # phone.sh uses it
 gateway=https://localhost:8443
 
@@ -13,13 +10,6 @@ gateway=https://localhost:8443
 ask() {
     "$PROGRAMS/latchkey" "$@" --json >> "$log" 2>&1
     observe "$1" $?
-}
-# Notes what the lab knows of those who want to log in and of those who did.
-ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
-# Nothing else can succeed: says what the programs said last.
-give_up() {
-    tail -n 15 /run/*.err >&2
-    exit 1
 }
 # Runs a phone in the background: its role, its kind, the controller, its FIFO.
 start_phone() {
@@ -56,7 +46,7 @@ await_question() {
     await '"proximity.consent-asked"' || return
     question=$(tail -n "+$((seen + 1))" "$log" | grep '"proximity.consent-asked"' | sed -n '$s/.*"id":\([0-9]*\).*/\1/p')
 }
-grant() { curl -sS --unix-socket $LATCHKEY_SOCKET --json '{"grant":true}' "http://latchkey/v1/proximity/consents/$question" > /run/grant.out; }
+grant() { curl -sS --unix-socket "$LATCHKEY_SOCKET" --json '{"grant":true}' "http://latchkey/v1/proximity/consents/$question" > /run/grant.out; }
 # Somebody is asked, and gives consent.
 let_in() { await_question && grant; }
 # A short press. A process of its own for each edge would make it a long one where the machine is busy.
@@ -85,29 +75,16 @@ authorize() {
 }
 # Starts a phone, the lab and the agent, and waits until they are ready.
 start_programs() {
-    mkdir -m 700 $state $state/state
-    cat > $state/latchkey.toml <<END
-[agent]
-state_directory = "$state/state"
-[vault]
-slot = "development-key-file"
-[api]
-socket = "$LATCHKEY_SOCKET"
-[board]
-definition = "$DEFINITION"
-[bluetooth]
-transport = "$TRANSPORT"
-adapter = "hci0"
+    make_agent "$DEFINITION" "[bluetooth]
+transport = \"$TRANSPORT\"
+adapter = \"hci0\"
 [proximity]
-requests_per_minute = 60
-END
+requests_per_minute = 60"
     start_phone peripheral A 2 /run/decisions
-    "$PROGRAMS/latchkey-lab" run --authorization-life 900 --code-life 900 > /run/lab.out 2> /run/lab.err &
+    start_lab --authorization-life 900 --code-life 900
     [ "$TRANSPORT" = kernel ] || board bluetoothd
-    "$PROGRAMS/latchkey" run --config $state/latchkey.toml > /run/agent.out 2> /run/agent.err &
-    agent=$!
-    until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
-    until_true 'the agent' grep -q ready /run/agent.err || give_up
+    # shellcheck disable=SC2119 # by nothing else
+    start_agent
 }
 # Notes the memory of its own the agent has, in KiB: pages of its program come in as they are first used.
 weigh() {

@@ -11,7 +11,8 @@ DEFINITION=${DEFINITION:?a board definition with a button and an LED}
 adapter_a=hci0
 [ "$TRANSPORT" = kernel ] || board bluetoothd
 echo 'title = "Bare board"' > /run/bare.toml
-"$PROGRAMS/latchkey-lab" run > /run/lab.out 2> /run/lab.err &
+# shellcheck disable=SC2119 # without options
+start_lab
 start_board a $adapter_a "$DEFINITION"
 a=$running
 start_board b hci1 /run/bare.toml

@@ -4,6 +4,8 @@
 
 PROGRAMS=${PROGRAMS:?the folder of the programs}
 log=/run/steps.log
+# Of the lab, for its administrator.
+admin=http://127.0.0.1:8480/api
 : > "$log"
 
 # Runs the probe once: its arguments.
@@ -50,6 +52,49 @@ stays_lit() {
         [ "$level" = 1 ] || return
         sleep 0.2
     done
+}
+
+# Makes the folder and the settings of an agent: the folder, its board's definition, more TOML that begins in [board].
+write_settings() {
+    [ -d "$1" ] || mkdir -m 700 "$1" "$1/state"
+    cat > "$1/latchkey.toml" <<END
+[agent]
+state_directory = "$1/state"
+[vault]
+slot = "development-key-file"
+[api]
+socket = "$1/api.sock"
+[board]
+definition = "$2"
+${3-}
+END
+}
+
+# Makes the one agent of a script: its board's definition, more TOML.
+make_agent() {
+    write_settings /run/agent "$@"
+    export LATCHKEY_SOCKET=/run/agent/api.sock
+}
+
+# Starts the lab: its options.
+start_lab() { "$PROGRAMS/latchkey-lab" run "$@" > /run/lab.out 2> /run/lab.err & }
+
+# Starts the one agent, and waits until lab and agent are ready: a command that it is run by, if any.
+start_agent() {
+    "$@" "$PROGRAMS/latchkey" run --config /run/agent/latchkey.toml > /run/agent.out 2> /run/agent.err &
+    # shellcheck disable=SC2034 # scripts that end it use it
+    agent=$!
+    until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
+    until_true 'the agent' grep -q ready /run/agent.err || give_up
+}
+
+# Notes what the lab knows: its devices, who is logged in, and the messages that arrived at the broker.
+ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
+
+# Nothing else can succeed: says what the programs said last.
+give_up() {
+    tail -n 15 /run/*.err >&2
+    exit 1
 }
 
 # Whatever happens, the log is what the test gets.
