@@ -7,7 +7,7 @@ import Messaging
 extension Agent {
     nonisolated func addMessageRoutes(to router: inout Router) {
         router.on("POST", "/v1/messages", needs: .publish, .init(
-            "Publish a message; it is on disk when the answer comes",
+            "Publish a message; when the answer comes it is on disk, or in memory where outbox.durable is false",
             body: [
                 "topic": "string, below the device's own unless raw", "payload": "string", "encoding": "text or base64",
                 "qos": "0, 1 or 2; 1 unless given", "retain": "boolean", "raw": "boolean: the topic is a whole one",
@@ -23,7 +23,7 @@ extension Agent {
                 retain: try body.bool("retain", default: false), kind: .explicit), at: station), status: 202)
         }
         router.on("POST", "/v1/messages/lines", needs: .publish, .init(
-            "Publish each line as a message, all or none; they are on disk when the answer comes",
+            "Publish each line as a message, all or none; when the answer comes they are on disk, or in memory as above",
             query: [
                 "topic": "below the device's own unless raw", "qos": "0, 1 or 2; 1 unless given", "retain": "true or false",
                 "raw": "true or false: the topic is a whole one",

@@ -6,7 +6,7 @@ import LocalAPI
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Publish a message; it is on disk when this returns.",
+        abstract: "Publish a message; when this returns it is on disk, or in memory if the settings say so.",
         discussion: """
             The topic is the device's own, unless --raw gives a whole one:
 
