@@ -7,7 +7,7 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(16)))
 struct AgentTests {
-    private static let run = Task {
+    private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(of: "agent", definition: "virtual-board") { definition in
             VirtualBoard.debouncing(definition, milliseconds: 1000)
         }

@@ -7,7 +7,7 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(16)))
 struct BondingTests {
-    private static let run = Task {
+    private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(of: "bonding", definition: "virtual-board", controllers: 2)
     }
 

@@ -15,7 +15,7 @@ struct ConfinementTests {
     /// Whether an agent beside it logs in as well: some minutes more, and a matter of the emulated radio.
     private static let nearby = ProcessInfo.processInfo.environment["LATCHKEY_CONFINED_LOGIN"]
 
-    private static let run = Task {
+    private static let run = VirtualBoard.Run {
         let program = release ?? VirtualBoard.programs.appendingPathComponent("latchkey").path
         return try await VirtualBoard.log(
             of: "confined", definition: "virtual-board", controllers: 2, systemd: true,

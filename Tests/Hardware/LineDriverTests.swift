@@ -8,10 +8,9 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(16)))
 struct LineDriverTests {
-    private static let run = Task {
+    private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(of: "lines", definition: "virtual-board") { definition in
-            let lines = definition.range(of: "[[sensor]]").map { String(definition[..<$0.lowerBound]) } ?? definition
-            return VirtualBoard.debouncing(lines, milliseconds: 400)
+            VirtualBoard.debouncing(VirtualBoard.withoutSensors(definition), milliseconds: 400)
         }
     }
 

@@ -11,13 +11,13 @@ struct PhoneTests {
     private static let kernel = board(.kernel)
     private static let bluez = board(.bluez)
 
-    private static func board(_ transport: Transport) -> Task<VirtualBoard.Log, any Error> {
-        Task {
+    private static func board(_ transport: Transport) -> VirtualBoard.Run<VirtualBoard.Log> {
+        VirtualBoard.Run {
             var variables = try VirtualBoard.phone()
             variables["TRANSPORT"] = transport.rawValue
             // Sensors are not what this is about.
             return try await VirtualBoard.log(of: "phone", definition: "virtual-board", controllers: 4, environment: variables) {
-                String($0[..<($0.range(of: "[[sensor]]")?.lowerBound ?? $0.endIndex)])
+                VirtualBoard.withoutSensors($0)
             }
         }
     }

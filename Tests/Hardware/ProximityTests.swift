@@ -8,7 +8,7 @@ import Testing
     .timeLimit(.minutes(40)))
 struct ProximityTests {
     private static let runs = Dictionary(uniqueKeysWithValues: Transport.allCases.map { transport in
-        (transport, Task {
+        (transport, VirtualBoard.Run {
             try await VirtualBoard.log(
                 of: "proximity", definition: "virtual-board", controllers: 2, environment: ["TRANSPORT": transport.rawValue]
             ) { definition in

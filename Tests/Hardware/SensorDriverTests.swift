@@ -7,7 +7,7 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(16)))
 struct SensorDriverTests {
-    private static let run = Task { try await VirtualBoard.log(of: "sensors", definition: "virtual-board") }
+    private static let run = VirtualBoard.Run { try await VirtualBoard.log(of: "sensors", definition: "virtual-board") }
 
     private func during(_ step: String) async throws -> [JSON] { try await Self.run.value.during(step) }
 

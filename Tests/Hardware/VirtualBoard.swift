@@ -5,7 +5,7 @@ import Groundwork
 enum VirtualBoard {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL
-    private static let command = project.appendingPathComponent("deploy/virtual-board/virtual-board")
+    static let command = project.appendingPathComponent("deploy/virtual-board/virtual-board")
 
     /// One board at a time: several would only keep each other waiting, and each of them is meant to have this machine.
     private static let boards = DispatchQueue(label: "virtual board")
@@ -68,16 +68,41 @@ enum VirtualBoard {
             "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
         ]
         let environment = variables.merging(["PROGRAMS": programs.path, "DEFINITION": file.path]) { own, _ in own }
-        let ended = try await withCheckedThrowingContinuation { continuation in
-            // It blocks for as long as the board runs.
-            boards.async {
-                continuation.resume(with: Result { try run(command, arguments, environment: environment) })
-            }
-        }
+        let ended = try await boot(arguments, environment: environment)
         guard ended.status == 0 else { throw BoardEnded(status: ended.status, output: ended.output, errors: ended.errors) }
         return Log(lines: ended.output.split(separator: "\n").map { line in
             (try? JSON(parsing: line.utf8)) ?? ["event": "unreadable", "text": .string(String(line))]
         })
+    }
+
+    /// Runs the command of the virtual board. A cancelled task ends it, and does not begin with it.
+    ///
+    /// - Returns: once nothing of it is left.
+    static func boot(_ arguments: [String], environment: [String: String] = [:]) async throws -> Ended {
+        let board = EndableProcess()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // It blocks for as long as the board runs.
+                boards.async {
+                    continuation.resume(with: Result { try run(command, arguments, environment: environment, as: board) })
+                }
+            }
+        } onCancel: {
+            board.end()
+        }
+    }
+
+    /// A board that the tests of a suite share. One of them that is cancelled, as its time is over, ends it.
+    struct Run<Value: Sendable>: Sendable {
+        private let task: Task<Value, any Error>
+
+        init(_ body: @escaping @Sendable () async throws -> Value) { task = Task { try await body() } }
+
+        var value: Value {
+            get async throws {
+                try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+            }
+        }
     }
 
     /// The emulated processor may pause in the middle of a bounce: a debounce time longer than such a pause.
@@ -103,22 +128,23 @@ enum VirtualBoard {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     }
 
+    typealias Ended = (status: Int32, output: String, errors: String)
+
     private static func run(
-        _ program: URL, _ arguments: [String], environment: [String: String]
-    ) throws -> (status: Int32, output: String, errors: String) {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        process.standardInput = FileHandle.nullDevice
+        _ program: URL, _ arguments: [String], environment: [String: String], as process: EndableProcess = EndableProcess()
+    ) throws -> Ended {
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map { "\($0.key)=\($0.value)" }
         let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
+        try process.start {
+            try ChildProcess.spawn([program.path] + arguments, variables: variables, streams: [
+                FileHandle.nullDevice.fileDescriptor, output.fileHandleForWriting.fileDescriptor,
+                errors.fileHandleForWriting.fileDescriptor,
+            ])
+        }
+        for pipe in [output, errors] { try pipe.fileHandleForWriting.close() }
         // Errors are few and fit into the pipe; output may be long.
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let words = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: words, as: UTF8.self))
+        return (process.waitForExit(), String(decoding: text, as: UTF8.self), String(decoding: words, as: UTF8.self))
     }
 }

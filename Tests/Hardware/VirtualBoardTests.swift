@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@Suite(
+    "The virtual board",
+    .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
+    .timeLimit(.minutes(10)))
+struct VirtualBoardTests {
+    @Test("ends, and its emulator with it, when the test that wanted it is cancelled")
+    func cancelled() async throws {
+        let mark = "board-\(UUID().uuidString)"
+        let booting = Task {
+            try await VirtualBoard.boot(["--controllers", "0", "--timeout", "500", "--", "sh", "-c", "sleep 400", mark])
+        }
+        let board = try await Acceptance.within(300, "the board") { try await process { arguments(of: $0).contains(mark) } }
+        let emulator = try await emulator(of: board)
+        booting.cancel()
+        #expect(try await booting.value.status == 128 + SIGTERM)
+        for process in [board, emulator] { #expect(kill(process, 0) != 0, "\(process) is left") }
+    }
+
+    @Test("is not begun with by a test that is cancelled before")
+    func neverBegun() async {
+        await #expect(throws: CancellationError.self) {
+            try await Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await VirtualBoard.boot(["--timeout", "1", "--", "true"])
+            }.value
+        }
+    }
+
+    @Test("ends by SIGTERM where whoever started it blocks that signal")
+    func blocked() async throws {
+        let launcher = """
+            import os, signal, sys
+            signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+            os.execv(sys.argv[1], sys.argv[1:])
+            """
+        let board = try RunningProgram(URL(filePath: "/usr/bin/python3"), [
+            "-c", launcher, VirtualBoard.command.path, "--controllers", "0", "--timeout", "500", "--", "sh", "-c", "sleep 400",
+        ])
+        let emulator = try await emulator(of: board.processIdentifier)
+        #expect(try await board.stop() == 128 + SIGTERM)
+        #expect(kill(emulator, 0) != 0, "\(emulator) is left")
+    }
+
+    private func emulator(of board: pid_t) async throws -> pid_t {
+        try await Acceptance.within(300, "the emulator") {
+            try await process { process in
+                let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+                return status.contains("\nPPid:\t\(board)\n") && arguments(of: process)[0].contains("qemu-system")
+            }
+        }
+    }
+}
+
+/// The first process like this, as soon as there is one. Nothing tells of the processes of others.
+private func process(_ isWanted: (pid_t) -> Bool) async throws -> pid_t {
+    while true {
+        let all = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }
+        if let found = all.first(where: isWanted) { return found }
+        try await Task.sleep(for: .milliseconds(100))
+    }
+}
+
+private func arguments(of process: pid_t) -> [String] {
+    let bytes = (try? Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline"))) ?? Data()
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
+}
