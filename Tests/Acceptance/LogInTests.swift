@@ -88,7 +88,7 @@ struct LogInTests {
                 #expect(try String(contentsOfFile: picture, encoding: .utf8).hasPrefix("<svg"))
 
                 let letting = try board.follow("authorize", url, "--name", "the other board")
-                let question = try await self.question(at: board)
+                let question = try await board.question()
                 #expect(question["name"] as? String == "the other board")
                 #expect(try await board.latchkey("consent", "grant", "\(question["id"] ?? 0)").status == 0)
                 #expect(try await letting.ended(within: 30) == 0)
@@ -148,7 +148,7 @@ struct LogInTests {
             #expect(try await logIn(board).status == 0)
             let url = "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef"
             let asking = try board.follow("authorize", url)
-            let id = try #require(try await question(at: board)["id"])
+            let id = try #require(try await board.question()["id"])
             #expect(try await logIn(board, as: "bob", password: "bob-password").status == 0)
             #expect(try await board.latchkey("consent", "grant", "\(id)").status == 0)
             #expect(try await asking.ended(within: 60) != 0)
@@ -168,7 +168,7 @@ struct LogInTests {
             #expect(try await logIn(board).status == 0)
 
             let refused = try board.follow("authorize", url)
-            let id = try #require(try await question(at: board)["id"])
+            let id = try #require(try await board.question()["id"])
             #expect(try await board.latchkey("consent", "refuse", "\(id)").status == 0)
             #expect(try await refused.ended(within: 60) != 0)
             #expect(refused.errors.text.contains("proximity.user-declined"))
@@ -200,7 +200,7 @@ struct LogInTests {
             #expect(answered.contains(#""by":"button""#) && answered.contains(#""decision":"granted""#))
 
             let refused = try board.follow("authorize", url, "--name", "long")
-            _ = try await question(at: board)
+            _ = try await board.question()
             try await press(board, for: .milliseconds(1800))
             #expect(try await refused.ended(within: 60) != 0)
             #expect(refused.errors.text.contains("proximity.user-declined"))
@@ -213,17 +213,6 @@ struct LogInTests {
         #expect(try LocalRequest.post(#"{"pressed":true}"#, to: "/v1/board/button", socket: board.socket) == 200)
         try await Task.sleep(for: duration)
         #expect(try LocalRequest.post(#"{"pressed":false}"#, to: "/v1/board/button", socket: board.socket) == 200)
-    }
-
-    /// The question that waits for consent, as soon as there is one.
-    private func question(at board: TestBoard) async throws -> [String: Any] {
-        let end = ContinuousClock.now + .seconds(60)
-        repeat {
-            let waiting = try await board.ask("consent")["consents"] as? [[String: Any]]
-            if let question = waiting?.first { return question }
-            try await Task.sleep(for: .milliseconds(100))
-        } while ContinuousClock.now < end
-        throw Unexpected("nobody asked for consent")
     }
 
     private func json(_ line: String) throws -> [String: Any] {

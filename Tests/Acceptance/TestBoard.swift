@@ -101,6 +101,17 @@ final class TestBoard {
         throw last
     }
 
+    /// The question that waits for consent, as soon as there is one.
+    func question(within seconds: Double = 60) async throws -> [String: Any] {
+        let end = ContinuousClock.now + .seconds(seconds)
+        repeat {
+            let waiting = try await ask("consent")["consents"] as? [[String: Any]]
+            if let question = waiting?.first { return question }
+            try await Task.sleep(for: .milliseconds(100))
+        } while ContinuousClock.now < end
+        throw Unexpected("nobody asked for consent")
+    }
+
     func enroll(at lab: Lab) async throws -> [String: Any] {
         try await ask("enroll", try await lab.mintEnrollmentURL())
     }
