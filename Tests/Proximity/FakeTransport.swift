@@ -6,6 +6,8 @@ import Synchronization
 final class FakeTransport: BluetoothTransport {
     struct Script {
         var serveFailures: [BluetoothError] = []
+        /// It never answers, until its caller is cancelled.
+        var serveHangs = false
         var scanFailure: BluetoothError?
         var canAdvertise = true
         /// By address; the first for the first connection. Without one the device is not there.
@@ -13,6 +15,10 @@ final class FakeTransport: BluetoothTransport {
     }
     let script = Mutex(Script())
     let served = Log<FakePeripheral>()
+    /// An entry each time it is asked to serve and hangs.
+    let hanging = Log<Bool>()
+    /// Whether all that was served was off the air by the time it was closed.
+    let closed = Log<Bool>()
     let scans = Log<Scan>()
     let connections = Log<BluetoothAddress>()
 
@@ -29,10 +35,17 @@ final class FakeTransport: BluetoothTransport {
     func status() async -> AdapterStatus {
         AdapterStatus(transport: .kernel, adapter: "hci0", canAdvertise: script.withLock { $0.canAdvertise })
     }
-    func close() async {}
+    func close() async { closed.append(served.entries.allSatisfy { $0.acts.entries.contains(.stopped) }) }
 
     func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
         if let failure = script.withLock({ $0.serveFailures.isEmpty ? nil : $0.serveFailures.removeFirst() }) { throw failure }
+        if script.withLock({ $0.serveHangs }) {
+            let (never, feed) = AsyncStream.makeStream(of: Void.self)
+            hanging.append(true)
+            for await _ in never {}
+            withExtendedLifetime(feed) {}
+            throw .stopped
+        }
         let peripheral = FakePeripheral(service, advertising)
         served.append(peripheral)
         return peripheral

@@ -124,10 +124,11 @@ extension Log where Entry: Equatable {
 
 /// The events of a test, kept.
 struct Recorder: Sendable {
-    let events = Broadcast<ProximityEvent>()
+    let events: Broadcast<ProximityEvent>
     let log = Log<ProximityEvent>()
 
-    init() {
+    init(_ events: Broadcast<ProximityEvent> = Broadcast()) {
+        self.events = events
         let stream = events.subscribe(bound: 4096)
         Task { [log] in for await event in stream { log.append(event) } }
     }

@@ -13,7 +13,8 @@ actor Nearby {
     nonisolated let desk: ConsentDesk
     nonisolated let audit: AuditLog
 
-    private let bluetooth: BluetoothSettings
+    private let makeRadio: @Sendable () async -> any BluetoothTransport
+    private let patience: Patience
     private let settings: ProximitySettings
     private let deviceName: String
     private let endRecords: @Sendable () async -> Void
@@ -32,19 +33,29 @@ actor Nearby {
         var isOnAir = false
     }
 
-    /// How long whoever wants to share waits for the adapter.
-    private static let patience = Duration.seconds(10)
+    struct Patience {
+        /// How long whoever wants to share waits for the adapter.
+        var adapter = Duration.seconds(10)
+        /// How long a radio may take to say goodbye.
+        var farewell = Duration.seconds(5)
+    }
+
     /// The most records that wait to be written.
     private static let recordBound = 1024
 
     /// - Parameters:
     ///   - debounce: of the board's button, by which its presses are told late.
+    ///   - radio: makes another one than the settings ask for.
     ///   - onAuditFailure: told when a record could not be kept.
     init(
-        _ configuration: AgentConfiguration, deviceName: String, debounce: Duration = .zero,
-        onAuditFailure: @escaping @Sendable (AgentError) -> Void
+        _ configuration: AgentConfiguration, deviceName: String, debounce: Duration = .zero, patience: Patience = Patience(),
+        radio: (@Sendable () async -> any BluetoothTransport)? = nil, onAuditFailure: @escaping @Sendable (AgentError) -> Void
     ) {
-        bluetooth = configuration.bluetooth
+        makeRadio = radio ?? { [bluetooth = configuration.bluetooth] in
+            await BluetoothChoice(
+                preference: bluetooth.transport, adapter: bluetooth.adapter, isPrivate: bluetooth.isPrivate).makeTransport()
+        }
+        self.patience = patience
         settings = configuration.proximity
         self.deviceName = deviceName
         let audit = AuditLog(directory: configuration.stateDirectory)
@@ -74,10 +85,7 @@ actor Nearby {
     // MARK: Bluetooth
 
     private func radio() async -> any BluetoothTransport {
-        let making = transport ?? Task { [bluetooth] in
-            await BluetoothChoice(
-                preference: bluetooth.transport, adapter: bluetooth.adapter, isPrivate: bluetooth.isPrivate).makeTransport()
-        }
+        let making = transport ?? Task { [makeRadio] in await makeRadio() }
         transport = making
         return await making.value
     }
@@ -117,8 +125,9 @@ actor Nearby {
                     // What is offered for good waits for its adapter; a person is told that there is none, unless it comes soon.
                     if term == .endless { outcome.yield(.success(())) }
                     if givingUp == nil {
-                        givingUp = Task {
-                            if (try? await Task.sleep(for: Self.patience)) != nil { outcome.yield(.failure(.interrupted(reason: reason))) }
+                        givingUp = Task { [patience] in
+                            guard (try? await Task.sleep(for: patience.adapter)) != nil else { return }
+                            outcome.yield(.failure(.interrupted(reason: reason)))
                         }
                     }
                 default: break
@@ -158,7 +167,9 @@ actor Nearby {
         await desk.endSharing(by: source)
         await sharing.service.stop()
         // The word to those who wait takes seconds; a radio that does not answer takes no longer.
-        let insisting = Task { if (try? await Task.sleep(for: .seconds(5))) != nil { sharing.task.cancel() } }
+        let insisting = Task { [patience] in
+            if (try? await Task.sleep(for: patience.farewell)) != nil { sharing.task.cancel() }
+        }
         await sharing.task.value
         insisting.cancel()
     }

@@ -1,0 +1,111 @@
+import Bluetooth
+import Cryptography
+import Foundation
+import Groundwork
+import HTTPClient
+import Proximity
+import Vault
+
+@testable import Agent
+@testable import Gateway
+
+/// Proximity log-in of a board whose radio does as the test says, and the session of its user.
+struct Vicinity: Sendable {
+    let nearby: Nearby
+    let session: GatewaySession
+    let radio: FakeTransport
+    /// An entry for each time that Bluetooth was begun with.
+    let radios: Log<Bool>
+    let recorder: Recorder
+    let auditFailures: Log<AgentError>
+
+    /// Begins to share, and returns when the radio is asked to.
+    func beginSharing(_ term: SharingTerm = .endless, as number: Int = 1) async -> (Task<Void, any Error>, FakePeripheral) {
+        let sharing = Task { try await nearby.share(term, of: session) }
+        return (sharing, await radio.served.wait(number) { _ in true })
+    }
+
+    /// Shares, on the air.
+    func share(_ term: SharingTerm = .endless) async throws -> FakePeripheral {
+        let (sharing, peripheral) = await beginSharing(term)
+        peripheral.feed.yield(.started)
+        try await sharing.value
+        return peripheral
+    }
+
+    /// The question that is asked when it comes, or came.
+    func question() async -> Int {
+        let event = await recorder.log.wait { if case .consentAsked = $0 { true } else { false } }
+        guard case .consentAsked(let request) = event else { return 0 }
+        return request.id
+    }
+
+    /// Logs somebody in, in the place of whoever is.
+    func logIn(_ name: String, at date: Date) async throws {
+        var held = try await session.holdings()
+        held.user = HeldUser(name: name, loggedInAt: date, tokens: HeldTokens(id: HeldIDToken(
+            value: SecretBytes(utf8: "an id_token"), type: HeldIDToken.jwtBearer, expires: nil)))
+        try await session.commit(held)
+    }
+
+    func report(_ member: String) async -> JSON? { await nearby.report()[member] }
+
+    /// What the record of consent says of each question, the oldest first.
+    func audit(_ member: String) async -> [String?] { await nearby.audit.newest(10_000).map { $0[member]?.string } }
+}
+
+/// Gives a test a board whose user is alice; it does not register by itself, so no request needs a gateway.
+///
+/// - Parameters:
+///   - document: changes the gateway's configuration.
+///   - patience: short where a test waits for its end.
+func withVicinity(
+    _ configure: (inout AgentConfiguration) -> Void = { _ in }, document change: (inout [String: Any]) -> Void = { _ in },
+    patience: Nearby.Patience = Nearby.Patience(), isLoggedIn: Bool = true, _ body: (Vicinity) async throws -> Void
+) async throws {
+    try await withFolder { folder in
+        var configuration = AgentConfiguration()
+        configuration.stateDirectory = folder
+        configure(&configuration)
+        let vault = try await Vault.open(
+            at: folder + "/vault.db", with: [DevelopmentKeyFile(folder + "/vault.key")], creating: true)
+        let session = GatewaySession(
+            configuration: try gateway(change), vault: vault, client: HTTPClient(),
+            board: DeviceDescription(name: "bench", model: "Test Board"))
+        let (radio, radios, failures) = (FakeTransport(), Log<Bool>(), Log<AgentError>())
+        let nearby = Nearby(configuration, deviceName: "bench", patience: patience) {
+            radios.append(true)
+            return radio
+        } onAuditFailure: { failures.append($0) }
+        let vicinity = Vicinity(
+            nearby: nearby, session: session, radio: radio, radios: radios, recorder: Recorder(nearby.events),
+            auditFailures: failures)
+        var held = try await session.holdings()
+        held.rest = .byPerson
+        try await session.commit(held)
+        if isLoggedIn { try await vicinity.logIn("alice", at: Date(timeIntervalSince1970: 1_900_000_000)) }
+        try await body(vicinity)
+        await nearby.close()
+        await vault.close()
+    }
+}
+
+private func gateway(_ change: (inout [String: Any]) -> Void) throws -> GatewayConfiguration {
+    let client: [String: Any] = [
+        "client_id": "5c0e", "client_secret": "a secret", "scope": "openid msso", "redirect_uri": "labagent://callback",
+        "environment": "ALL", "status": "ENABLED",
+    ]
+    var members: [String: Any] = [
+        "server": ["hostname": "gw.lab.test", "port": 8443, "prefix": ""],
+        "oauth": ["client": [
+            "organization": "Lab Org", "client_name": "agent", "client_type": "confidential", "registered_by": "admin",
+            "client_ids": [client],
+        ]],
+        "mag": [
+            "mobile_sdk": ["trusted_public_pki": true],
+            "ble": ["msso_ble_service_uuid": "\(service)", "msso_ble_characteristic_uuid": "\(characteristic)"],
+        ],
+    ]
+    change(&members)
+    return try GatewayConfiguration(parsing: Array(try JSONSerialization.data(withJSONObject: members)))
+}

@@ -1,0 +1,203 @@
+import Bluetooth
+import Foundation
+import Groundwork
+import Proximity
+import Synchronization
+import Testing
+
+@testable import Agent
+
+@Suite("Sharing with devices nearby", .timeLimit(.minutes(2)))
+struct NearbySharingTests {
+    @Test("begins with Bluetooth when somebody first needs it, once, and ends it with the agent")
+    func radio() async throws {
+        try await withVicinity { vicinity in
+            #expect(vicinity.radios.entries == [])
+            async let first = vicinity.nearby.adapter()
+            async let second = vicinity.nearby.adapter()
+            #expect(await [first, second].allSatisfy { $0.adapter == "hci0" && $0.canAdvertise })
+            #expect(vicinity.radios.entries == [true])
+            #expect(vicinity.radio.closed.entries == [])
+            await vicinity.nearby.close()
+            #expect(vicinity.radio.closed.entries == [true])
+        }
+        try await withVicinity { vicinity in
+            await vicinity.nearby.close()
+            #expect(vicinity.radios.entries == [], "a board that never needed it")
+        }
+    }
+
+    @Test("has begun when the radio says so, as gateway and settings want it, and has ended with whoever ends it")
+    func life() async throws {
+        try await withVicinity { $0.proximity.requireEncryption = true } _: { vicinity in
+            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            #expect(await vicinity.report("sharing") == false)
+            let (sharing, peripheral) = await vicinity.beginSharing(.lasting(.seconds(600)))
+            #expect(await vicinity.report("sharing") == true)
+            #expect(await vicinity.report("onAir") == false)
+            peripheral.feed.yield(.started)
+            try await sharing.value
+            #expect(await vicinity.report("onAir") == true)
+            #expect(await vicinity.report("term") == "lasting")
+            #expect(peripheral.advertisement == Advertisement(service: service, localName: "bench"))
+            #expect(peripheral.service.uuid == service)
+            #expect(peripheral.service.characteristics.map(\.uuid) == [characteristic])
+            #expect(peripheral.service.characteristics.map(\.requiresEncryption) == [true])
+
+            await vicinity.nearby.stopSharing(by: .user("root"))
+            #expect(peripheral.acts.entries == [.stopped])
+            #expect(await vicinity.report("sharing") == false)
+            #expect(await vicinity.report("term") == nil)
+            #expect(await ends.next() == .requested)
+            await vicinity.nearby.close()
+            await vicinity.recorder.log.wait(for: .sharingStopped(.requested))
+            #expect(vicinity.recorder.names == ["sharing-started", "sharing-end-requested", "sharing-stopped"])
+            #expect(vicinity.recorder.log.entries[1] == .sharingEndRequested(by: .user("root")))
+        }
+    }
+
+    @Test("may begin again as soon as its end is told")
+    func again() async throws {
+        try await withVicinity { vicinity in
+            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            _ = try await vicinity.share()
+            async let stopped: Void = vicinity.nearby.stopSharing(by: .agent)
+            #expect(await ends.next() == .requested)
+            let (sharing, next) = await vicinity.beginSharing(as: 2)
+            next.feed.yield(.started)
+            try await sharing.value
+            await stopped
+            #expect(await vicinity.report("onAir") == true)
+        }
+    }
+
+    @Test("ends by itself when its time is over, and tells so")
+    func term() async throws {
+        try await withVicinity { vicinity in
+            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            let (sharing, peripheral) = await vicinity.beginSharing(.lasting(.milliseconds(100)))
+            #expect(await ends.next() == .expired)
+            #expect(await !vicinity.nearby.isSharing)
+            #expect(peripheral.acts.entries == [.stopped])
+            _ = await sharing.result
+        }
+    }
+
+    @Test("goes on once at a time")
+    func once() async throws {
+        try await withVicinity { vicinity in
+            let peripheral = try await vicinity.share()
+            await #expect(throws: ProximityError.sharingInProgress) {
+                try await vicinity.nearby.share(.once, of: vicinity.session)
+            }
+            #expect(await vicinity.report("term") == "endless")
+            #expect(await vicinity.report("onAir") == true)
+            #expect(peripheral.acts.entries == [])
+            #expect(vicinity.radio.served.entries.count == 1)
+        }
+    }
+
+    @Test("needs somebody who is logged in, before it needs Bluetooth, and a gateway that names its service")
+    func needs() async throws {
+        try await withVicinity(isLoggedIn: false) { vicinity in
+            let (nearby, session) = (vicinity.nearby, vicinity.session)
+            let error = await #expect(throws: ProximityError.self) { try await nearby.share(.endless, of: session) }
+            #expect(error?.code == "proximity.no-user-session")
+            #expect(vicinity.radios.entries == [])
+        }
+        try await withVicinity(document: { $0["mag"] = ["mobile_sdk": ["trusted_public_pki": true]] }) { vicinity in
+            let (nearby, session) = (vicinity.nearby, vicinity.session)
+            await #expect(throws: AgentError.noProximityService) { try await nearby.share(.endless, of: session) }
+            await #expect(throws: AgentError.noProximityService) { try await nearby.logInByBluetooth(at: session) }
+            #expect(vicinity.radio.served.entries.isEmpty)
+            #expect(await !nearby.isSharing)
+        }
+    }
+
+    @Test("fails when the radio does at once, which is no end of sharing, and may be tried again")
+    func failure() async throws {
+        try await withVicinity { vicinity in
+            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            let fault = BluetoothError.noAdapter(name: "hci0")
+            vicinity.radio.script.withLock { $0.serveFailures = [fault] }
+            await #expect(throws: ProximityError.notSupported(reason: fault.message)) {
+                try await vicinity.nearby.share(.endless, of: vicinity.session)
+            }
+            #expect(await !vicinity.nearby.isSharing)
+            _ = try await vicinity.share()
+            await vicinity.nearby.close()
+            #expect(await ends.next() == .requested)
+            #expect(await ends.next() == nil)
+        }
+    }
+
+    @Test("waits some seconds for an adapter that is blocked, then a person is told and it is over")
+    func blocked() async throws {
+        let fault = BluetoothError.blocked(adapter: "hci0", hard: false)
+        try await withVicinity(patience: .init(adapter: .milliseconds(50))) { vicinity in
+            let (sharing, peripheral) = await vicinity.beginSharing(.once)
+            peripheral.feed.yield(.interrupted(fault))
+            await #expect(throws: ProximityError.interrupted(reason: fault.message)) { try await sharing.value }
+            #expect(await !vicinity.nearby.isSharing)
+            #expect(peripheral.acts.entries == [.stopped])
+        }
+        try await withVicinity { vicinity in
+            let (sharing, peripheral) = await vicinity.beginSharing(.once)
+            peripheral.feed.yield(.interrupted(fault))
+            peripheral.feed.yield(.started)
+            try await sharing.value
+            #expect(await vicinity.report("onAir") == true)
+        }
+    }
+
+    @Test("waits for its adapter as long as it takes when it is meant for good, and says whether it is on the air")
+    func endless() async throws {
+        try await withVicinity(patience: .init(adapter: .milliseconds(50))) { vicinity in
+            let (sharing, peripheral) = await vicinity.beginSharing()
+            peripheral.feed.yield(.interrupted(.blocked(adapter: "hci0", hard: true)))
+            try await sharing.value
+            #expect(await vicinity.report("sharing") == true)
+            #expect(await vicinity.report("onAir") == false)
+            for (event, isOnAir) in [(PeripheralEvent.started, true), (.interrupted(.stopped), false), (.started, true)] {
+                peripheral.feed.yield(event)
+                // Whoever keeps the state and this test hear of it in no order.
+                while await vicinity.report("onAir") != .bool(isOnAir) { try await Task.sleep(for: .milliseconds(5)) }
+            }
+            #expect(peripheral.acts.entries == [])
+        }
+    }
+
+    @Test("ends with whoever asked for it and went before it was on the air")
+    func cancelled() async throws {
+        try await withVicinity { vicinity in
+            let (sharing, peripheral) = await vicinity.beginSharing()
+            sharing.cancel()
+            await #expect(throws: CancellationError.self) { try await sharing.value }
+            #expect(await !vicinity.nearby.isSharing)
+            #expect(peripheral.acts.entries == [.stopped])
+        }
+    }
+
+    @Test("that somebody else ended before it was on the air is told to whoever asked for it")
+    func overruled() async throws {
+        try await withVicinity { vicinity in
+            let (sharing, peripheral) = await vicinity.beginSharing()
+            await vicinity.nearby.stopSharing(by: .button)
+            let error = await #expect(throws: ProximityError.self) { try await sharing.value }
+            #expect(error?.code == "proximity.advertising-failed")
+            #expect(peripheral.acts.entries == [.stopped])
+        }
+    }
+
+    @Test("ends also when the radio does not answer any more")
+    func deafRadio() async throws {
+        try await withVicinity(patience: .init(farewell: .milliseconds(50))) { vicinity in
+            vicinity.radio.script.withLock { $0.serveHangs = true }
+            let sharing = Task { try await vicinity.nearby.share(.endless, of: vicinity.session) }
+            await vicinity.radio.hanging.wait(for: true)
+            await vicinity.nearby.stopSharing(by: .user("root"))
+            #expect(await !vicinity.nearby.isSharing)
+            await #expect(throws: ProximityError.self) { try await sharing.value }
+        }
+    }
+}
