@@ -26,7 +26,7 @@ struct ButtonServiceTests {
             told = agent.events.subscribe().makeAsyncIterator()
             near = agent.nearby.events.subscribe().makeAsyncIterator()
             serving = Task { try await ButtonService(button: button, agent: agent).run() }
-            while !line.isAwaited { await Task.yield() }
+            while !line.isAwaited, !Task.isCancelled { await Task.yield() }
         }
 
         mutating func hear(_ name: String) async {
@@ -53,7 +53,7 @@ struct ButtonServiceTests {
         /// Somebody is asked.
         func ask() async -> Task<ConsentAnswer, Never> {
             let asking = Task { [desk = agent.nearby.desk] in await desk.ask(Requester(name: "Pixel", address: nil, way: .ble)) }
-            while await agent.nearby.desk.pending.isEmpty { await Task.yield() }
+            while await agent.nearby.desk.pending.isEmpty, !Task.isCancelled { await Task.yield() }
             return asking
         }
 

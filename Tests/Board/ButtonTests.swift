@@ -92,6 +92,6 @@ struct ButtonTests {
 extension SimulatedLine {
     /// Returns when somebody waits for an edge.
     func awaited() async {
-        while !isAwaited { await Task.yield() }
+        while !isAwaited, !Task.isCancelled { await Task.yield() }
     }
 }

@@ -60,6 +60,6 @@ struct StatusLEDTests {
 extension SimulatedLine {
     /// Returns when the line has this level.
     func becomes(active: Bool) async {
-        while isActive() != active { await Task.yield() }
+        while isActive() != active, !Task.isCancelled { await Task.yield() }
     }
 }

@@ -54,7 +54,9 @@ final class Publisher: Sendable {
     }
 
     /// Waits until no program works any more.
-    func ended() async { while state.withLock({ $0.working }) > 0 { try? await Task.sleep(for: .milliseconds(5)) } }
+    func ended() async {
+        while state.withLock({ $0.working }) > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }
+    }
 
     // MARK: One program
 

@@ -50,7 +50,7 @@ struct ConsentDeskTests {
         async let first = desk.ask(requester(1))
         await isAsked(1)
         async let second = desk.ask(requester(2))
-        while await desk.pending.count < 2 { await Task.yield() }
+        while await desk.pending.count < 2, !Task.isCancelled { await Task.yield() }
         #expect(await desk.ask(requester(3)).decision == .busy)
         #expect(recorder.names.filter { $0 == "consent-asked" }.count == 1)
         await clock.advance(by: .seconds(30))
@@ -141,7 +141,7 @@ struct ConsentDeskTests {
         async let first = desk.ask(requester(1))
         await isAsked(1)
         async let second = desk.ask(requester(2))
-        while await desk.pending.count < 2 { await Task.yield() }
+        while await desk.pending.count < 2, !Task.isCancelled { await Task.yield() }
         clock.move(by: .seconds(1))
         for _ in 0..<2 {
             await desk.buttonPressed(at: clock.now)

@@ -83,6 +83,7 @@ extension SharingServiceTests {
         }
         // Whether the sleeper was there before the clock moved is a matter of chance, that it wakes up is not.
         while transport.served.entries.count < 2 {
+            try Task.checkCancellation()
             clock.move(by: .seconds(60))
             await Task.yield()
         }

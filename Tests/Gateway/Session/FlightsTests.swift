@@ -49,7 +49,7 @@ struct FlightsTests {
                 }
             }
             // Not before all have joined: a second run would be counted otherwise only by luck.
-            while flights.waiting("a") < 10 { await Task.yield() }
+            while flights.waiting("a") < 10, !Task.isCancelled { await Task.yield() }
             await gate.open()
             for await refused in group { #expect(refused) }
         }
@@ -69,7 +69,7 @@ struct FlightsTests {
                         trace.add(number)
                     }
                 }
-                while flights.waiting(number) == 0 { await Task.yield() }
+                while flights.waiting(number) == 0, !Task.isCancelled { await Task.yield() }
             }
             await gate.open()
             try await group.waitForAll()
@@ -95,7 +95,7 @@ struct FlightsTests {
                 }
             }
         }
-        while flights.waiting("a") < 2 { await Task.yield() }
+        while flights.waiting("a") < 2, !Task.isCancelled { await Task.yield() }
         callers[0].cancel()
         await #expect(throws: CancellationError.self) { try await callers[0].value }
         #expect(cancellations.entries.isEmpty)
