@@ -26,7 +26,7 @@ struct ButtonTests {
 
         /// Lets the debounce time pass.
         func rest() async {
-            await clock.advanceToSleeper()
+            await clock.moveToSleeper()
             await line.awaited()
         }
     }
@@ -38,16 +38,16 @@ struct ButtonTests {
         for active in [true, false, true, false, true] {
             watched.line.set(active: active)
             _ = await watched.clock.sleeper()
-            watched.clock.advance(by: .milliseconds(3))
+            watched.clock.move(by: .milliseconds(3))
         }
         #expect(await watched.clock.sleeper() == start + .milliseconds(20))
-        await watched.clock.advanceToSleeper()
+        await watched.clock.moveToSleeper()
         // The last edge came 12 ms after the first: the line has rested when 20 ms have passed since.
         #expect(await watched.clock.sleeper() == start + .milliseconds(32))
         await watched.rest()
         #expect(await watched.events.next() == .pressed(at: start))
 
-        watched.clock.advance(to: start + .milliseconds(500))
+        watched.clock.move(to: start + .milliseconds(500))
         watched.line.set(active: false)
         await watched.rest()
         #expect(await watched.events.next() == .released(at: start + .milliseconds(500), held: .milliseconds(500)))
@@ -59,7 +59,7 @@ struct ButtonTests {
         var watched = try await Watched(pressed: true)
         let start = watched.clock.now
         #expect(await watched.events.next() == .foundDown(at: start))
-        watched.clock.advance(to: start + .seconds(60))
+        watched.clock.move(to: start + .seconds(60))
         watched.line.set(active: false)
         await watched.rest()
         #expect(await watched.events.next() == .released(at: start + .seconds(60), held: .seconds(60)))

@@ -63,7 +63,7 @@ struct SensorPollerTests {
             _ = await samples.next()
             try tree.write("40900\n", to: "/sys/class/thermal/thermal_zone0/temp")
             try tree.write("20100\n", to: wire)
-            await clock.advanceToSleeper()
+            await clock.moveToSleeper()
             #expect(await samples.next()?.readings.map(\.name) == ["pipe"])
             #expect(await poller.latest().map(\.value) == [40.9, 20.1])
         }
@@ -77,7 +77,7 @@ struct SensorPollerTests {
         try await polling(poller) {
             _ = await samples.next()
             try tree.write("", to: wire)
-            await clock.advanceToSleeper()
+            await clock.moveToSleeper()
             let error = BoardError.sensorSilent(sensor: "pipe", path: wire)
             #expect(await events.next() == .failed(sensor: "pipe", error))
             let bad = try #require(await samples.next()?.readings.first)
@@ -87,7 +87,7 @@ struct SensorPollerTests {
             for delay in [10, 20, 40, 40] {
                 #expect(await clock.sleeper() == clock.now + .seconds(delay))
                 if delay == 40 { try tree.write("21000\n", to: wire) }
-                await clock.advanceToSleeper()
+                await clock.moveToSleeper()
                 if delay == 40 { break }
             }
             #expect(await events.next() == .recovered(sensor: "pipe"))
@@ -105,7 +105,7 @@ struct SensorPollerTests {
             #expect(await samples.next()?.readings.map(\.quality) == [.good, .bad])
             for step in 1...8 {
                 try tree.write("\(40_000 + step)\n", to: "/sys/class/thermal/thermal_zone0/temp")
-                await clock.advanceToSleeper()
+                await clock.moveToSleeper()
                 #expect(await samples.next()?.readings.map(\.name) == ["cpu"])
             }
         }
@@ -121,10 +121,10 @@ struct SensorPollerTests {
             #expect(await samples.next()?.readings.map(\.name) == ["cpu"])
             #expect(await poller.failing().isEmpty)
             try tree.move("/elsewhere", to: wire)
-            await clock.advanceToSleeper()
+            await clock.moveToSleeper()
             #expect(await samples.next()?.readings.map(\.name) == ["pipe"])
             try tree.remove(wire)
-            await clock.advanceToSleeper()
+            await clock.moveToSleeper()
             #expect(await samples.next()?.readings.map(\.quality) == [.bad])
             var iterator = events.makeAsyncIterator()
             #expect(await iterator.next() == .failed(sensor: "pipe", .sensorAbsent(sensor: "pipe", place: wire)))
@@ -142,7 +142,7 @@ struct SensorPollerTests {
             _ = await samples.next()
             // The second interval is shorter than the greatest by 8 ms.
             for late in [9, 1] {
-                clock.advance(to: await clock.sleeper() + .milliseconds(late))
+                clock.move(to: await clock.sleeper() + .milliseconds(late))
                 #expect(await samples.next()?.readings.map(\.value) == [40])
             }
         }

@@ -35,7 +35,7 @@ struct StatusLEDTests {
         for (level, next) in [(true, 100), (false, 1000), (true, 1100), (false, 2000)] {
             #expect(await clock.sleeper() == start + .milliseconds(next))
             #expect(line.isActive() == level)
-            await clock.advanceToSleeper()
+            await clock.moveToSleeper()
         }
         await led.show(.on)
         await line.becomes(active: true)

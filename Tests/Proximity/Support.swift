@@ -4,78 +4,11 @@ import Groundwork
 import Proximity
 import Synchronization
 
-/// A clock that moves when the test says so.
-final class ManualClock: ProximityClock {
-    private struct Sleeper {
-        let id: Int
-        let deadline: Duration
-        let continuation: CheckedContinuation<Void, any Error>
-    }
-    private struct State {
-        var now = Duration.seconds(1000)
-        var nextID = 0
-        var sleepers: [Sleeper] = []
-        var watchers: [(deadline: Duration, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-    private let state = Mutex(State())
-
-    var now: Duration { state.withLock { $0.now } }
+extension ManualClock: ProximityClock {
     var date: Date { Date(timeIntervalSince1970: 1_900_000_000) }
 
-    func sleep(until deadline: Duration) async throws {
-        let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let outcome: Result<Void, any Error>? = state.withLock { state in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if deadline <= state.now { return .success(()) }
-                    state.sleepers.append(Sleeper(id: id, deadline: deadline, continuation: continuation))
-                    state.watchers.removeAll { watcher in
-                        guard watcher.deadline == deadline else { return false }
-                        watcher.continuation.resume()
-                        return true
-                    }
-                    return nil
-                }
-                if let outcome { continuation.resume(with: outcome) }
-            }
-        } onCancel: {
-            let sleeper = state.withLock { state in
-                state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0) }
-            }
-            sleeper?.continuation.resume(throwing: CancellationError())
-        }
-    }
-
     /// Moves on, once somebody sleeps until exactly then.
-    func advance(by duration: Duration) async {
-        let time = now + duration
-        await withCheckedContinuation { continuation in
-            let isAwaited = state.withLock { state in
-                if state.sleepers.contains(where: { $0.deadline == time }) { return true }
-                state.watchers.append((time, continuation))
-                return false
-            }
-            if isAwaited { continuation.resume() }
-        }
-        move(to: time)
-    }
-
-    /// Moves on, whoever sleeps.
-    func move(by duration: Duration) { move(to: now + duration) }
-
-    private func move(to time: Duration) {
-        let awake = state.withLock { state in
-            state.now = max(state.now, time)
-            let awake = state.sleepers.filter { $0.deadline <= state.now }
-            state.sleepers.removeAll { $0.deadline <= state.now }
-            return awake
-        }
-        for sleeper in awake { sleeper.continuation.resume() }
-    }
+    func advance(by duration: Duration) async { move(to: await sleeper(until: now + duration)) }
 }
 
 /// What happened, in order, for a test to wait for.

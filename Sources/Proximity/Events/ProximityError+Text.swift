@@ -75,6 +75,16 @@ extension ProximityError {
     }
 }
 
+extension BluetoothUUID {
+    /// What a gateway's configuration names.
+    ///
+    /// - Throws: ``ProximityError/invalidUUID(_:)``
+    init(checking text: String) throws(ProximityError) {
+        guard let identifier = Self(text) else { throw .invalidUUID(text) }
+        self = identifier
+    }
+}
+
 extension Error {
     /// What a person may read of any error: one that does not explain itself could hold anything.
     var reason: String {

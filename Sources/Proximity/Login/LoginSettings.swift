@@ -24,9 +24,7 @@ public struct ProximityLoginSettings: Sendable {
 
     /// - Throws: ``ProximityError/invalidUUID(_:)``
     public init(serviceUUID: String, characteristicUUID: String) throws(ProximityError) {
-        guard let service = BluetoothUUID(serviceUUID) else { throw .invalidUUID(serviceUUID) }
-        guard let characteristic = BluetoothUUID(characteristicUUID) else { throw .invalidUUID(characteristicUUID) }
-        self.init(service: service, characteristic: characteristic)
+        self.init(service: try BluetoothUUID(checking: serviceUUID), characteristic: try BluetoothUUID(checking: characteristicUUID))
     }
 
     /// The bytes of one write on a connection with this MTU: three are the opcode and the handle.

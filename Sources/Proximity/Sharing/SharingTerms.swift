@@ -96,9 +96,7 @@ public struct SharingSettings: Sendable {
 
     /// - Throws: ``ProximityError/invalidUUID(_:)``
     public init(serviceUUID: String, characteristicUUID: String) throws(ProximityError) {
-        guard let service = BluetoothUUID(serviceUUID) else { throw .invalidUUID(serviceUUID) }
-        guard let characteristic = BluetoothUUID(characteristicUUID) else { throw .invalidUUID(characteristicUUID) }
-        self.init(service: service, characteristic: characteristic)
+        self.init(service: try BluetoothUUID(checking: serviceUUID), characteristic: try BluetoothUUID(checking: characteristicUUID))
     }
 
     /// Notify and indicate, as one reference client enables the one and one the other; with and without response (8.2).

@@ -1,0 +1,74 @@
+import Synchronization
+
+/// A clock that moves when the test says so.
+final class ManualClock: Sendable {
+    private struct Sleeper {
+        let id: Int
+        let deadline: Duration
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+    private struct State {
+        var now = Duration.seconds(1000)
+        var nextID = 0
+        var sleepers: [Sleeper] = []
+        /// For whoever sleeps until then; for anybody where it is `nil`.
+        var watchers: [(deadline: Duration?, continuation: CheckedContinuation<Duration, Never>)] = []
+    }
+    private let state = Mutex(State())
+
+    var now: Duration { state.withLock { $0.now } }
+
+    func sleep(until deadline: Duration) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let outcome: Result<Void, any Error>? = state.withLock { state in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if deadline <= state.now { return .success(()) }
+                    state.sleepers.append(Sleeper(id: id, deadline: deadline, continuation: continuation))
+                    state.watchers.removeAll { watcher in
+                        guard watcher.deadline ?? deadline == deadline else { return false }
+                        watcher.continuation.resume(returning: deadline)
+                        return true
+                    }
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0) }
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// The deadline of whoever wakes up first, once somebody sleeps; or of whoever sleeps until exactly then.
+    @discardableResult
+    func sleeper(until wanted: Duration? = nil) async -> Duration {
+        await withCheckedContinuation { continuation in
+            let deadline: Duration? = state.withLock { state in
+                if let deadline = state.sleepers.map(\.deadline).filter({ $0 == wanted ?? $0 }).min() { return deadline }
+                state.watchers.append((wanted, continuation))
+                return nil
+            }
+            if let deadline { continuation.resume(returning: deadline) }
+        }
+    }
+
+    /// Moves on, whoever sleeps.
+    func move(to time: Duration) {
+        let awake = state.withLock { state in
+            state.now = max(state.now, time)
+            let awake = state.sleepers.filter { $0.deadline <= state.now }
+            state.sleepers.removeAll { $0.deadline <= state.now }
+            return awake
+        }
+        for sleeper in awake { sleeper.continuation.resume() }
+    }
+
+    func move(by duration: Duration) { move(to: now + duration) }
+}
