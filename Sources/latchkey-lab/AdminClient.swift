@@ -41,6 +41,14 @@ struct AdminOptions: ParsableArguments {
     func show(_ answer: JSON, _ text: (JSON) -> String) {
         print(json ? answer.prettyText : text(answer))
     }
+
+    /// Prints a list that the lab has, a line for each, or that there are none.
+    func showList(_ member: String, called name: String, _ line: (JSON) -> String) async throws {
+        show(try await call("GET", "state")[member] ?? []) { list in
+            let lines = (list.array ?? []).map(line)
+            return lines.isEmpty ? "no \(name)" : lines.joined(separator: "\n")
+        }
+    }
 }
 
 enum AdminFailure: Explained, Equatable {

@@ -28,14 +28,7 @@ struct Devices: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let device else {
-            let state = try await lab.call("GET", "state")
-            lab.show(state["devices"] ?? []) { devices in
-                let lines = (devices.array ?? []).map(Self.line)
-                return lines.isEmpty ? "no devices" : lines.joined(separator: "\n")
-            }
-            return
-        }
+        guard let device else { return try await lab.showList("devices", called: "devices", Self.line) }
         let answer =
             action == .remove
             ? try await lab.call("DELETE", "devices/\(device)")

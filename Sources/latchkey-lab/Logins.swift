@@ -31,14 +31,7 @@ struct Logins: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let login else {
-            let state = try await lab.call("GET", "state")
-            lab.show(state["authorizations"] ?? []) { logins in
-                let lines = (logins.array ?? []).map(Self.line)
-                return lines.isEmpty ? "no log-ins" : lines.joined(separator: "\n")
-            }
-            return
-        }
+        guard let login else { return try await lab.showList("authorizations", called: "log-ins", Self.line) }
         // A URL ends with what the lab calls the log-in.
         let id = login.split(separator: "/").last.map(String.init) ?? login
         let answer = try await lab.call("POST", "authorizations/\(id)/\(action.rawValue)", ["user": .string(user)])
