@@ -14,6 +14,7 @@ struct NearbyConsentTests {
     func closing() async throws {
         try await withVicinity { vicinity in
             var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            let told = vicinity.nearby.events.subscribe()
             let peripheral = try await vicinity.share()
             peripheral.request(by: central(1))
             let id = await vicinity.question()
@@ -29,8 +30,9 @@ struct NearbyConsentTests {
             #expect(await vicinity.audit("by") == ["agent"])
             #expect(await ends.next() == .requested)
             #expect(await ends.next() == nil)
-            await vicinity.recorder.log.wait(for: .sharingStopped(.requested))
-            #expect(vicinity.recorder.names == [
+            var names: [String] = []
+            for await event in told { names.append(String(event.name.dropFirst("proximity.".count))) }
+            #expect(names == [
                 "sharing-started", "central-connected", "central-subscribed", "request-received", "consent-asked",
                 "consent-answered", "sharing-end-requested", "session-not-authorized", "session-notified", "sharing-stopped",
             ])

@@ -49,7 +49,6 @@ struct NearbySharingTests {
             #expect(await vicinity.report("sharing") == false)
             #expect(await vicinity.report("term") == nil)
             #expect(await ends.next() == .requested)
-            await vicinity.nearby.close()
             await vicinity.recorder.log.wait(for: .sharingStopped(.requested))
             #expect(vicinity.recorder.names == ["sharing-started", "sharing-end-requested", "sharing-stopped"])
             #expect(vicinity.recorder.log.entries[1] == .sharingEndRequested(by: .user("root")))

@@ -8,7 +8,7 @@ enum VirtualBoard {
     static let command = project.appendingPathComponent("deploy/virtual-board/virtual-board")
 
     /// One board at a time: several would only keep each other waiting, and each of them is meant to have this machine.
-    private static let boards = DispatchQueue(label: "virtual board")
+    static let boards = DispatchQueue(label: "virtual board")
 
     /// Why no board can be had here, in its own words; `nil` when one can.
     static let missing: String? = {
@@ -77,13 +77,16 @@ enum VirtualBoard {
 
     /// Runs the command of the virtual board. A cancelled task ends it, and does not begin with it.
     ///
+    /// - Parameter line: where it waits for its turn.
     /// - Returns: once nothing of it is left.
-    static func boot(_ arguments: [String], environment: [String: String] = [:]) async throws -> Ended {
+    static func boot(
+        _ arguments: [String], environment: [String: String] = [:], in line: DispatchQueue = boards
+    ) async throws -> Ended {
         let board = EndableProcess()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 // It blocks for as long as the board runs.
-                boards.async {
+                line.async {
                     continuation.resume(with: Result { try run(command, arguments, environment: environment, as: board) })
                 }
             }

@@ -6,11 +6,14 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(10)))
 struct VirtualBoardTests {
+    /// These boards are gone before they have begun, and wait for no other's end.
+    private let line = DispatchQueue(label: "short boards")
+
     @Test("ends, and its emulator with it, when the test that wanted it is cancelled")
     func cancelled() async throws {
         let mark = "board-\(UUID().uuidString)"
-        let booting = Task {
-            try await VirtualBoard.boot(["--controllers", "0", "--timeout", "500", "--", "sh", "-c", "sleep 400", mark])
+        let booting = Task { [line] in
+            try await VirtualBoard.boot(["--controllers", "0", "--timeout", "500", "--", "sh", "-c", "sleep 400", mark], in: line)
         }
         let board = try await Acceptance.within(300, "the board") { try await process { arguments(of: $0).contains(mark) } }
         let emulator = try await emulator(of: board)
@@ -22,9 +25,9 @@ struct VirtualBoardTests {
     @Test("is not begun with by a test that is cancelled before")
     func neverBegun() async {
         await #expect(throws: CancellationError.self) {
-            try await Task {
+            try await Task { [line] in
                 withUnsafeCurrentTask { $0?.cancel() }
-                return try await VirtualBoard.boot(["--timeout", "1", "--", "true"])
+                return try await VirtualBoard.boot(["--timeout", "1", "--", "true"], in: line)
             }.value
         }
     }
