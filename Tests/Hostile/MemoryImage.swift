@@ -27,6 +27,21 @@ struct MemoryImage {
 
     init(file: URL) throws { pieces = Self.runs(in: Array(try Data(contentsOf: file))[...]) }
 
+    /// How many pieces of memory that can be written to a core has (elf(5), 64 bits).
+    static func writableSegments(ofCore file: URL) throws -> Int {
+        let core = try Data(contentsOf: file)
+        return core.withUnsafeBytes { bytes in
+            let start = Int(bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+            let count = Int(bytes.loadUnaligned(fromByteOffset: 56, as: UInt16.self))
+            return (0..<count).count { number in
+                let header = start + 56 * number
+                func word(_ offset: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: header + offset, as: UInt32.self) }
+                let size = bytes.loadUnaligned(fromByteOffset: header + 32, as: UInt64.self)
+                return word(0) == PT_LOAD && word(4) & UInt32(PF_W) != 0 && size > 0
+            }
+        }
+    }
+
     /// The bytes without the pages that nobody has written to: most of what is mapped.
     private static func runs(in bytes: ArraySlice<UInt8>) -> [[UInt8]] {
         let (page, empty) = (4096, [UInt8](repeating: 0, count: 4096))
