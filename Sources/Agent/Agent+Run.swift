@@ -36,17 +36,23 @@ extension Agent {
                 "message": .string("the vault was damaged and is kept as \(setAside); the board has to be enrolled again")]))
         }
         for warning in try await agent.warnings() { logger.warning("\(warning)") }
-
-        let server = LocalServer(
-            socketPath: configuration.api.socket, policy: try AccessPolicy(configuration.api), router: agent.router())
-        try server.listen()
         let notifier = ServiceNotifier()
-        let services = agent.services(server, notifier)
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let services = agent.services(notifier)
+        // Early, as the disk, the network and the broker take their time while the rest starts.
         await agent.resume()
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let server: LocalServer
+        do {
+            server = LocalServer(
+                socketPath: configuration.api.socket, policy: try AccessPolicy(configuration.api), router: agent.router())
+            try server.listen()
+        } catch {
+            await agent.end()
+            throw error
+        }
         logger.notice("ready", metadata: ["socket": "\(configuration.api.socket)", "board": "\(agent.board.definition.name)"])
         notifier.ready("running on \(agent.board.definition.title)")
-        await Services.run(services) { for await _ in signals { return } }
+        await Services.run(services + [agent.restarting("local API") { try await server.run() }]) { for await _ in signals { return } }
         notifier.stopping()
         await agent.end()
         logger.notice("stopped")
@@ -69,16 +75,16 @@ extension Agent {
         }
     }
 
-    private nonisolated func services(_ server: LocalServer, _ notifier: ServiceNotifier) -> [any Service] {
+    private nonisolated func services(_ notifier: ServiceNotifier) -> [any Service] {
         let switches = gateways.events.subscribe()
         let near = nearby.events.subscribe()
+        let told = events.subscribe(bound: 16)
         var services: [any Service] = [
-            restarting("local API") { try await server.run() },
             restarting("sensors") { try await SensorService(agent: self).run() },
             restarting("gateway events") { for await event in switches { self.report(event) } },
             restarting("proximity events") { await self.tellOfNearby(near) },
             restarting("sharing") { await self.keepSharing() },
-            restarting("memory") { await self.releaseStartPages() },
+            restarting("memory") { await Self.releaseStartPages(after: told) },
             Watchdog(notifier: notifier) { _ = await self.link },
         ]
         if let button = board.button {
@@ -100,8 +106,8 @@ extension Agent {
     }
 
     /// After each connection, once what it needed is done.
-    private func releaseStartPages() async {
-        for await event in events.subscribe(bound: 16) where event.name == "broker.connected" {
+    private static func releaseStartPages(after events: AsyncStream<AgentEvent>) async {
+        for await event in events where event.name == "broker.connected" {
             try? await Task.sleep(for: .seconds(5))
             Memory.releaseStartPages()
         }

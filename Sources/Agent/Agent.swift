@@ -156,7 +156,7 @@ public actor Agent {
 
     /// - Throws: ``AgentError/notEnrolled``, ``AgentError/notRegistered``
     func activeStation() async throws(AgentError) -> Station {
-        guard let station = try await activeLink().station else { throw .notRegistered }
+        guard let station = try await activeLink().settledStation() else { throw .notRegistered }
         return station
     }
 

@@ -36,15 +36,17 @@ final class ConnectionPool {
 
     /// A `CURLSH`; its cache of connections closes with it.
     let share: UnsafeMutableRawPointer
+    private let curl: Curl
 
-    init() throws(HTTPError) {
-        guard let share = curl_share_init() else { throw .library(operation: "make a connection pool", reason: "no memory") }
+    init(of curl: Curl) throws(HTTPError) {
+        self.curl = curl
+        guard let share = curl.calls.share_init() else { throw .library(operation: "make a connection pool", reason: "no memory") }
         self.share = share
-        let status = latchkey_curl_share_connections(share)
+        let status = latchkey_curl_share_connections(curl.table, share)
         guard status == CURLSHE_OK else {
-            throw .library(operation: "make a connection pool", reason: String(cString: curl_share_strerror(status)))
+            throw .library(operation: "make a connection pool", reason: String(cString: curl.calls.share_strerror(status)!))
         }
     }
 
-    deinit { curl_share_cleanup(share) }
+    deinit { _ = curl.calls.share_cleanup(share) }
 }

@@ -7,6 +7,8 @@ struct Diagnosis {
     let status: CURLcode
     /// libcurl's own text, for handshakes with OpenSSL's reason.
     let text: String
+    /// libcurl's text for the code.
+    let generalText: String
     let target: RequestTarget
     let unixSocket: String?
     /// The connection, TLS included, had stood.
@@ -57,6 +59,4 @@ struct Diagnosis {
     }
 
     private var reason: String { systemError == 0 ? generalText : String(cString: strerror(systemError)) }
-
-    private var generalText: String { String(cString: curl_easy_strerror(status)) }
 }

@@ -7,8 +7,10 @@ import Synchronization
 /// is under way. Connections are kept and used again, but only among requests of one client whose trust and identity
 /// are equal: a connection never speaks for a request whose pins it was not checked against.
 public final class HTTPClient: Sendable {
-    /// Version of libcurl, as it runs.
-    public static var libraryVersion: String { String(cString: latchkey_curl_version()) }
+    /// Version of libcurl, as it runs; loads it. Without one that can be used, why.
+    public static var libraryVersion: String {
+        do throws(HTTPError) { return String(cString: latchkey_curl_version(try Curl.library().table)) } catch { return error.message }
+    }
 
     private let connections = ConnectionOwner()
     /// Whether there can be connections; the thread is not started just to forget none.

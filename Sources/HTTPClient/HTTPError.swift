@@ -32,6 +32,8 @@ public enum HTTPError: Explained, Equatable {
     /// The connection ended before the answer was complete.
     case connectionLost(url: String, reason: String)
     case cancelled
+    /// libcurl is not installed, or a function of it that is needed is not in it.
+    case libraryMissing(name: String)
     /// The TLS library of libcurl is not the one all keys and trust live in.
     case unsuitableLibrary(found: String)
     /// libcurl refused a call; nothing was sent.
@@ -57,6 +59,7 @@ extension HTTPError {
         case .malformedResponse: "http.malformed-response"
         case .connectionLost: "http.connection-lost"
         case .cancelled: "http.cancelled"
+        case .libraryMissing: "http.library-missing"
         case .unsuitableLibrary: "http.unsuitable-library"
         case .library: "http.library"
         }
@@ -83,6 +86,7 @@ extension HTTPError {
         case .connectionLost(let url, let reason):
             "the connection ended before the answer of \(url) was complete: \(reason)"
         case .cancelled: "the request was cancelled"
+        case .libraryMissing(let name): "\(name) could not be loaded, and the gateway is reached by it"
         case .unsuitableLibrary(let found): "libcurl uses \(found) for TLS, not OpenSSL"
         case .library(let operation, let reason): "libcurl cannot \(operation): \(reason)"
         }
@@ -100,6 +104,7 @@ extension HTTPError {
             "check that the port is right, that the server speaks TLS 1.2 or 1.3 with forward secrecy, and that nothing is in between"
         case .clientCertificateRefused: "check the dates of the device certificate and the registration at the gateway"
         case .handshakeTimeout, .timeout, .connectionLost: "try again; if it stays, look at the server's log"
+        case .libraryMissing: "install the Debian package libcurl4"
         case .unsuitableLibrary: "install libcurl4 (the OpenSSL flavour) in place of libcurl3-gnutls"
         default: nil
         }

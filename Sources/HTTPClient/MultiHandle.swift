@@ -5,23 +5,19 @@ import CCurl
 /// `@unchecked Sendable` is right because the pointer never changes and ``wake()``, the only call from other threads
 /// than the transfer thread, is the one that libcurl allows from any (curl_multi_wakeup(3)).
 final class MultiHandle: @unchecked Sendable {
+    let curl: Curl
     let handle: UnsafeMutableRawPointer
 
-    private init(_ handle: UnsafeMutableRawPointer) { self.handle = handle }
-
-    /// Makes the one handle, after setting up libcurl and looking at what it was built with.
-    static func make() -> Result<MultiHandle, HTTPError> {
-        let status = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-        guard status == CURLE_OK else {
-            return .failure(.library(operation: "start", reason: String(cString: curl_easy_strerror(status))))
-        }
-        let library = latchkey_curl_tls_library().map { String(cString: $0) } ?? "nothing"
-        guard library.hasPrefix("OpenSSL/") else { return .failure(.unsuitableLibrary(found: library)) }
-        guard let handle = curl_multi_init() else { return .failure(.library(operation: "start", reason: "no memory")) }
+    /// Makes the one handle.
+    ///
+    /// - Throws: what ``Curl/library()`` throws, or ``HTTPError/library(operation:reason:)``.
+    init() throws(HTTPError) {
+        curl = try Curl.library()
+        guard let handle = curl.calls.multi_init() else { throw .library(operation: "start", reason: "no memory") }
+        self.handle = handle
         // Idle connections kept, per pool.
-        _ = latchkey_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, 8)
-        return .success(MultiHandle(handle))
+        _ = latchkey_curl_multi_set_long(curl.table, handle, CURLMOPT_MAXCONNECTS, 8)
     }
 
-    func wake() { curl_multi_wakeup(handle) }
+    func wake() { _ = curl.calls.multi_wakeup(handle) }
 }

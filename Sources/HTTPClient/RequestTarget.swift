@@ -13,25 +13,26 @@ struct RequestTarget: Sendable, Equatable {
     /// The URL for people: without query and fragment.
     let location: String
 
-    /// - Throws: ``HTTPError/malformedRequest(reason:)``, which never quotes the URL.
+    /// - Throws: ``HTTPError/malformedRequest(reason:)``, which never quotes the URL, or what ``Curl/library()`` throws.
     init(_ text: String) throws(HTTPError) {
         // libcurl reads a C string and lets some control characters pass: nothing below "!" or above "~" may get there.
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .malformedRequest(reason: "the URL holds a space, a control character or one outside ASCII")
         }
-        guard let handle = curl_url() else { throw .library(operation: "read a URL", reason: "no memory") }
-        defer { curl_url_cleanup(handle) }
-        let status = curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_DISALLOW_USER))
+        let curl = try Curl.library().calls
+        guard let handle = curl.url() else { throw .library(operation: "read a URL", reason: "no memory") }
+        defer { curl.url_cleanup(handle) }
+        let status = curl.url_set(handle, CURLUPART_URL, text, UInt32(CURLU_DISALLOW_USER))
         guard status != CURLUE_USER_NOT_ALLOWED else {
             throw .malformedRequest(reason: "the URL carries a user name or password")
         }
         guard status == CURLUE_OK else { throw .malformedRequest(reason: "the URL is not an absolute http or https URL") }
         func part(_ part: CURLUPart, _ flags: Int32 = 0) throws(HTTPError) -> String {
             var text: UnsafeMutablePointer<CChar>?
-            guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else {
+            guard curl.url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else {
                 throw .malformedRequest(reason: "the URL lacks a part that it needs")
             }
-            defer { curl_free(text) }
+            defer { curl.free(text) }
             return String(cString: text)
         }
         let scheme = try part(CURLUPART_SCHEME)

@@ -41,7 +41,7 @@ final class Transfer {
         guard !isClosed else { return }
         isClosed = true
         easy.reset()
-        curl_slist_free_all(headerList)
+        easy.curl.calls.slist_free_all(headerList)
     }
 
     /// Ends the wait of whoever sent the order. Called once.
@@ -51,8 +51,8 @@ final class Transfer {
 
     private func diagnosis(of status: CURLcode) -> Diagnosis {
         Diagnosis(
-            status: status, text: easy.failureText(status), target: order.target, unixSocket: order.unixSocket,
-            hasConnected: hasConnected, hasBegunTLS: tls != nil, systemError: Int32(easy.number(CURLINFO_OS_ERRNO)),
+            status: status, text: easy.failureText(status), generalText: easy.curl.text(of: status), target: order.target,
+            unixSocket: order.unixSocket, hasConnected: hasConnected, hasBegunTLS: tls != nil, systemError: Int32(easy.number(CURLINFO_OS_ERRNO)),
             refusal: tls?.lastRefusal, alert: alert)
     }
 }
@@ -72,7 +72,7 @@ extension Transfer {
         }
         try easy.set(CURLOPT_CUSTOMREQUEST, order.method)
         for line in order.headerLines {
-            guard let list = curl_slist_append(headerList, line) else {
+            guard let list = easy.curl.calls.slist_append(headerList, line) else {
                 throw .library(operation: "keep a header", reason: "no memory")
             }
             headerList = list
@@ -113,7 +113,7 @@ extension Transfer {
         try easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
         // A resumed session shows no certificate, so the pins of this request would judge nothing.
         try easy.set(CURLOPT_SSL_SESSIONID_CACHE, false)
-        try easy.check(CURLOPT_SSL_CTX_FUNCTION, latchkey_curl_set_tls_hook(easy.handle) { _, sslContext, transfer in
+        try easy.check(CURLOPT_SSL_CTX_FUNCTION, latchkey_curl_set_tls_hook(easy.curl.table, easy.handle) { _, sslContext, transfer in
             Transfer.from(transfer!).configure(sslContext!)
         })
         try easy.set(CURLOPT_SSL_CTX_DATA, pointer: reference)
@@ -126,7 +126,7 @@ extension Transfer {
     /// connection closed on its request before it has read why. It reads that when it closes its own end.
     private func setTrace() throws(HTTPError) {
         try easy.set(CURLOPT_VERBOSE, true)
-        try easy.check(CURLOPT_DEBUGFUNCTION, latchkey_curl_set_trace(easy.handle) { _, kind, bytes, count, transfer in
+        try easy.check(CURLOPT_DEBUGFUNCTION, latchkey_curl_set_trace(easy.curl.table, easy.handle) { _, kind, bytes, count, transfer in
             guard kind == CURLINFO_SSL_DATA_IN else { return 0 }
             let message = UnsafeRawBufferPointer(start: bytes, count: count)
             if let alert = TLSAlert(message: message) { Transfer.from(transfer!).alert = alert }
@@ -146,7 +146,7 @@ extension Transfer {
             Transfer.from(transfer!).receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
         })
         try easy.set(CURLOPT_WRITEDATA, pointer: reference)
-        try easy.check(CURLOPT_PREREQFUNCTION, latchkey_curl_set_connected_hook(easy.handle) { transfer, _, _, _, _ in
+        try easy.check(CURLOPT_PREREQFUNCTION, latchkey_curl_set_connected_hook(easy.curl.table, easy.handle) { transfer, _, _, _, _ in
             Transfer.from(transfer!).hasConnected = true
             return Int32(CURL_PREREQFUNC_OK)
         })

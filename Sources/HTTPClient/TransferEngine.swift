@@ -29,9 +29,9 @@ actor TransferEngine {
         while true {
             for command in loop.takeCommands() { obey(command) }
             var running: Int32 = 0
-            var status = curl_multi_perform(multi.handle, &running)
+            var status = multi.curl.calls.multi_perform(multi.handle, &running)
             endFinished()
-            if status == CURLM_OK { status = curl_multi_poll(multi.handle, nil, 0, Int32.max, nil) }
+            if status == CURLM_OK { status = multi.curl.calls.multi_poll(multi.handle, nil, 0, Int32.max, nil) }
             if status != CURLM_OK { endAll(because: status) }
         }
     }
@@ -46,7 +46,7 @@ actor TransferEngine {
             remove(transfer)
         case .resume(let order):
             guard let transfer = transfers[ObjectIdentifier(order)] else { return }
-            curl_easy_pause(transfer.easy.handle, CURLPAUSE_CONT)
+            _ = multi.curl.calls.easy_pause(transfer.easy.handle, CURLPAUSE_CONT)
         case .forget(let owner):
             // A pool closes with its last transfer.
             pools.removeAll { $0.key.owner == owner }
@@ -56,9 +56,9 @@ actor TransferEngine {
     private func start(_ order: TransferOrder) {
         guard !order.isCancelled else { return order.sink.end(.cancelled) }
         do throws(HTTPError) {
-            let easy = if let idle = idleHandles.popLast() { idle } else { try EasyHandle() }
+            let easy = if let idle = idleHandles.popLast() { idle } else { try EasyHandle(of: multi.curl) }
             let transfer = try Transfer(order, on: easy, pool: pool(for: order.pool))
-            let status = curl_multi_add_handle(multi.handle, easy.handle)
+            let status = multi.curl.calls.multi_add_handle(multi.handle, easy.handle)
             guard status == CURLM_OK else { throw failure("start a transfer", status) }
             transfers[ObjectIdentifier(order)] = transfer
         } catch {
@@ -68,11 +68,11 @@ actor TransferEngine {
 
     private func endFinished() {
         var left: Int32 = 0
-        while let message = curl_multi_info_read(multi.handle, &left) {
+        while let message = multi.curl.calls.multi_info_read(multi.handle, &left) {
             var status = CURLE_OK
             guard let handle = latchkey_curl_finished(message, &status) else { continue }
             var reference: UnsafeMutableRawPointer?
-            latchkey_curl_get_pointer(handle, CURLINFO_PRIVATE, &reference)
+            _ = latchkey_curl_get_pointer(multi.curl.table, handle, CURLINFO_PRIVATE, &reference)
             guard let reference else { continue }
             let transfer = Transfer.from(reference)
             transfer.end(status)
@@ -89,7 +89,7 @@ actor TransferEngine {
     }
 
     private func remove(_ transfer: Transfer) {
-        curl_multi_remove_handle(multi.handle, transfer.easy.handle)
+        _ = multi.curl.calls.multi_remove_handle(multi.handle, transfer.easy.handle)
         transfer.close()
         transfers[ObjectIdentifier(transfer.order)] = nil
         if idleHandles.count < Self.idleHandleLimit { idleHandles.append(transfer.easy) }
@@ -101,7 +101,7 @@ actor TransferEngine {
         if let index = pools.firstIndex(where: { $0.key == key }) {
             pool = pools.remove(at: index).pool
         } else {
-            pool = try ConnectionPool()
+            pool = try ConnectionPool(of: multi.curl)
         }
         pools.insert((key, pool), at: 0)
         if pools.count > Self.poolLimit { pools.removeLast() }
@@ -109,6 +109,6 @@ actor TransferEngine {
     }
 
     private func failure(_ operation: String, _ status: CURLMcode) -> HTTPError {
-        .library(operation: operation, reason: String(cString: curl_multi_strerror(status)))
+        .library(operation: operation, reason: String(cString: multi.curl.calls.multi_strerror(status)!))
     }
 }

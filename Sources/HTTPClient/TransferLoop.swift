@@ -20,7 +20,7 @@ final class TransferLoop: Sendable {
     private let multi: Result<MultiHandle, HTTPError>
 
     private init() {
-        multi = MultiHandle.make()
+        multi = Result { () throws(HTTPError) in try MultiHandle() }
         guard case .success(let multi) = multi else { return }
         let engine = TransferEngine(multi: multi)
         Task { await engine.run(for: self) }

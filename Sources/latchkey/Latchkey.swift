@@ -28,9 +28,19 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(name: "More", subcommands: [Completions.self, VersionCommand.self]),
         ])
 
+    /// The command that the arguments ask for.
+    ///
+    /// The daemon is looked for before all commands are: naming and reading them takes a third of its start.
+    private static func command() throws -> any ParsableCommand {
+        let arguments = CommandLine.arguments.dropFirst()
+        // What is wrong with its arguments is told by the whole.
+        if arguments.first == "run", let run = try? Run.parse(Array(arguments.dropFirst())) { return run }
+        return try parseAsRoot()
+    }
+
     static func main() async {
         do {
-            var command = try parseAsRoot()
+            var command = try command()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -2,12 +2,20 @@ import Foundation
 import Glibc
 
 /// One request to the local API from this process, for what depends on its moment.
-enum LocalRequest {
+final class LocalRequest {
+    private let descriptor: Int32
+    private let path: String
+
     /// - Returns: the status of the answer.
     static func post(_ body: String, to path: String, socket: String) throws -> Int {
-        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        try LocalRequest(posting: body, to: path, socket: socket).status()
+    }
+
+    /// Sends it, and does not wait for the answer.
+    init(posting body: String, to path: String, socket: String) throws {
+        self.path = path
+        descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Unexpected("no socket: \(String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.utf8.prefix($0.count - 1)) }
@@ -27,6 +35,12 @@ enum LocalRequest {
         guard send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count else {
             throw Unexpected("cannot send to \(socket): \(String(cString: strerror(errno)))")
         }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits for the answer.
+    func status() throws -> Int {
         var answer: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
         while true {

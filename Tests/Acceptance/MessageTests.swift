@@ -70,6 +70,41 @@ struct MessageTests {
         try await board.tearDown()
     }
 
+    @Test("are accepted from a program that starts with the agent, as soon as the outbox is open")
+    func whileOpening() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await enroll(board, at: lab)
+            try await board.stop()
+            let outbox = try #require(try FileManager.default.contentsOfDirectory(atPath: board.state.path).first {
+                $0.hasPrefix("outbox-") && $0.hasSuffix(".db")
+            })
+            // An agent that does not get at its outbox for 5 s says so; this machine may be that slow.
+            for _ in 1...3 {
+                let holder = try RunningProgram(URL(filePath: "/usr/bin/python3"), [
+                    "-c", """
+                    import signal, sqlite3, sys
+                    outbox = sqlite3.connect(sys.argv[1], isolation_level=None)
+                    outbox.execute("PRAGMA locking_mode = EXCLUSIVE")
+                    outbox.execute("BEGIN EXCLUSIVE")
+                    print("held", flush=True)
+                    signal.pause()
+                    """, board.state.appending(path: outbox).path,
+                ])
+                _ = try await holder.output.line(containing: "held")
+                try await board.start()
+                let request = try LocalRequest(posting: #"{"topic":"door","payload":"open"}"#, to: "/v1/messages", socket: board.socket)
+                // Answered after the request was read, and without the thread that opens the outbox.
+                #expect(try LocalRequest.post(#"{"pressed":false}"#, to: "/v1/board/button", socket: board.socket) == 200)
+                try await holder.stop(SIGKILL)
+                let status = try request.status()
+                if status == 202 { return }
+                guard board.daemon?.errors.text.contains("held by another process") == true else { throw Unexpected("refused with \(status)") }
+                try await board.stop()
+            }
+            throw Unexpected("the agent never waited for its outbox")
+        }
+    }
+
     @Test("are published by curl over the local API")
     func curl() async throws {
         try await withLabAndBoard { lab, board in

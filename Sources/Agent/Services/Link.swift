@@ -16,6 +16,10 @@ actor Link {
     /// Why there is no station, where that is the outbox.
     private(set) var outboxFault: MessagingError?
 
+    /// Whether the first attempt to open a station is over, or cannot be made without the gateway.
+    private var isSettled = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
     private let agent: Agent
     /// Subscribed from the beginning: what the first caller brings about is told.
     private let events: AsyncStream<GatewayEvent>
@@ -62,9 +66,23 @@ actor Link {
         if let certificate = try await session.status().certificate { agent.time.notBefore(certificate.notBefore) }
     }
 
+    /// The station of a board that is registered, also while its outbox is still being opened: a program that starts with the
+    /// agent is not told that the board is not registered.
+    func settledStation() async -> Station? {
+        if !isSettled { await withCheckedContinuation { waiting.append($0) } }
+        return station
+    }
+
+    private func settle() {
+        isSettled = true
+        for waiter in waiting { waiter.resume() }
+        waiting = []
+    }
+
     // MARK: Registration
 
     private func keepStation() async {
+        defer { settle() }
         var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
         while !Task.isCancelled {
             // Subscribed before the attempt: a person who acts while it fails is not missed.
@@ -80,6 +98,7 @@ actor Link {
             } catch {
                 guard !Task.isCancelled else { return }
                 outboxFault = if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else { nil }
+                settle()
                 let delay = backoff.next()
                 agent.report(AgentEvent(notReadyFor: error, retryAfter: delay, at: agent.time.now))
                 if (error as? GatewayError)?.needsPerson == true {
@@ -97,7 +116,10 @@ actor Link {
     /// A registered board needs no word of the gateway to open its outbox: what is published while the gateway is away is
     /// kept like what is published while the broker is.
     private func registeredDevice() async throws -> String {
-        if try await session.status().registration != .registered { try await session.ready() }
+        if try await session.status().registration != .registered {
+            settle()
+            try await session.ready()
+        }
         let status = try await session.status()
         guard status.registration == .registered, let device = status.deviceID else {
             throw status.magIdentifier.map(GatewayError.awaitingActivation) ?? GatewayError.notRegistered
@@ -117,6 +139,7 @@ actor Link {
             outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
         outboxFault = nil
         self.station = station
+        settle()
         let ending: Result<Void, any Error>
         do {
             ending = .success(try await work(at: station, until: changes))
