@@ -86,7 +86,7 @@ extension HTTPError {
         case .connectionLost(let url, let reason):
             "the connection ended before the answer of \(url) was complete: \(reason)"
         case .cancelled: "the request was cancelled"
-        case .libraryMissing(let name): "\(name) could not be loaded, and the gateway is reached by it"
+        case .libraryMissing(let name): "no request can be made without \(name), which could not be loaded"
         case .unsuitableLibrary(let found): "libcurl uses \(found) for TLS, not OpenSSL"
         case .library(let operation, let reason): "libcurl cannot \(operation): \(reason)"
         }

@@ -25,6 +25,29 @@ struct LifeTests {
         }
     }
 
+    /// Runs a command that finds no libcurl, in a mount namespace of its own.
+    private static let withoutCurl = ["/usr/bin/unshare", "--mount", "/bin/sh", "-ec", """
+        /sbin/ldconfig -p | sed -n 's/.*libcurl\\.so\\.4 .*=> //p' | while read -r library; do mount --bind /dev/null "$library"; done
+        exec "$@"
+        """, "sh"]
+
+    @Test("a token that is still valid brings the board to its broker without libcurl; what needs it says that it is missing",
+        .enabled(if: getuid() == 0, "mounts as root"))
+    func withoutCurl() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await connected(board)
+            try await board.stop()
+            board.launcher = Self.withoutCurl
+            try await board.start()
+            _ = try await connected(board)
+            let refused = try await board.latchkey("call", "GET", "/lab/hello", "--json")
+            #expect(refused.status != 0)
+            #expect(refused.errors.contains("without libcurl.so.4"))
+            #expect(refused.errors.contains("install the Debian package libcurl4"))
+        }
+    }
+
     @Test("a kill keeps registration and tokens as well")
     func kill() async throws {
         try await withLabAndBoard { lab, board in
