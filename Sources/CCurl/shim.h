@@ -1,4 +1,4 @@
-/* libcurl for Swift, loaded when it is first needed: it brings 19 more libraries, and a board whose token is still valid
+/* libcurl for Swift, loaded when it is first needed: 18 more libraries come with it, and a board whose token is still valid
  * connects to its broker without a request. The headers are those of libcurl4-openssl-dev; nothing is linked.
  *
  * The types of the table are the declarations' own, so that a library whose header differs does not compile. What is

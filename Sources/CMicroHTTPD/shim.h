@@ -1,6 +1,10 @@
-/* What Swift cannot name itself: libmicrohttpd's variadic start, its unions, and the GNU extensions that tell who is at
-   the other end of a Unix socket. */
+/* libmicrohttpd for Swift, loaded when the agent begins to listen: nine more libraries come with it, GnuTLS among them, which
+   sets itself up at once, and the commands do without. The headers are those of libmicrohttpd-dev; nothing is linked.
+
+   And what Swift cannot name itself: its variadic start, its unions, and the GNU extensions that tell who is at the other
+   end of a Unix socket. */
 #pragma once
+#include <dlfcn.h>
 #include <microhttpd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -24,6 +28,44 @@ static inline int latchkey_groups_of(int descriptor, gid_t *groups, socklen_t *b
 /* Names the calling thread; at most 15 bytes (PR_SET_NAME, prctl(2)). */
 static inline void latchkey_name_http_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
+/* The types of the table are the declarations' own, so that a library whose header differs does not compile. */
+struct latchkey_http_calls {
+    __typeof__(&MHD_start_daemon) start_daemon;
+    __typeof__(&MHD_quiesce_daemon) quiesce_daemon;
+    __typeof__(&MHD_stop_daemon) stop_daemon;
+    __typeof__(&MHD_suspend_connection) suspend_connection;
+    __typeof__(&MHD_resume_connection) resume_connection;
+    __typeof__(&MHD_get_connection_info) get_connection_info;
+    __typeof__(&MHD_get_connection_values) get_connection_values;
+    __typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
+    __typeof__(&MHD_create_response_from_callback) create_response_from_callback;
+    __typeof__(&MHD_destroy_response) destroy_response;
+    __typeof__(&MHD_add_response_header) add_response_header;
+    __typeof__(&MHD_queue_response) queue_response;
+};
+
+/* Fills the table; NULL, or what is missing. The library stays loaded. */
+static inline const char *latchkey_load_http(struct latchkey_http_calls *calls) {
+    void *library = dlopen("libmicrohttpd.so.12", RTLD_LAZY | RTLD_LOCAL);
+    if (!library) return "libmicrohttpd.so.12";
+#define LATCHKEY_LOAD(field) \
+    if (!(calls->field = (__typeof__(calls->field))dlsym(library, "MHD_" #field))) return "MHD_" #field
+    LATCHKEY_LOAD(start_daemon);
+    LATCHKEY_LOAD(quiesce_daemon);
+    LATCHKEY_LOAD(stop_daemon);
+    LATCHKEY_LOAD(suspend_connection);
+    LATCHKEY_LOAD(resume_connection);
+    LATCHKEY_LOAD(get_connection_info);
+    LATCHKEY_LOAD(get_connection_values);
+    LATCHKEY_LOAD(create_response_from_buffer);
+    LATCHKEY_LOAD(create_response_from_callback);
+    LATCHKEY_LOAD(destroy_response);
+    LATCHKEY_LOAD(add_response_header);
+    LATCHKEY_LOAD(queue_response);
+#undef LATCHKEY_LOAD
+    return NULL;
+}
+
 struct latchkey_http_limits {
     unsigned connections;     /* at the same time */
     unsigned stall_seconds;   /* in which a connection that does not sleep moves nothing */
@@ -46,8 +88,9 @@ struct latchkey_http_callbacks {
 
 /* Starts a daemon on a socket that listens already: one thread, which sleeps in epoll(7). NULL on failure. */
 static inline struct MHD_Daemon *latchkey_http_start(
-    int listening, struct latchkey_http_limits limits, struct latchkey_http_callbacks callbacks, void *context) {
-    return MHD_start_daemon(
+    const struct latchkey_http_calls *http, int listening, struct latchkey_http_limits limits,
+    struct latchkey_http_callbacks callbacks, void *context) {
+    return http->start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL, NULL,
         callbacks.handler, context, MHD_OPTION_LISTEN_SOCKET, listening,
         MHD_OPTION_CONNECTION_LIMIT, limits.connections, MHD_OPTION_CONNECTION_TIMEOUT, limits.stall_seconds,
@@ -59,20 +102,20 @@ static inline struct MHD_Daemon *latchkey_http_start(
 }
 
 /* The descriptor of a connection's socket, or -1. */
-static inline int latchkey_http_descriptor(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+static inline int latchkey_http_descriptor(const struct latchkey_http_calls *http, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = http->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
 }
 
 /* What the connection callback stored with a connection, or NULL. */
-static inline void *latchkey_http_stored(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+static inline void *latchkey_http_stored(const struct latchkey_http_calls *http, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = http->get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
 /* Bytes of the head of the request that is being handled. */
-static inline size_t latchkey_http_head_size(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+static inline size_t latchkey_http_head_size(const struct latchkey_http_calls *http, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = http->get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info ? info->header_size : 0;
 }
 

@@ -7,6 +7,8 @@ public enum LocalAPIError: Explained, Equatable {
     /// Another process listens at the path.
     case alreadyRunning(path: String)
     case cannotListen(path: String, reason: String)
+    /// libmicrohttpd is not installed, or a function of it that is needed is not in it.
+    case libraryMissing(name: String)
     case badTarget(reason: String)
     case unknownParameter(name: String, known: [String])
     case badBody(reason: String)
@@ -36,6 +38,7 @@ public enum LocalAPIError: Explained, Equatable {
         switch self {
         case .alreadyRunning: "local-api.already-running"
         case .cannotListen: "local-api.cannot-listen"
+        case .libraryMissing: "local-api.library-missing"
         case .badTarget: "local-api.bad-target"
         case .unknownParameter: "local-api.unknown-parameter"
         case .badBody: "local-api.bad-body"
@@ -59,6 +62,7 @@ public enum LocalAPIError: Explained, Equatable {
         switch self {
         case .alreadyRunning(let path): "another daemon listens at \(path)"
         case .cannotListen(let path, let reason): "cannot listen at \(path): \(reason)"
+        case .libraryMissing(let name): "nothing can listen without \(name), which could not be loaded"
         case .badTarget(let reason): "the path or query of the request \(reason)"
         case .unknownParameter(let name, _): "the query names \(name), which this route does not know"
         case .badBody(let reason): "the body of the request \(reason)"
@@ -83,6 +87,7 @@ public enum LocalAPIError: Explained, Equatable {
         switch self {
         case .alreadyRunning: "stop it first, or name another socket in api.socket"
         case .cannotListen: "check that the directory is there and that the agent's user may write in it"
+        case .libraryMissing: "install the Debian package libmicrohttpd12"
         case .unknownParameter(_, let known):
             known.isEmpty ? "it takes no parameters" : "it takes: \(known.joined(separator: ", "))"
         case .notFound, .methodNotAllowed: "GET \(Router.documentPath) lists every route"
@@ -112,7 +117,8 @@ public enum LocalAPIError: Explained, Equatable {
         case .tooManyRequests, .tooManyConnections: 429
         case .headTooLarge: 431
         case .stopping: 503
-        case .alreadyRunning, .cannotListen, .daemonNotRunning, .socketForbidden, .noAnswer, .cancelled, .remote: 500
+        case .alreadyRunning, .cannotListen, .libraryMissing, .daemonNotRunning, .socketForbidden, .noAnswer, .cancelled, .remote:
+            500
         }
     }
 }

@@ -25,11 +25,13 @@ struct LifeTests {
         }
     }
 
-    /// Runs a command that finds no libcurl, in a mount namespace of its own.
-    private static let withoutCurl = ["/usr/bin/unshare", "--mount", "/bin/sh", "-ec", """
-        /sbin/ldconfig -p | sed -n 's/.*libcurl\\.so\\.4 .*=> //p' | while read -r library; do mount --bind /dev/null "$library"; done
-        exec "$@"
-        """, "sh"]
+    /// Runs a command that does not find a library, in a mount namespace of its own.
+    private static func without(_ library: String) -> [String] {
+        ["/usr/bin/unshare", "--mount", "/bin/sh", "-ec", """
+            /sbin/ldconfig -p | sed -n 's/.*\(library) .*=> //p' | while read -r file; do mount --bind /dev/null "$file"; done
+            exec "$@"
+            """, "sh"]
+    }
 
     @Test("a token that is still valid brings the board to its broker without libcurl; what needs it says that it is missing",
         .enabled(if: getuid() == 0, "mounts as root"))
@@ -38,7 +40,7 @@ struct LifeTests {
             _ = try await board.enroll(at: lab)
             _ = try await connected(board)
             try await board.stop()
-            board.launcher = Self.withoutCurl
+            board.launcher = Self.without("libcurl.so.4")
             try await board.start()
             _ = try await connected(board)
             let refused = try await board.latchkey("call", "GET", "/lab/hello", "--json")
@@ -46,6 +48,17 @@ struct LifeTests {
             #expect(refused.errors.contains("without libcurl.so.4"))
             #expect(refused.errors.contains("install the Debian package libcurl4"))
         }
+    }
+
+    @Test("without libmicrohttpd the daemon says that it is missing, and ends", .enabled(if: getuid() == 0, "mounts as root"))
+    func withoutMicroHTTPD() async throws {
+        let board = try TestBoard()
+        board.launcher = Self.without("libmicrohttpd.so.12")
+        let daemon = try board.launch()
+        #expect(try await daemon.ended(within: 60) != 0)
+        #expect(daemon.errors.text.contains("without libmicrohttpd.so.12"))
+        #expect(daemon.errors.text.contains("install the Debian package libmicrohttpd12"))
+        try await board.tearDown()
     }
 
     @Test("a kill keeps registration and tokens as well")

@@ -14,7 +14,7 @@ final class Daemon: @unchecked Sendable {
     init(on socket: consuming ListeningSocket, serving service: LocalService) throws(LocalAPIError) {
         let limits = service.limits
         let started = latchkey_http_start(
-            socket.descriptor,
+            service.library.table, socket.descriptor,
             latchkey_http_limits(
                 connections: limits.connections, stall_seconds: UInt32(clamping: limits.stall.components.seconds),
                 // Beside the head, what libmicrohttpd keeps of it and the piece that is being written need room.
@@ -39,7 +39,7 @@ final class Daemon: @unchecked Sendable {
 
     deinit {
         _ = hushes()
-        MHD_stop_daemon(handle)
+        service.library.calls.stop_daemon(handle)
     }
 
     private func hushes() -> Bool {
@@ -50,7 +50,7 @@ final class Daemon: @unchecked Sendable {
         guard isFirst else { return false }
         socket.removeFile()
         // Gives the listening socket back, which `socket` closes.
-        MHD_quiesce_daemon(handle)
+        _ = service.library.calls.quiesce_daemon(handle)
         service.stop()
         return true
     }
@@ -64,7 +64,7 @@ final class Daemon: @unchecked Sendable {
             if event == .CONNECTION_NOTIFY_STARTED {
                 // Here and not once, as there is no callback for the start of the thread.
                 latchkey_name_http_thread("local-api")
-                let opened = PeerConnection(latchkey_http_descriptor(connection), in: service)
+                let opened = PeerConnection(latchkey_http_descriptor(service.library.table, connection), in: service)
                 stored.pointee = opened.map { Unmanaged.passRetained($0).toOpaque() }
             } else if let held = stored.pointee {
                 stored.pointee = nil
@@ -73,11 +73,13 @@ final class Daemon: @unchecked Sendable {
             }
         },
         begun: { context, target, connection in
-            guard let context, let target, let connection, let held = latchkey_http_stored(connection) else { return nil }
+            guard let context, let target, let connection else { return nil }
+            let service = Unmanaged<LocalService>.fromOpaque(context).takeUnretainedValue()
+            guard let held = latchkey_http_stored(service.library.table, connection) else { return nil }
             let exchange = Exchange(
                 connection, target: Array(UnsafeRawBufferPointer(start: target, count: strlen(target))),
                 of: Unmanaged<PeerConnection>.fromOpaque(held).takeUnretainedValue(),
-                service: Unmanaged<LocalService>.fromOpaque(context).takeUnretainedValue())
+                service: service)
             exchange.begin()
             return Unmanaged.passRetained(exchange).toOpaque()
         },

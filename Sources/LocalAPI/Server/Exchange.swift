@@ -41,7 +41,7 @@ final class Exchange: @unchecked Sendable {
     private let state = Mutex(State())
 
     init(_ connection: OpaquePointer, target: [UInt8], of peer: PeerConnection, service: LocalService) {
-        self.connection = SleepingConnection(connection)
+        self.connection = SleepingConnection(connection, of: service.library)
         self.target = target
         self.service = service
         peerConnection = peer
@@ -120,7 +120,9 @@ final class Exchange: @unchecked Sendable {
         _ method: String, _ headers: HTTPHeaders, _ announced: Int
     ) throws(LocalAPIError) -> (Router.Route, LocalRequest) {
         let limits = service.limits
-        guard latchkey_http_head_size(connection.handle) <= limits.headBytes else { throw .headTooLarge(limit: limits.headBytes) }
+        guard latchkey_http_head_size(service.library.table, connection.handle) <= limits.headBytes else {
+            throw .headTooLarge(limit: limits.headBytes)
+        }
         let target = try RequestTarget(target)
         let (route, parameters) = try service.router.route(method, target)
         let peer = peerConnection.peer
@@ -144,7 +146,7 @@ final class Exchange: @unchecked Sendable {
     private var headers: HTTPHeaders {
         var headers: HTTPHeaders = [:]
         withUnsafeMutablePointer(to: &headers) { headers in
-            _ = MHD_get_connection_values(
+            _ = service.library.calls.get_connection_values(
                 connection.handle, .HEADER_KIND,
                 { headers, _, name, value in
                     guard let headers, let name else { return .NO }
@@ -159,21 +161,22 @@ final class Exchange: @unchecked Sendable {
     private func queue(_ answer: LocalResponse) -> Bool {
         service.deadlines.forget(peerConnection.descriptor)
         var headers = answer.headers
+        let http = service.library.calls
         let response: OpaquePointer?
         switch answer.body {
         case .bytes(let bytes):
             response = bytes.withUnsafeBytes {
-                MHD_create_response_from_buffer(
+                http.create_response_from_buffer(
                     $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
             }
         case .events(let production):
             headers.add("Content-Type", wantsLines ? "application/x-ndjson" : "text/event-stream")
-            response = isHead ? MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) : stream(production)
+            response = isHead ? http.create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) : stream(production)
         }
         guard let response else { return false }
-        defer { MHD_destroy_response(response) }
-        for header in headers.fields { MHD_add_response_header(response, header.name, header.value) }
-        return MHD_queue_response(connection.handle, UInt32(answer.status), response) == .YES
+        defer { http.destroy_response(response) }
+        for header in headers.fields { _ = http.add_response_header(response, header.name, header.value) }
+        return http.queue_response(connection.handle, UInt32(answer.status), response) == .YES
     }
 
     private func stream(_ production: @escaping LocalResponse.Production) -> OpaquePointer? {
@@ -187,7 +190,7 @@ final class Exchange: @unchecked Sendable {
         }
         if isStopping { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
         produce(production, into: feed)
-        return MHD_create_response_from_callback(
+        return service.library.calls.create_response_from_callback(
             UInt64.max, 16 << 10,
             { feed, _, buffer, size in
                 guard let feed, let buffer else { return latchkey_http_end_of_stream }

@@ -43,11 +43,11 @@ public final class LocalServer: Sendable {
 
     /// Listens from now on.
     ///
-    /// - Throws: ``LocalAPIError/alreadyRunning(path:)``, ``LocalAPIError/cannotListen(path:reason:)``
+    /// - Throws: ``LocalAPIError/alreadyRunning(path:)``, ``LocalAPIError/cannotListen(path:reason:)``,
+    ///   ``LocalAPIError/libraryMissing(name:)``
     public func listen() throws(LocalAPIError) {
-        let socket = try ListeningSocket(at: socketPath, group: policy.socketGroup)
-        let started = try Daemon(
-            on: socket, serving: LocalService(router: router, policy: policy, limits: limits))
+        let service = LocalService(try MicroHTTPD.library(), router: router, policy: policy, limits: limits)
+        let started = try Daemon(on: try ListeningSocket(at: socketPath, group: policy.socketGroup), serving: service)
         daemon.withLock { $0 = started }
     }
 

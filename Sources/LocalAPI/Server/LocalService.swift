@@ -2,6 +2,7 @@ import Synchronization
 
 /// What all connections of a running server share.
 final class LocalService: Sendable {
+    let library: MicroHTTPD
     let router: Router
     let policy: AccessPolicy
     let limits: LocalServer.Limits
@@ -23,7 +24,8 @@ final class LocalService: Sendable {
     }
     private let state = Mutex(State())
 
-    init(router: Router, policy: AccessPolicy, limits: LocalServer.Limits) {
+    init(_ library: MicroHTTPD, router: Router, policy: AccessPolicy, limits: LocalServer.Limits) {
+        self.library = library
         self.router = router
         self.policy = policy
         self.limits = limits

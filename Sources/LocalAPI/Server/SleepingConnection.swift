@@ -9,9 +9,13 @@ final class SleepingConnection: @unchecked Sendable {
     // The handle never changes. It is used on libmicrohttpd's thread inside callbacks for this very connection, and from
     // other threads only while the connection sleeps, which libmicrohttpd does not end by itself.
     let handle: OpaquePointer
+    private let library: MicroHTTPD
     private let isAsleep = Mutex(false)
 
-    init(_ handle: OpaquePointer) { self.handle = handle }
+    init(_ handle: OpaquePointer, of library: MicroHTTPD) {
+        self.handle = handle
+        self.library = library
+    }
 
     /// On libmicrohttpd's thread.
     ///
@@ -21,7 +25,7 @@ final class SleepingConnection: @unchecked Sendable {
     func sleep(unless isReady: () -> Bool) -> Bool {
         isAsleep.withLock { isAsleep in
             guard !isReady() else { return false }
-            MHD_suspend_connection(handle)
+            library.calls.suspend_connection(handle)
             isAsleep = true
             return true
         }
@@ -32,7 +36,7 @@ final class SleepingConnection: @unchecked Sendable {
         isAsleep.withLock { isAsleep in
             guard isAsleep else { return }
             isAsleep = false
-            MHD_resume_connection(handle)
+            library.calls.resume_connection(handle)
         }
     }
 }
