@@ -84,7 +84,8 @@ struct TrustTests {
     func handshakeBudget() async throws {
         let server = try await TestServer(["--mute"])
         var request = request(server, anchored())
-        request.handshakeTimeout = .milliseconds(200)
+        // Includes the connection itself, which a busy machine takes its time for.
+        request.handshakeTimeout = .seconds(2)
         await #expect(throws: HTTPError.handshakeTimeout(host: "localhost")) { try await client.send(request) }
         #expect(try await server.said("left") == "left")
     }
