@@ -14,6 +14,8 @@ public enum SensorEvent: Sendable, Equatable {
 /// There is one timer, for whichever sensor is due next; between two readings nothing runs. What one sensor does is of
 /// no consequence to the others.
 public actor SensorPoller {
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.board.asUnownedSerialExecutor() }
+
     /// A sensor that does not answer.
     public struct Failure: Sendable, Equatable {
         public let sensor: String
@@ -59,10 +61,15 @@ public actor SensorPoller {
     ///
     /// - Throws: `CancellationError`
     public func run() async throws {
+        // What waits goes on on the thread that it prefers, and only then on its actor's.
+        try await withTaskExecutorPreference(NamedThread.board.tasks) { try await poll() }
+    }
+
+    private func poll() async throws {
         var schedule = PollingSchedule(
             periods: sensors.map(\.definition.period), startingAt: clock.now, retryCap: retryCap)
         while true {
-            try await clock.sleep(until: schedule.nextDue ?? clock.now + .seconds(86_400))
+            try await clock.sleep(until: schedule.nextDue ?? clock.now + .seconds(86_400), isolation: self)
             let now = clock.now
             let due = schedule.due(at: now)
             guard !due.isEmpty else { continue }

@@ -1,11 +1,18 @@
 import Dispatch
+import Groundwork
 
 /// A clock that nobody sets, for intervals. Its instants are durations since the start of the machine, on the scale of
 /// the kernel's time stamps for GPIO edges (`CLOCK_MONOTONIC`).
 public protocol SteadyClock: Sendable {
     var now: Duration { get }
+    /// Suspends the caller, and leaves it on its own thread.
+    ///
     /// - Throws: `CancellationError`
-    func sleep(until deadline: Duration) async throws
+    func sleep(until deadline: Duration, isolation: isolated (any Actor)?) async throws
+}
+
+extension SteadyClock {
+    func sleep(until deadline: Duration) async throws { try await sleep(until: deadline, isolation: nil) }
 }
 
 /// The kernel's monotonic clock.
@@ -14,7 +21,12 @@ public struct MonotonicClock: SteadyClock {
 
     public var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
-    public func sleep(until deadline: Duration) async throws {
-        try await Task.sleep(for: max(deadline - now, Duration.zero), clock: .suspending)
+    public func sleep(until deadline: Duration, isolation: isolated (any Actor)?) async throws {
+        try await NamedThread.board.sleep(for: deadline - now)
     }
+}
+
+extension NamedThread {
+    /// The thread that keeps the times of the board's parts. None of them is read on it: it never waits for one.
+    static let board = NamedThread("board")
 }

@@ -1,7 +1,9 @@
 /* Calls of Linux that Swift cannot name because they are variadic or GNU extensions. */
 #pragma once
 #include <fcntl.h>
+#include <semaphore.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Names the calling thread; at most 15 bytes (PR_SET_NAME, prctl(2)). */
@@ -25,3 +27,11 @@ static inline int latchkey_forbid_dumps(void) {
 
 /* Keeps huge pages from this process (PR_SET_THP_DISABLE): the kernel would make 2 MiB of a thread's stack of which 24 KiB are used. */
 static inline int latchkey_forbid_huge_pages(void) { return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+
+/* Named by the header for GNU programs only. */
+extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time);
+
+/* Waits for a semaphore until a time of the clock that nobody sets (CLOCK_MONOTONIC). */
+static inline int latchkey_semaphore_wait(sem_t *semaphore, const struct timespec *time) {
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, time);
+}

@@ -13,11 +13,46 @@ public final class NamedThread: SerialExecutor, Sendable {
     /// The thread that all databases of the process share: one disk, one queue.
     public static let storage = NamedThread("storage")
 
-    private let jobs = Mutex<[UnownedJob]>([])
+    private struct Item {
+        let job: UnownedJob
+        /// It came through ``tasks``.
+        let isPreference: Bool
+    }
+
+    /// Somebody who sleeps until the thread wakes him.
+    private struct Alarm {
+        let id: Int
+        let time: SuspendingClock.Instant
+        let sleeper: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var items: [Item] = []
+        var alarms: [Alarm] = []
+        var lastAlarm = 0
+        /// Whether the thread waits for a signal that nobody has given yet.
+        var isAsleep = false
+
+        var nextAlarm: SuspendingClock.Instant? { alarms.lazy.map(\.time).min() }
+
+        /// - Returns: whether the thread has to be woken; once for all that is told until it wakes.
+        mutating func mustWake() -> Bool {
+            defer { isAsleep = false }
+            return isAsleep
+        }
+    }
+
+    /// Where tasks run that prefer this thread (`withTaskExecutorPreference`): what belongs to no actor, or to one without
+    /// a thread, then runs here, and no other thread wakes for it. A task of an actor that has this thread should prefer it
+    /// too where it waits for continuations: one that is resumed looks to no actor before it has run.
+    public let tasks = Tasks()
+
+    private let state = Mutex(State())
     private let wake = Semaphore()
 
     /// - Parameter name: at most 15 bytes, as Linux shows no more (`PR_SET_NAME`, prctl(2)).
     public init(_ name: String) {
+        tasks.thread.withLock { $0 = self }
         var thread = pthread_t()
         let start = Unmanaged.passRetained(Start(name: name, executor: self))
         let status = pthread_create(&thread, nil, { argument in
@@ -31,21 +66,88 @@ public final class NamedThread: SerialExecutor, Sendable {
         pthread_detach(thread)
     }
 
-    public func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        jobs.withLock { $0.append(job) }
-        wake.signal()
+    public func enqueue(_ job: consuming ExecutorJob) { enqueue(Item(job: UnownedJob(job), isPreference: false)) }
+
+    private func enqueue(_ item: Item) {
+        let mustWake = state.withLock { state in
+            state.items.append(item)
+            return state.mustWake()
+        }
+        if mustWake { wake.signal() }
     }
 
     /// Lives as long as the process: the thread holds the executor, as actors may at any time.
     private func run() {
         while true {
-            wake.wait()
-            let waiting = jobs.withLock { jobs in
-                defer { jobs.removeAll(keepingCapacity: true) }
-                return jobs
+            let now = SuspendingClock.now
+            let (items, due, next) = state.withLock { state in
+                let due = state.alarms.filter { $0.time <= now }
+                if !due.isEmpty { state.alarms.removeAll { $0.time <= now } }
+                let items = state.items
+                state.items.removeAll(keepingCapacity: true)
+                state.isAsleep = items.isEmpty && due.isEmpty
+                return (items, due, state.nextAlarm)
             }
-            for job in waiting { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for alarm in due { alarm.sleeper.resume() }
+            for item in items {
+                if item.isPreference {
+                    item.job.runSynchronously(on: tasks.asUnownedTaskExecutor())
+                } else {
+                    item.job.runSynchronously(on: asUnownedSerialExecutor())
+                }
+            }
+            if items.isEmpty, due.isEmpty { wake.wait(for: next.map { $0 - now }) }
+        }
+    }
+
+    // MARK: Sleeping
+
+    /// Suspends the caller. The thread's own wait is the timer: whoever runs on this thread is woken by nobody else, which
+    /// takes three threads with `Task.sleep`. Time during which the machine is suspended does not count.
+    ///
+    /// - Throws: `CancellationError`
+    public func sleep(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async throws {
+        try Task.checkCancellation()
+        guard duration > .zero else { return }
+        let time = SuspendingClock.now + duration
+        let id = state.withLock { state in
+            state.lastAlarm += 1
+            return state.lastAlarm
+        }
+        try await withTaskCancellationHandler {
+            // Named, as a closure that does not would leave the caller's thread.
+            try await withCheckedThrowingContinuation(isolation: isolation) { sleeper in
+                let mustWake = state.withLock { state in
+                    let isFirst = state.nextAlarm.map { time < $0 } ?? true
+                    state.alarms.append(Alarm(id: id, time: time, sleeper: sleeper))
+                    return isFirst && state.mustWake()
+                }
+                if mustWake { wake.signal() }
+                // The cancellation may have come before there was anything to cancel.
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        let alarm = state.withLock { state in
+            state.alarms.firstIndex { $0.id == id }.map { state.alarms.remove(at: $0) }
+        }
+        alarm?.sleeper.resume(throwing: CancellationError())
+    }
+
+    /// A thread as the executor that tasks prefer.
+    public final class Tasks: TaskExecutor {
+        // Set once, by the thread that it belongs to, which lives as long as the process.
+        fileprivate let thread = Mutex<NamedThread?>(nil)
+
+        fileprivate init() {}
+
+        public func enqueue(_ job: consuming ExecutorJob) {
+            let item = Item(job: UnownedJob(job), isPreference: true)
+            thread.withLock { $0 }?.enqueue(item)
         }
     }
 
@@ -62,6 +164,20 @@ public final class NamedThread: SerialExecutor, Sendable {
         init() { sem_init(handle, 0, 0) }
         deinit { sem_destroy(handle); handle.deallocate() }
         func signal() { sem_post(handle) }
-        func wait() { while sem_wait(handle) != 0 {} }
+
+        /// - Parameter patience: how long at most; `nil` for ever. May return early.
+        func wait(for patience: Duration?) {
+            guard let patience else {
+                while sem_wait(handle) != 0 {}
+                return
+            }
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            let (seconds, attoseconds) = max(patience, .zero).components
+            let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
+            time.tv_sec += Int(min(seconds, 1 << 31)) + nanoseconds / 1_000_000_000
+            time.tv_nsec = nanoseconds % 1_000_000_000
+            _ = latchkey_semaphore_wait(handle, &time)
+        }
     }
 }

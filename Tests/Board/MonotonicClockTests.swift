@@ -20,9 +20,9 @@ struct MonotonicClockTests {
     @Test("sleeps until a time, not at all when that is past", .timeLimit(.minutes(1)))
     func sleeps() async throws {
         let clock = MonotonicClock()
-        try await clock.sleep(until: .zero)
+        try await clock.sleep(until: .zero, isolation: nil)
         let deadline = clock.now + .milliseconds(20)
-        try await clock.sleep(until: deadline)
+        try await clock.sleep(until: deadline, isolation: nil)
         #expect(clock.now >= deadline)
     }
 }

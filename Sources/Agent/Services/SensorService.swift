@@ -13,7 +13,8 @@ struct SensorService: Sendable {
         let events = poller.events.subscribe()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await poller.run() }
-            group.addTask { for await set in samples { await publish(set) } }
+            // Where they are written: one thread wakes for a message, not four.
+            group.addTask(executorPreference: NamedThread.storage.tasks) { for await set in samples { await publish(set) } }
             group.addTask { for await event in events { report(event) } }
             defer { group.cancelAll() }
             try await group.next()

@@ -66,6 +66,8 @@ extension Outbox {
             throw error
         }
         acknowledged.removeAll(keepingCapacity: true)
+        removal?.cancel()
+        removal = nil
         written = ledger
         report(since: before)
     }

@@ -5,8 +5,9 @@ import Storage
 extension Outbox {
     /// The most acknowledged messages whose rows are still there.
     private static let removalLimit = 2048
-    /// How long a removal waits for others.
-    private static let removalDelay = Duration.seconds(1)
+    /// How long a removal waits for others, or for a message to be written with; longer than the period of a board that
+    /// samples every second.
+    private static let removalDelay = Duration.seconds(2)
 
     /// Begins anew with the oldest message: what was being sent is sent again, in order.
     ///
@@ -37,6 +38,8 @@ extension Outbox {
         guard let store else { throw .outboxClosed(path: path) }
         do throws(StorageError) {
             try acknowledge(ids)
+            // There is nothing after the last one that was handed out.
+            if isDrained { return ([], true) }
             while limit > 0 {
                 let page = try store.page(after: cursor, limit: limit, bytes: bytes)
                 let now = clock()
@@ -85,15 +88,18 @@ extension Outbox {
         }
         if acknowledged.count >= Self.removalLimit {
             try removeAcknowledged()
-        } else if !acknowledged.isEmpty, !removalIsDue {
-            removalIsDue = true
-            Task {
-                try? await Task.sleep(for: Self.removalDelay)
-                removalIsDue = false
-                // Tried again with the next change; until then the rows only stay longer.
-                try? removeAcknowledged()
-            }
+        } else if !acknowledged.isEmpty, removal == nil {
+            removal = Task(executorPreference: thread.tasks) { try await self.removeLater() }
         }
+    }
+
+    private func removeLater() async throws {
+        try await thread.sleep(for: Self.removalDelay)
+        // Something was written while this waited for its turn, and took the removals along.
+        try Task.checkCancellation()
+        removal = nil
+        // Tried again with the next change; until then the rows only stay longer.
+        try? removeAcknowledged()
     }
 
     func removeAcknowledged() throws(StorageError) {

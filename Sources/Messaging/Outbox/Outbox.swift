@@ -6,7 +6,7 @@ import Storage
 ///
 /// ``accept(_:)`` returns when the message is durable (write-ahead log, full sync). Publishers that call at the same time
 /// share one sync: whatever has arrived while the disk was busy is written together. A message leaves with the broker's
-/// acknowledgement; that is written with the next messages or within a second, and what a power cut undoes of it is sent
+/// acknowledgement; that is written with the next messages or within two seconds, and what a power cut undoes of it is sent
 /// once more.
 ///
 /// Runs on ``NamedThread/storage``.
@@ -16,7 +16,7 @@ public actor Outbox {
     public nonisolated let path: String
     public nonisolated let policy: OutboxPolicy
 
-    private let thread = NamedThread.storage
+    let thread = NamedThread.storage
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     struct Request {
@@ -39,11 +39,12 @@ public actor Outbox {
     var sizes: [Int64: Int] = [:]
     /// Messages that the broker has, in rows that are still there.
     var acknowledged: [Int64] = []
-    var removalIsDue = false
+    /// Removes them when nothing else is written before.
+    var removal: Task<Void, any Error>?
     /// The newest message handed out for sending.
     var cursor: Int64 = 0
     /// Whether the sender has seen the last message, so that it waits to be called.
-    var isDrained = true
+    var isDrained = false
     var arrival: (@Sendable () -> Void)?
     /// No telemetry that may be dropped is at or before this message.
     var telemetryAfter: Int64 = 0
@@ -96,6 +97,7 @@ public actor Outbox {
         write()
         // What is not removed now is sent again after the next start.
         try? removeAcknowledged()
+        removal?.cancel()
         store.close()
         self.store = nil
         arrival = nil

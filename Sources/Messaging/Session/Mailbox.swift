@@ -46,9 +46,10 @@ final class Mailbox: Sendable {
     }
 
     /// - Returns: `nil` when the task is cancelled.
-    func next() async -> News? {
+    func next(isolation: isolated (any Actor)? = #isolation) async -> News? {
         await withTaskCancellationHandler {
-            await read { $0.isCancelled }
+            // Named, as a closure that does not would leave the caller's thread.
+            await read(isolation: isolation) { $0.isCancelled }
         } onCancel: {
             let reader = state.withLock { state in
                 defer { state.reader = nil }
@@ -60,7 +61,7 @@ final class Mailbox: Sendable {
     }
 
     /// Reads on after a cancellation, until the connection has ended.
-    func last() async -> News {
+    func last(isolation: isolated (any Actor)? = #isolation) async -> News {
         var all = News()
         while all.ending == nil {
             guard let news = await read(unless: { _ in false }) else { continue }
@@ -70,7 +71,9 @@ final class Mailbox: Sendable {
         return all
     }
 
-    private func read(unless isOver: @Sendable (borrowing State) -> Bool) async -> News? {
+    private func read(
+        isolation: isolated (any Actor)? = #isolation, unless isOver: @Sendable (borrowing State) -> Bool
+    ) async -> News? {
         await withCheckedContinuation { reader in
             let (now, news): (Bool, News?) = state.withLock { state in
                 if isOver(state) { return (true, nil) }

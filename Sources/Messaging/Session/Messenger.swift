@@ -13,7 +13,11 @@ import Storage
 /// MQTT 3.1.1. Every connection is a new one with new credentials; what was under way when one ended is sent again on the
 /// next by the outbox, so every message arrives at least once, also with ``QoS/exactlyOnce``, whose promise holds within one
 /// connection.
+///
+/// Runs on the outbox's thread, which has its part in all that is sent: one message wakes no thread twice for the two.
 public actor Messenger {
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
+
     public nonisolated let address: BrokerAddress
     public nonisolated let events = Broadcast<MessengerEvent>()
     public nonisolated let outbox: Outbox
@@ -119,7 +123,10 @@ public actor Messenger {
         let connection = Connection(order, inbox: inbox, mailbox: mailbox)
         self.connection = connection
         var openedAt: ContinuousClock.Instant?
-        let ending = await serve(connection, mailbox) { openedAt = .now }
+        // What waits goes on on the thread that it prefers, and only then on its actor's.
+        let ending = await withTaskExecutorPreference(NamedThread.storage.tasks) {
+            await serve(connection, mailbox) { openedAt = .now }
+        }
         self.connection = nil
         isOpen = false
         answerAll()
