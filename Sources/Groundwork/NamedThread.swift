@@ -35,6 +35,15 @@ public final class NamedThread: SerialExecutor, Sendable {
 
         var nextAlarm: SuspendingClock.Instant? { alarms.lazy.map(\.time).min() }
 
+        /// The sleepers whose time has come, and how long it takes until the next one's comes.
+        mutating func takeDue() -> ([Alarm], Duration?) {
+            guard let next = nextAlarm else { return ([], nil) }
+            let now = SuspendingClock.now
+            guard next <= now else { return ([], next - now) }
+            defer { alarms.removeAll { $0.time <= now } }
+            return (alarms.filter { $0.time <= now }, nil)
+        }
+
         /// - Returns: whether the thread has to be woken; once for all that is told until it wakes.
         mutating func mustWake() -> Bool {
             defer { isAsleep = false }
@@ -78,25 +87,25 @@ public final class NamedThread: SerialExecutor, Sendable {
 
     /// Lives as long as the process: the thread holds the executor, as actors may at any time.
     private func run() {
+        let (actors, tasks) = (asUnownedSerialExecutor(), tasks.asUnownedTaskExecutor())
+        var items: [Item] = []
         while true {
-            let now = SuspendingClock.now
-            let (items, due, next) = state.withLock { state in
-                let due = state.alarms.filter { $0.time <= now }
-                if !due.isEmpty { state.alarms.removeAll { $0.time <= now } }
-                let items = state.items
-                state.items.removeAll(keepingCapacity: true)
+            let (due, patience) = state.withLock { state in
+                swap(&items, &state.items)
+                let (due, left) = state.takeDue()
                 state.isAsleep = items.isEmpty && due.isEmpty
-                return (items, due, state.nextAlarm)
+                return (due, left)
             }
             for alarm in due { alarm.sleeper.resume() }
             for item in items {
                 if item.isPreference {
-                    item.job.runSynchronously(on: tasks.asUnownedTaskExecutor())
+                    item.job.runSynchronously(on: tasks)
                 } else {
-                    item.job.runSynchronously(on: asUnownedSerialExecutor())
+                    item.job.runSynchronously(on: actors)
                 }
             }
-            if items.isEmpty, due.isEmpty { wake.wait(for: next.map { $0 - now }) }
+            if items.isEmpty, due.isEmpty { wake.wait(for: patience) }
+            items.removeAll(keepingCapacity: true)
         }
     }
 

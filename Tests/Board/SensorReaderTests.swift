@@ -60,6 +60,44 @@ struct SensorReaderTests {
         drivers.letGo("b")
     }
 
+    @Test("reads what is due together without giving up the processor in between")
+    func together() async throws {
+        let names = (0..<20).map { "\($0)" }
+        let definitions = names.map { SensorDefinition(name: $0, source: .system(.load), unit: .count) }
+        let reader = SensorReader(definitions, on: Machine(), threads: SensorThreads(limit: 1), work: { _ in
+            let status = (try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            let count = line?.split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) }
+            return .success(SensorValue(value: count ?? -1, quality: .good))
+        })
+        let counts = try await reader.read(Array(names.indices)).map { try $0.get().value }
+        #expect(counts.count == 20)
+        // A turn for each would be twenty.
+        #expect(try #require(counts.last) - counts[0] < 5)
+    }
+
+    @Test("gives up what waits behind a driver that hangs, and reads it on another thread")
+    func behind() async throws {
+        let reader = reader(threads: 2)
+        drivers.hang("c")
+        let results = await reader.read([0, 1, 2, 3])
+        #expect(results.count == 4)
+        #expect(results.map { (try? $0.get()) != nil } == [true, true, false, true])
+        drivers.letGo("c")
+    }
+
+    @Test("a reader whose task is cancelled does not wait for a driver that hangs")
+    func cancelled() async {
+        let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]
+        drivers.hang("a")
+        let reader = SensorReader(
+            definitions, on: Machine(), threads: SensorThreads(limit: 1), patience: .seconds(3600), work: { [drivers] in drivers.read(&$0) })
+        let task = Task { await reader.read([0]) }
+        task.cancel()
+        #expect(await task.value.count == 1)
+        drivers.letGo("a")
+    }
+
     @Test("does its work on a thread of its own")
     func thread() async throws {
         let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]

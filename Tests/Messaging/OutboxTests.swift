@@ -86,6 +86,26 @@ struct OutboxTests {
         #expect(try await again.accept(message("6")) == 6)
     }
 
+    @Test("writes what the broker acknowledged with the next message, and by itself when none comes")
+    func removing() async throws {
+        let outbox = try await open()
+        try await outbox.accept(message("1"))
+        try await outbox.rewind(arrival: nil)
+        #expect(try await outbox.next(limit: 1, bytes: 1 << 20, acknowledging: []).messages.count == 1)
+        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [1])
+        #expect(await outbox.removal != nil)
+        #expect(try await outbox.rows() == 1)
+        try await outbox.accept(message("2"))
+        #expect(try await outbox.rows() == 1)
+        // There is nothing left to do later: the thread does not wake for it.
+        #expect(await outbox.removal == nil)
+
+        #expect(try await outbox.next(limit: 2, bytes: 1 << 20, acknowledging: []).messages.count == 1)
+        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [2])
+        _ = await outbox.removal?.result
+        #expect(try await outbox.rows() == 0)
+    }
+
     @Test("ignores acknowledgements of what it did not hand out")
     func strangeAcknowledgements() async throws {
         let outbox = try await open()
@@ -272,4 +292,9 @@ extension Outbox {
     func hold(_ gate: DispatchSemaphore) { gate.wait() }
 
     func removeAcknowledgedForTest() throws { try removeAcknowledged() }
+}
+
+extension Outbox {
+    /// How many messages are in the file, those included that the broker has.
+    fileprivate func rows() throws -> Int? { try store?.page(after: 0, limit: 10, bytes: 1 << 20).messages.count }
 }
