@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import Groundwork
 import Testing
 
 /// The budget of the daemon, connected and idle. Boards have little memory, and the agent is not what they are for.
@@ -60,6 +61,68 @@ struct FootprintTests {
             #expect(threads <= 8)
             // Nothing periodic is faster than the keep-alive; what happens to end in these seconds is left some room.
             #expect(woken <= 10)
+        } catch {
+            try? await board.tearDown()
+            await lab.stop()
+            throw error
+        }
+        try await board.tearDown()
+        await lab.stop()
+    }
+
+    @Test("sampling four values a second it keeps to the same memory and threads, and wakes for what it sends and nothing else",
+        .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
+    func sampling() async throws {
+        let lab = try await Lab.start()
+        let program = Program(url: URL(filePath: try #require(Self.release)))
+        let definition = FileManager.default.temporaryDirectory.appending(path: "latchkey-busy-\(UUID().uuidString).toml")
+        defer { try? FileManager.default.removeItem(at: definition) }
+        let sensors = ["load", "memory-available", "disk-free", "uptime"].map { channel in
+            """
+            [[sensor]]
+            name = "system.\(channel)"
+            source = "system"
+            channel = "\(channel)"
+            period-s = 1
+            greatest-interval-s = 1
+            \(channel == "disk-free" ? "path = \"/\"" : "")
+            """
+        }
+        try (["title = \"Busy board\""] + sensors).joined(separator: "\n").write(to: definition, atomically: true, encoding: .utf8)
+        let board = try TestBoard(program: program, definition: definition.path, settings: "[telemetry]\ntopic = \"readings\"")
+        do {
+            try await board.start()
+            let arrivals = lab.arrivals.subscribe()
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            let process = try #require(board.daemon?.processIdentifier)
+            // The daemon lets go of what only its start needed a few seconds after it has connected.
+            try await Task.sleep(for: .seconds(12))
+            let start = try Self.wakeups(of: process)
+            // Counted by messages, not by time: on a busy machine some seconds have none.
+            let messages = 20
+            try await Acceptance.within(120, "readings at the broker") {
+                var count = 0
+                let begin = Date()
+                for await message in arrivals where message.topic.hasSuffix("/custom/readings") {
+                    guard let time = try? JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any],
+                        (time["time"] as? Double ?? 0) / 1000 > begin.timeIntervalSince1970 else { continue }
+                    count += 1
+                    if count == messages { return }
+                }
+                throw Unexpected("the broker's messages ended")
+            }
+            let woken = try Self.wakeups(of: process).reduce(0) { $0 + $1.value - (start[$1.key] ?? 0) }
+            let status = try Self.fields("/proc/\(process)/status")
+            let memory = try Self.fields("/proc/\(process)/smaps_rollup")
+            let (resident, anonymous) = (try #require(status["VmRSS"]), try #require(memory["Anonymous"]))
+            let threads = try #require(status["Threads"])
+            print("sampling: resident: \(resident) kB, anonymous: \(anonymous) kB, threads: \(threads), wake-ups a message: \(woken / messages)")
+            #expect(resident <= 24_000)
+            #expect(anonymous <= 5_000)
+            #expect(threads <= 8)
+            // Ten, of which the disk takes three. With a turn of the pool for each step and each sensor they were over forty.
+            #expect(woken <= 25 * messages)
         } catch {
             try? await board.tearDown()
             await lab.stop()

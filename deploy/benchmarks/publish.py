@@ -67,8 +67,8 @@ class Contest:
             raise BenchError(f"{self.name}: the broker has {len(set(onlooker.seen))} of {messages} messages")
         if self.board:
             self.board.await_drained(every=0.5)
-            # Rows leave the outbox within a second of the acknowledgement, and that is work too.
-            time.sleep(1.5)
+            # Rows leave the outbox within two seconds of the acknowledgement, and that is work too.
+            time.sleep(2.5)
             self.agent.append(cpu_seconds(self.board.process.pid) - before)
         else:
             self.agent.append(0.0)
