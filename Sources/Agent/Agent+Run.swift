@@ -52,7 +52,8 @@ extension Agent {
         }
         logger.notice("ready", metadata: ["socket": "\(configuration.api.socket)", "board": "\(agent.board.definition.name)"])
         notifier.ready("running on \(agent.board.definition.title)")
-        await Services.run(services + [agent.restarting("local API") { try await server.run() }]) { for await _ in signals { return } }
+        let all = services + [agent.restarting("local API") { try await server.run() }]
+        await Services.run(all) { for await _ in signals { return } }
         notifier.stopping()
         await agent.end()
         logger.notice("stopped")

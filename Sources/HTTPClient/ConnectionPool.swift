@@ -40,7 +40,9 @@ final class ConnectionPool {
 
     init(of curl: Curl) throws(HTTPError) {
         self.curl = curl
-        guard let share = curl.calls.share_init() else { throw .library(operation: "make a connection pool", reason: "no memory") }
+        guard let share = curl.calls.share_init() else {
+            throw .library(operation: "make a connection pool", reason: "no memory")
+        }
         self.share = share
         let status = latchkey_curl_share_connections(curl.table, share)
         guard status == CURLSHE_OK else {

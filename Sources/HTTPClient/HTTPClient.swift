@@ -9,7 +9,11 @@ import Synchronization
 public final class HTTPClient: Sendable {
     /// Version of libcurl, as it runs; loads it. Without one that can be used, why.
     public static var libraryVersion: String {
-        do throws(HTTPError) { return String(cString: latchkey_curl_version(try Curl.library().table)) } catch { return error.message }
+        do throws(HTTPError) {
+            return String(cString: latchkey_curl_version(try Curl.library().table))
+        } catch {
+            return error.message
+        }
     }
 
     private let connections = ConnectionOwner()

@@ -52,8 +52,8 @@ final class Transfer {
     private func diagnosis(of status: CURLcode) -> Diagnosis {
         Diagnosis(
             status: status, text: easy.failureText(status), generalText: easy.curl.text(of: status), target: order.target,
-            unixSocket: order.unixSocket, hasConnected: hasConnected, hasBegunTLS: tls != nil, systemError: Int32(easy.number(CURLINFO_OS_ERRNO)),
-            refusal: tls?.lastRefusal, alert: alert)
+            unixSocket: order.unixSocket, hasConnected: hasConnected, hasBegunTLS: tls != nil,
+            systemError: Int32(easy.number(CURLINFO_OS_ERRNO)), refusal: tls?.lastRefusal, alert: alert)
     }
 }
 
@@ -113,9 +113,10 @@ extension Transfer {
         try easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
         // A resumed session shows no certificate, so the pins of this request would judge nothing.
         try easy.set(CURLOPT_SSL_SESSIONID_CACHE, false)
-        try easy.check(CURLOPT_SSL_CTX_FUNCTION, latchkey_curl_set_tls_hook(easy.curl.table, easy.handle) { _, sslContext, transfer in
+        let status = latchkey_curl_set_tls_hook(easy.curl.table, easy.handle) { _, sslContext, transfer in
             Transfer.from(transfer!).configure(sslContext!)
-        })
+        }
+        try easy.check(CURLOPT_SSL_CTX_FUNCTION, status)
         try easy.set(CURLOPT_SSL_CTX_DATA, pointer: reference)
         try setTrace()
     }
@@ -126,12 +127,13 @@ extension Transfer {
     /// connection closed on its request before it has read why. It reads that when it closes its own end.
     private func setTrace() throws(HTTPError) {
         try easy.set(CURLOPT_VERBOSE, true)
-        try easy.check(CURLOPT_DEBUGFUNCTION, latchkey_curl_set_trace(easy.curl.table, easy.handle) { _, kind, bytes, count, transfer in
+        let status = latchkey_curl_set_trace(easy.curl.table, easy.handle) { _, kind, bytes, count, transfer in
             guard kind == CURLINFO_SSL_DATA_IN else { return 0 }
             let message = UnsafeRawBufferPointer(start: bytes, count: count)
             if let alert = TLSAlert(message: message) { Transfer.from(transfer!).alert = alert }
             return 0
-        })
+        }
+        try easy.check(CURLOPT_DEBUGFUNCTION, status)
         try easy.set(CURLOPT_DEBUGDATA, pointer: reference)
     }
 
@@ -146,10 +148,11 @@ extension Transfer {
             Transfer.from(transfer!).receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
         })
         try easy.set(CURLOPT_WRITEDATA, pointer: reference)
-        try easy.check(CURLOPT_PREREQFUNCTION, latchkey_curl_set_connected_hook(easy.curl.table, easy.handle) { transfer, _, _, _, _ in
+        let status = latchkey_curl_set_connected_hook(easy.curl.table, easy.handle) { transfer, _, _, _, _ in
             Transfer.from(transfer!).hasConnected = true
             return Int32(CURL_PREREQFUNC_OK)
-        })
+        }
+        try easy.check(CURLOPT_PREREQFUNCTION, status)
         try easy.set(CURLOPT_PREREQDATA, pointer: reference)
     }
 

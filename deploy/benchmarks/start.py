@@ -101,7 +101,8 @@ def measure(ground, options):
         ended = run(words)
         if ended.status:
             raise BenchError(f"mosquitto_pub ended with {ended.status}")
-        pub.append({"alone": run(["mosquitto_pub", "--help"], stdout=subprocess.DEVNULL).wall, "connection": watched.when("New connection from") - start,
+        alone = run(["mosquitto_pub", "--help"], stdout=subprocess.DEVNULL).wall
+        pub.append({"alone": alone, "connection": watched.when("New connection from") - start,
                     "connect": watched.when("Sending CONNACK") - start,
                     "puback": watched.when("Sending PUBACK") - start, "cpu": ended.cpu})
         say(f"start {number + 1}/{options.runs}: READY {agent[-1]['ready'] * 1e3:.0f} ms, PUBACK {agent[-1]['puback'] * 1e3:.0f} ms; "
@@ -114,7 +115,8 @@ def tables(result):
         values = [one[part] * 1e3 for one in result[name] if part in one]
         return spread(values, 1) if values else "–"
     parts = [
-        ("the program alone: --version, --help", "alone"), ("READY=1", "ready"), ("TCP connection at the broker", "connection"), ("CONNACK: TLS and CONNECT done", "connect"),
+        ("the program alone: --version, --help", "alone"), ("READY=1", "ready"), ("TCP connection at the broker", "connection"),
+        ("CONNACK: TLS and CONNECT done", "connect"),
         ("first PUBACK", "puback"), ("PUBACK of the first reading", "reading"), ("CPU until then", "cpu")]
     rows = [[text, milliseconds("latchkey", part), milliseconds("mosquitto_pub", part)] for text, part in parts]
     ready = median([one["ready"] for one in result["latchkey"]]) * 1e3
