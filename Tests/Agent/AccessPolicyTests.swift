@@ -5,7 +5,8 @@ import Testing
 
 @testable import Agent
 
-@Suite("Who may use the local API, by the settings")
+/// One at a time, as `getgrnam` answers everybody in one place.
+@Suite("Who may use the local API, by the settings", .serialized)
 struct AccessPolicyTests {
     private func settings(_ change: (inout APISettings) -> Void) -> APISettings {
         var settings = APISettings()
