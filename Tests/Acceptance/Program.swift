@@ -13,6 +13,9 @@ struct Program {
         return URL(filePath: bundle).deletingLastPathComponent()
     }()
 
+    /// Whether programs have a sanitizer, which keeps what is freed and remembers what was: their memory grows by that.
+    static let isSanitized = ProcessInfo.processInfo.environment["LATCHKEY_SANITIZER"] != nil
+
     /// A program of this build.
     init(name: String) { url = Self.folder.appending(path: name) }
     init(url: URL) { self.url = url }

@@ -9,8 +9,6 @@ import Testing
 @Suite("Soak", .timeLimit(.minutes(60)))
 struct SoakTests {
     private static let reconnects = ProcessInfo.processInfo.environment["RECONNECTS"].flatMap(Int.init) ?? 60
-    /// Sanitizers keep what is freed, and remember what was: memory grows by that.
-    private static let isSanitized = ProcessInfo.processInfo.environment["LATCHKEY_SANITIZER"] != nil
     /// A minute in a second: the keep-alive of a minute, the time limit of 30 s for a connection becomes half a second.
     private static let pace = 60
 
@@ -56,7 +54,7 @@ struct SoakTests {
             #expect(counts[.token, default: 0] >= Self.reconnects / 60)
             #expect(counts[.renewal, default: 0] >= 1)
             #expect(effort.attempts <= Self.reconnects * 3 / 2 + 20)
-            if !Self.isSanitized { #expect(late.anonymous <= early.anonymous + 1024) }
+            if !Program.isSanitized { #expect(late.anonymous <= early.anonymous + 1024) }
             #expect(late.descriptors <= early.descriptors + 2)
             #expect(late.threads <= early.threads + 2)
             #expect(await scene.lab.devices().count == 1)
