@@ -30,7 +30,7 @@ struct Latchkey: AsyncParsableCommand {
 
     /// The command that the arguments ask for.
     ///
-    /// The daemon is looked for before all commands are: naming and reading them takes a third of its start.
+    /// The daemon is looked for before all commands are: naming and reading them takes 2 ms, a tenth of its start.
     private static func command() throws -> any ParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
         // What is wrong with its arguments is told by the whole.

@@ -51,14 +51,8 @@ struct FootprintTests {
             // A thread that has ended meanwhile was idle; one that has begun counts from zero.
             let woken = try Self.wakeups(of: process).reduce(0) { $0 + $1.value - (start[$1.key] ?? 0) }
 
-            let status = try Self.fields("/proc/\(process)/status")
-            let memory = try Self.fields("/proc/\(process)/smaps_rollup")
-            let (resident, anonymous) = (try #require(status["VmRSS"]), try #require(memory["Anonymous"]))
-            let threads = try #require(status["Threads"])
-            print("resident: \(resident) kB, anonymous: \(anonymous) kB, threads: \(threads), wake-ups in 20 s: \(woken)")
-            #expect(resident <= 24_000)
-            #expect(anonymous <= 5_000)
-            #expect(threads <= 8)
+            try Self.expectBudget(of: process, as: "idle")
+            print("wake-ups in 20 s: \(woken)")
             // Nothing periodic is faster than the keep-alive; what happens to end in these seconds is left some room.
             #expect(woken <= 10)
         } catch {
@@ -97,30 +91,14 @@ struct FootprintTests {
             _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
             let process = try #require(board.daemon?.processIdentifier)
             // The daemon lets go of what only its start needed a few seconds after it has connected.
-            try await Task.sleep(for: .seconds(12))
+            try await Self.readings(12, in: arrivals)
             let start = try Self.wakeups(of: process)
             // Counted by messages, not by time: on a busy machine some seconds have none.
             let messages = 20
-            try await Acceptance.within(120, "readings at the broker") {
-                var count = 0
-                let begin = Date()
-                for await message in arrivals where message.topic.hasSuffix("/custom/readings") {
-                    guard let time = try? JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any],
-                        (time["time"] as? Double ?? 0) / 1000 > begin.timeIntervalSince1970 else { continue }
-                    count += 1
-                    if count == messages { return }
-                }
-                throw Unexpected("the broker's messages ended")
-            }
+            try await Self.readings(messages, in: arrivals)
             let woken = try Self.wakeups(of: process).reduce(0) { $0 + $1.value - (start[$1.key] ?? 0) }
-            let status = try Self.fields("/proc/\(process)/status")
-            let memory = try Self.fields("/proc/\(process)/smaps_rollup")
-            let (resident, anonymous) = (try #require(status["VmRSS"]), try #require(memory["Anonymous"]))
-            let threads = try #require(status["Threads"])
-            print("sampling: resident: \(resident) kB, anonymous: \(anonymous) kB, threads: \(threads), wake-ups a message: \(woken / messages)")
-            #expect(resident <= 24_000)
-            #expect(anonymous <= 5_000)
-            #expect(threads <= 8)
+            try Self.expectBudget(of: process, as: "sampling")
+            print("wake-ups a message: \(woken / messages)")
             // Ten, of which the disk takes three. With a turn of the pool for each step and each sensor they were over forty.
             #expect(woken <= 25 * messages)
         } catch {
@@ -130,6 +108,32 @@ struct FootprintTests {
         }
         try await board.tearDown()
         await lab.stop()
+    }
+
+    /// Waits for so many messages that are measured from now on.
+    private static func readings(_ wanted: Int, in arrivals: AsyncStream<LabMessage>) async throws {
+        let begin = Date().timeIntervalSince1970
+        try await Acceptance.within(120, "readings at the broker") {
+            var count = 0
+            for await message in arrivals where message.topic.hasSuffix("/custom/readings") {
+                let reading = try? JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any]
+                guard (reading?["time"] as? Double ?? 0) / 1000 > begin else { continue }
+                count += 1
+                if count == wanted { return }
+            }
+            throw Unexpected("the broker's messages ended")
+        }
+    }
+
+    /// Memory and threads, as a board's owner sees them.
+    private static func expectBudget(of process: Int32, as state: String) throws {
+        let status = try fields("/proc/\(process)/status")
+        let (resident, threads) = (try #require(status["VmRSS"]), try #require(status["Threads"]))
+        let anonymous = try #require(try fields("/proc/\(process)/smaps_rollup")["Anonymous"])
+        print("\(state): resident: \(resident) kB, anonymous: \(anonymous) kB, threads: \(threads)")
+        #expect(resident <= 24_000)
+        #expect(anonymous <= 5_000)
+        #expect(threads <= 8)
     }
 
     /// Times that each thread of the process gave up the processor by itself: a wake-up follows each.
