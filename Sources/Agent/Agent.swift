@@ -174,6 +174,6 @@ public actor Agent {
         guard let station = await link?.station else { return }
         _ = try await station.outbox.accept(OutgoingMessage(
             topic: try station.topics.custom(configuration.telemetry.topic), payload: payload,
-            qos: QoS(rawValue: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry))
+            qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry))
     }
 }

@@ -40,11 +40,15 @@ extension Agent {
 
     /// Tells of messages that the outbox gave up.
     nonisolated func report(_ event: OutboxEvent) {
-        guard case .dropped(let count, let reason, let total) = event else { return }
-        report(AgentEvent("outbox.dropped", .trouble, at: time.now, [
-            "count": .integer(Int64(count)), "reason": .string(reason.rawValue), "total": .integer(Int64(total)),
-            "message": .string("\(count) messages were dropped: \(reason.rawValue)"),
-        ]))
+        switch event {
+        case .dropped(let count, let reason, let total): report(.dropped(count, reason, total: total, at: time.now))
+        case .deadLetter(let letter):
+            report(AgentEvent("outbox.dead-letter", .trouble, at: time.now, [
+                "id": .integer(letter.id), "topic": .string(letter.topic.name), "bytes": .integer(Int64(letter.bytes)),
+                "message": .string("message \(letter.id) is no longer sent: \(letter.reason)"),
+                "remedy": "look at it with: latchkey dead-letters",
+            ]))
+        }
     }
 }
 
@@ -57,5 +61,22 @@ extension GatewayEvent {
             true
         default: false
         }
+    }
+}
+
+extension AgentEvent {
+    /// Messages that the outbox gave up.
+    static func dropped(_ count: Int, _ reason: OutboxEvent.DropReason, total: Int, at time: Date) -> AgentEvent {
+        let why = switch reason {
+        case .full: "the outbox was full"
+        case .expired: "they waited for too long"
+        case .unsendable: "they cannot be sent"
+        case .formerIdentity: "they were accepted for a device that this board no longer is"
+        }
+        // Whoever gave up the identity was told, or asked for it.
+        return AgentEvent("outbox.dropped", reason == .formerIdentity ? .notable : .trouble, at: time, [
+            "count": .integer(Int64(count)), "reason": .string(reason.rawValue), "total": .integer(Int64(total)),
+            "message": .string("\(count) \(count == 1 ? "message was" : "messages were") dropped: \(why)"),
+        ])
     }
 }

@@ -103,6 +103,7 @@ extension OutboxStatus {
         var report: [String: JSON] = [
             "depth": .integer(Int64(depth)), "bytes": .integer(Int64(bytes)), "accepted": .integer(Int64(accepted)),
             "delivered": .integer(Int64(delivered)), "dropped": .integer(Int64(dropped.total)),
+            "deadLetters": .integer(Int64(deadLetters)),
         ]
         if let oldest { report["oldestAge"] = .integer(Int64(now.timeIntervalSince(oldest))) }
         if let setAside {

@@ -19,6 +19,8 @@ public struct LabConfiguration: Sendable {
     public var dataDirectory: String?
     /// Whether Mosquitto is started.
     public var broker = true
+    /// The largest packet that the broker takes, in bytes; it ends the connection on a larger one.
+    public var brokerPacketLimit = 1 << 20
     /// The broker's plugin; `nil` looks beside the running program.
     public var brokerPlugin: String?
     public var lives = Lives()

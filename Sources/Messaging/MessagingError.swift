@@ -11,6 +11,9 @@ public enum MessagingError: Explained, Equatable {
     case emptyPayload
     /// No room, and no telemetry that could make some. The message was not accepted.
     case outboxFull(limitBytes: Int)
+    /// The messages of this user that wait take as much as one user's may. The message was not accepted.
+    case outboxShareFull(limitBytes: Int)
+    case noSuchDeadLetter(Int64)
     /// The outbox could not be written or read. The message was not accepted.
     case outboxUnusable(StorageError)
     case outboxClosed(path: String)
@@ -35,6 +38,8 @@ public enum MessagingError: Explained, Equatable {
         case .payloadTooLarge: "messaging.payload-too-large"
         case .emptyPayload: "messaging.empty-payload"
         case .outboxFull: "messaging.outbox-full"
+        case .outboxShareFull: "messaging.outbox-share-full"
+        case .noSuchDeadLetter: "messaging.no-such-dead-letter"
         case .outboxUnusable: "messaging.outbox-unusable"
         case .outboxClosed: "messaging.outbox-closed"
         case .credentialsUnavailable: "messaging.credentials-unavailable"
@@ -56,6 +61,8 @@ public enum MessagingError: Explained, Equatable {
         case .payloadTooLarge(let bytes, let limit): "the payload has \(bytes) bytes, more than the \(limit) allowed"
         case .emptyPayload: "a message in an envelope needs a payload"
         case .outboxFull(let limit): "the outbox is full: \(limit) bytes wait to be sent"
+        case .outboxShareFull(let limit): "your messages fill your share of the outbox: \(limit) bytes wait to be sent"
+        case .noSuchDeadLetter(let id): "there is no dead letter \(id)"
         case .outboxUnusable(let error): "the outbox cannot be used: \(error.message)"
         case .outboxClosed(let path): "the outbox \(path) is closed"
         case .credentialsUnavailable(let reason): "there are no credentials for the broker: \(reason)"
@@ -76,7 +83,8 @@ public enum MessagingError: Explained, Equatable {
         case .invalidTopic, .invalidFilter: "see MQTT 3.1.1 section 4.7 for what a topic may be"
         case .payloadTooLarge: "send less at once, or raise the limit"
         case .emptyPayload, .alreadyRunning: nil
-        case .outboxFull: "check the connection to the broker, or raise the limit of the outbox"
+        case .outboxFull, .outboxShareFull: "check the connection to the broker, or raise outbox.limit_bytes"
+        case .noSuchDeadLetter: "list them with: latchkey dead-letters"
         case .outboxUnusable(let error): error.remedy
         case .outboxClosed: "the gateway was switched or the program is ending; try again"
         case .credentialsUnavailable: "check the registration at the gateway"

@@ -31,7 +31,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case (_, "proximity.login-in-progress"), (_, "proximity.sharing-in-progress"), (_, "proximity.not-authorized-in-time"),
             (_, "proximity.no-peripheral-found"), (_, "proximity.timed-out"), (_, "proximity.interrupted"): .temporary
         case (_, "proximity.user-declined"), (_, "proximity.authorization-failed"): .refused
-        case ("http", _), (_, "messaging.outbox-full"), (_, "gateway.no-answer"), (_, "gateway.unexpected-answer"): .temporary
+        case ("http", _), (_, "messaging.outbox-full"), (_, "messaging.outbox-share-full"), (_, "gateway.no-answer"), (_, "gateway.unexpected-answer"): .temporary
         case ("gateway", let code) where code.contains("configuration"): .configuration
         case ("gateway", let code) where code.contains("enrollment-url"): .input
         case ("gateway", _): .refused

@@ -23,7 +23,7 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(name: "People", subcommands: [
                 Login.self, Logout.self, Whoami.self, Share.self, Authorize.self, Consent.self, ProximityCommand.self,
             ]),
-            CommandGroup(name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, Call.self]),
+            CommandGroup(name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Call.self]),
             CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
             CommandGroup(name: "More", subcommands: [Completions.self, VersionCommand.self]),
         ])

@@ -51,6 +51,7 @@ struct ConfigurationTests {
         ("broker.window", "0", "10"),
         ("outbox.limit_bytes", "1024", "1048576"),
         ("outbox.max_age_hours", "0", "24"),
+        ("outbox.payload_limit_bytes", "100", "65536"),
         ("outbox.durable", "\"no\"", "false"),
         ("gateway.device_name", "[]", "\"Front door\""),
         ("gateway.renew_days", "0", "14"),

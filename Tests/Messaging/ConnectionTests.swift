@@ -18,13 +18,13 @@ struct ConnectionTests {
         let secure = try await SecureBroker(host: host)
         let credentials = try secure.credentials()
         let station = try await Station(at: secure.broker.address, credentials: { _ in credentials })
-        try await station.publish("x", to: "t", qos: .exactlyOnce)
+        try await station.publish("x", to: "t")
         try await station.waitUntilSent()
     }
 
     @Test("keeps nothing back over TLS: a burst comes back whole, one message by itself too, and what is larger than a buffer")
     func bursts() async throws {
-        let secure = try await SecureBroker()
+        let secure = try await SecureBroker(keepsAll: true)
         let credentials = try secure.credentials()
         let station = try await Station(at: secure.broker.address, credentials: { _ in credentials })
         try await station.waitUntilConnected()

@@ -40,8 +40,8 @@ struct OutboxTests {
     func reopening(closed: Bool) async throws {
         let first = try await open()
         let sent = [
-            message("1"), OutgoingMessage(topic: try Topic("u"), payload: [], qos: .exactlyOnce, retain: true, kind: .telemetry),
-            OutgoingMessage(topic: topic, payload: Array(0...255), qos: .atMostOnce),
+            message("1"), OutgoingMessage(topic: try Topic("u"), payload: [], retain: true, kind: .telemetry),
+            OutgoingMessage(topic: topic, payload: Array(0...255), qos: .atMostOnce, publisher: .max),
         ]
         for one in sent { try await first.accept(one) }
         if closed { await first.close() }
@@ -177,7 +177,7 @@ struct OutboxTests {
     @Test("refuses an explicit message when no telemetry can make room, and drops nothing for it")
     func fullOfExplicit() async throws {
         let size = message("000").size
-        let outbox = try await open(OutboxPolicy(limitBytes: 4 * size))
+        let outbox = try await open(OutboxPolicy(limitBytes: 4 * size, telemetryReserve: 0))
         for number in 100..<103 { try await outbox.accept(message("\(number)")) }
         try await outbox.accept(message("tel", .telemetry))
         await #expect(throws: MessagingError.outboxFull(limitBytes: 4 * size)) {
@@ -228,7 +228,7 @@ struct OutboxTests {
     @Test("accepts several messages wholly or not at all")
     func batches() async throws {
         let size = message("000").size
-        let outbox = try await open(OutboxPolicy(limitBytes: 3 * size))
+        let outbox = try await open(OutboxPolicy(limitBytes: 3 * size, telemetryReserve: 0))
         await #expect(throws: MessagingError.self) { try await outbox.accept((0..<4).map { message("10\($0)") }) }
         #expect(await outbox.status().depth == 0)
         #expect(try await outbox.accept((0..<3).map { message("10\($0)") }) == [1, 2, 3])

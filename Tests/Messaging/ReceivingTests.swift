@@ -37,7 +37,7 @@ struct ReceivingTests {
         #expect(found[0].envelope?.senderType == "USER")
         #expect(found[1].envelope == nil)
         #expect(found[1].payload == Array("plain".utf8))
-        #expect(found[1].qos == .exactlyOnce)
+        #expect(found[1].qos == .atLeastOnce)
     }
 
     @Test("gets what was sent while it was away")

@@ -47,12 +47,13 @@ struct SecureBroker {
     let broker: TestBroker
     let bench: Bench
 
-    init(host: String = "localhost") async throws {
+    /// - Parameter keepsAll: for clients that are sent more than Mosquitto keeps for one of them by default.
+    init(host: String = "localhost", keepsAll: Bool = false) async throws {
         authority = try TestAuthority()
         server = try authority.identity("broker", usage: .server)
         bench = try Bench()
         broker = try await TestBroker(.init(lines: [
-            "allow_anonymous true", "require_certificate true",
+            "allow_anonymous true", "require_certificate true", keepsAll ? "max_queued_messages 0" : "",
             "cafile \(try bench.write(authority.certificate.pem, to: "ca.pem"))",
             "certfile \(try bench.write(server.chain[0].pem, to: "server.pem"))",
             "keyfile \(try bench.write(server.keyPEM, to: "server.key"))",

@@ -3,11 +3,15 @@ import Foundation
 @testable import Messaging
 
 /// A real Mosquitto on an ephemeral loopback port, with its state in a directory of its own; stopped with its last
-/// reference. It can be stopped and started again with what it knew.
+/// reference. It can be stopped and started again with what it knew. Its limits are those it has by default: a kinder broker
+/// hides what users meet.
 final class TestBroker {
     struct Options {
         /// `listener` options, such as certificates.
         var lines: [String] = ["allow_anonymous true"]
+
+        /// For clients that are sent more than Mosquitto keeps for one of them by default.
+        static let keepingAll = Options(lines: ["allow_anonymous true", "max_queued_messages 0"])
     }
 
     let bench: Bench
@@ -23,8 +27,6 @@ final class TestBroker {
             persistence true
             persistence_location \(self.bench.directory.path)/
             log_dest stderr
-            max_queued_messages 0
-            max_inflight_messages 0
             \(options.lines.joined(separator: "\n"))
 
             """, to: "mosquitto.conf")

@@ -90,6 +90,7 @@ extension AgentConfiguration {
         root.table("outbox") { table in
             table.integer("limit_bytes", &outbox.limitBytes, in: 65_536...(1 << 40))
             table.integer("max_age_hours", &outbox.maxAgeHours, in: 1...87_600)
+            table.integer("payload_limit_bytes", &outbox.payloadLimitBytes, in: 1024...OutboxSettings.greatestPayload)
             table.flag("durable", &outbox.durable)
         }
         root.table("gateway") { table in

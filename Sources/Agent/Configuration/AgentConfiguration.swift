@@ -101,6 +101,10 @@ public struct OutboxSettings: Sendable, Equatable {
     public var limitBytes = 64 << 20
     /// What is older goes.
     public var maxAgeHours = 24 * 30
+    /// The largest payload that is accepted, in bytes.
+    public var payloadLimitBytes = 256 << 10
+    /// The largest that a request to the local API can hold: 1 MiB of JSON with the payload in base64.
+    public static let greatestPayload = 700 << 10
     /// Whether what is accepted is on disk; else it is in memory and lost with the process.
     public var durable = true
 }

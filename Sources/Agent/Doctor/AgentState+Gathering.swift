@@ -45,7 +45,8 @@ extension Agent {
             state.broker = .init(
                 address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError)
             state.outbox = .init(
-                depth: status.outbox.depth, dropped: status.outbox.dropped.total,
+                depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
+                deadLetters: status.outbox.deadLetters,
                 oldestAge: status.outbox.oldest.map { state.now.timeIntervalSince($0) })
         }
         return state

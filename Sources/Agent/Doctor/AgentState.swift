@@ -18,6 +18,7 @@ struct AgentState: Sendable {
     struct Outbox: Sendable {
         var depth: Int
         var dropped: Int
+        var deadLetters = 0
         /// How long the oldest message has waited, in seconds; `nil` when none waits.
         var oldestAge: TimeInterval?
     }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Groundwork
 import Messaging
 
-/// Fails when the outbox cannot be opened; warns when messages wait for long or were dropped.
+/// Fails when the outbox cannot be opened; warns of dead letters, and when messages wait for long or were dropped.
 struct OutboxCheck: HealthCheck {
     static let name = "outbox"
     /// From here on a wait is long: an hour, in seconds.
@@ -13,6 +13,11 @@ struct OutboxCheck: HealthCheck {
             return .fail(fault.message, remedy: fault.remedy ?? "latchkey status tells more")
         }
         guard let outbox = agent.outbox else { return .pass("none before this board is enrolled") }
+        guard outbox.deadLetters == 0 else {
+            return .warn("the broker ended the connection on \(outbox.deadLetters) "
+                + "\(outbox.deadLetters == 1 ? "message, which is" : "messages, which are") no longer sent",
+                remedy: "see which, and why, with: latchkey dead-letters; then retry or remove them")
+        }
         guard outbox.dropped == 0 else {
             return .warn("\(outbox.dropped) messages were dropped, \(outbox.depth) wait",
                 remedy: "shorten the time without a broker, send less often, or raise outbox.limit_bytes")

@@ -43,13 +43,13 @@ extension Agent {
             try await session.renew()
             return .json(try await session.status().report(at: self.time.now)["certificate"] ?? [:])
         }
-        router.on("POST", "/v1/deregister", needs: .operate, .init("Remove the device at the gateway, then here")) { _ in
-            try await self.activeLink().session.deregister()
-            return .json(["registration": ["state": "unregistered"]])
+        router.on("POST", "/v1/deregister", needs: .operate, .init("Remove the device at the gateway, then here; discards the messages that wait")) { _ in
+            let count = try await self.activeLink().deregister()
+            return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
-        router.on("POST", "/v1/reset", needs: .operate, .init("Forget the device here; the gateway is not told")) { _ in
-            try await self.activeLink().session.reset()
-            return .json(["registration": ["state": "unregistered"]])
+        router.on("POST", "/v1/reset", needs: .operate, .init("Forget the device here, with the messages that wait; the gateway is not told")) { _ in
+            let count = try await self.activeLink().reset()
+            return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
         router.on("POST", "/v1/call", needs: .operate, .init(
             "Call a protected API of the gateway as this device",

@@ -6,7 +6,7 @@ enum MessageLines {
     static let limit = 2000
 
     static let flags = ["true": true, "false": false]
-    static let qualities: [String: QoS] = ["0": .atMostOnce, "1": .atLeastOnce, "2": .exactlyOnce]
+    static let qualities: [String: QoS] = ["0": .atMostOnce, "1": .atLeastOnce, "2": .atLeastOnce]
 
     /// The lines without their ends, LF or CR LF; the last one may lack it.
     ///

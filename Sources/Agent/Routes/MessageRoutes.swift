@@ -10,7 +10,7 @@ extension Agent {
             "Publish a message; when the answer comes it is on disk, or in memory where outbox.durable is false",
             body: [
                 "topic": "string, below the device's own unless raw", "payload": "string", "encoding": "text or base64",
-                "qos": "0, 1 or 2; 1 unless given", "retain": "boolean", "raw": "boolean: the topic is a whole one",
+                "qos": "0, 1 or 2; 1 unless given; 2 is taken as 1", "retain": "boolean", "raw": "boolean: the topic is a whole one",
             ])
         ) { request in
             let body = try RequestBody(request.body)
@@ -19,13 +19,13 @@ extension Agent {
             return .json(try await self.accept(OutgoingMessage(
                 topic: try body.bool("raw", default: false) ? Topic(topic) : station.topics.custom(topic),
                 payload: try body.payload("payload"),
-                qos: QoS(rawValue: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
-                retain: try body.bool("retain", default: false), kind: .explicit), at: station), status: 202)
+                qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
+                retain: try body.bool("retain", default: false), publisher: request.peer.publisher), at: station), status: 202)
         }
         router.on("POST", "/v1/messages/lines", needs: .publish, .init(
             "Publish each line as a message, all or none; when the answer comes they are on disk, or in memory as above",
             query: [
-                "topic": "below the device's own unless raw", "qos": "0, 1 or 2; 1 unless given", "retain": "true or false",
+                "topic": "below the device's own unless raw", "qos": "0, 1 or 2; 1 unless given; 2 is taken as 1", "retain": "true or false",
                 "raw": "true or false: the topic is a whole one",
             ],
             text: "at most \(MessageLines.limit) lines", status: 202,
@@ -39,7 +39,7 @@ extension Agent {
             let qos = try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce)
             let retain = try request.choice("retain", of: MessageLines.flags, default: false)
             let messages = try MessageLines.split(request.body).map {
-                OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, kind: .explicit)
+                OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, publisher: request.peer.publisher)
             }
             let numbers = try await station.outbox.accept(messages)
             var answer: [String: JSON] = ["accepted": .integer(Int64(numbers.count))]
@@ -66,8 +66,7 @@ extension Agent {
                 from: station.device, .device, displayName: self.deviceName, sentAt: self.time.now,
                 contentType: try body.optionalString("contentType") ?? "text/plain", payload: try body.payload("payload"))
             return .json(try await self.accept(OutgoingMessage(
-                topic: address, payload: try envelope.encode(), qos: .atLeastOnce, retain: false, kind: .explicit),
-                at: station), status: 202)
+                topic: address, payload: try envelope.encode(), publisher: request.peer.publisher), at: station), status: 202)
         }
         router.on("GET", "/v1/messages", needs: .read, .init(
             "Messages as they arrive, as an event stream", streams: true,
@@ -75,7 +74,7 @@ extension Agent {
                 "filter": """
                     topic filter below the device's own unless raw; without it everything but the agent's own telemetry and status
                     """,
-                "qos": "0, 1 or 2; 1 unless given", "raw": "true or false",
+                "qos": "0, 1 or 2; 1 unless given; 2 is taken as 1", "raw": "true or false",
             ])
         ) { request in
             let station = try await self.activeStation()

@@ -5,7 +5,7 @@ extension Agent {
     private static let statuses: [(prefix: String, status: Int)] = [
         ("agent.bad-request", 400), ("agent.browser-answer-invalid", 400), ("agent.no-such-", 404), ("agent.", 409),
         ("messaging.invalid-", 400), ("messaging.empty-payload", 400), ("messaging.payload-too-large", 413),
-        ("messaging.outbox-full", 507), ("messaging.", 503),
+        ("messaging.outbox-full", 507), ("messaging.outbox-share-full", 507), ("messaging.no-such-", 404), ("messaging.", 503),
         ("gateway.configuration-", 400), ("gateway.enrollment-url-", 400), ("gateway.enrollment-key-hash-", 400),
         ("gateway.path-", 400), ("gateway.host-", 400), ("gateway.not-registered", 409), ("gateway.awaiting-activation", 409),
         ("gateway.registration-withdrawn", 409), ("gateway.user-required", 409), ("gateway.user-credentials-", 400),
@@ -23,6 +23,7 @@ extension Agent {
         addUserRoutes(to: &router)
         addProximityRoutes(to: &router)
         addMessageRoutes(to: &router)
+        addDeadLetterRoutes(to: &router)
         addBoardRoutes(to: &router)
         return router
     }

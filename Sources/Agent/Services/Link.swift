@@ -127,6 +127,36 @@ actor Link {
         return device
     }
 
+    // MARK: Giving the identity up
+
+    /// Removes the device at the gateway, then here, with the messages that wait: they are of an identity that is no more.
+    ///
+    /// - Returns: how many messages there were.
+    /// - Throws: `GatewayError`; everything is then as before.
+    func deregister() async throws -> Int {
+        try await discarding { try await session.deregister() }
+    }
+
+    /// Forgets the device here only, with the messages that wait.
+    ///
+    /// - Returns: how many messages there were.
+    func reset() async throws -> Int {
+        try await discarding { try await session.reset() }
+    }
+
+    /// The outbox is emptied here or by the end of the station, whichever comes first; where this process ends before, when
+    /// it is next opened, which only another identity does.
+    private func discarding(_ giveUp: () async throws -> Void) async throws -> Int {
+        guard let outbox = station?.outbox else {
+            try await giveUp()
+            return 0
+        }
+        let before = await outbox.status().dropped.formerIdentity
+        try await giveUp()
+        _ = try? await outbox.clear()
+        return await outbox.status().dropped.formerIdentity - before
+    }
+
     // MARK: At the broker
 
     /// Stays at the broker for as long as the identity is the same.
@@ -148,6 +178,8 @@ actor Link {
         }
         self.station = nil
         station.subscriptions.end()
+        // A registration that the gateway withdrew keeps the device identifier, and so its messages.
+        if let now = try? await session.status(), now.deviceID != device { _ = try? await station.outbox.clear() }
         await station.outbox.close()
         try ending.get()
     }
@@ -159,6 +191,10 @@ actor Link {
                 "message": .string(
                     "the outbox was damaged and is kept as \(path); \(outbox.rescued) messages could be read and will be sent")]))
         }
+        let former = await station.outbox.droppedAtOpening
+        if former > 0 { 
+            agent.report(.dropped(former, .formerIdentity, total: outbox.dropped.formerIdentity, at: agent.time.now))
+         }
         await publishLatest()
         // Subscribed before anything runs.
         let (connection, refusals, drops) = (

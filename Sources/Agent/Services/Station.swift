@@ -6,7 +6,7 @@ import Messaging
 /// A registered device at the broker: its topics, its outbox and its connection.
 ///
 /// The outbox has a file of its own for each gateway, as its topics and its receivers are that gateway's: switching back
-/// finds what still waits.
+/// finds what still waits. What was accepted for a former device identifier is never sent.
 struct Station: Sendable {
     let device: String
     let topics: TopicNamespace
@@ -33,9 +33,10 @@ struct Station: Sendable {
         messaging.window = settings.broker.window
         messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
         outbox = try await Outbox.open(
-            at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))",
+            at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
             policy: OutboxPolicy(
-                limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600)),
+                limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600),
+                payloadLimit: settings.outbox.payloadLimitBytes),
             durability: settings.outbox.durable ? .disk : .memory, isSuspect: outboxIsSuspect)
         let master = gateway.masterClientID
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {

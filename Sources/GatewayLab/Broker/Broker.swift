@@ -10,6 +10,7 @@ actor Broker {
     let port: Int
     nonisolated let gate: BrokerGate
     private let plugin: String
+    private let packetLimit: Int
     private let listenAddress: String
     private let files: StateKeeper
     private let persistence: String
@@ -29,6 +30,7 @@ actor Broker {
         self.files = files
         self.logger = logger
         listenAddress = configuration.listenAddress
+        packetLimit = configuration.brokerPacketLimit
         plugin = try BrokerPluginFile.find(configured: configuration.brokerPlugin)
         persistence = (configuration.dataDirectory ?? files.directory) + "/broker/"
         do {
@@ -136,7 +138,7 @@ actor Broker {
         persistence_location \(persistence)
         autosave_interval 5
         max_queued_messages 10000
-        max_packet_size 1048576
+        max_packet_size \(packetLimit)
         set_tcp_nodelay true
         log_dest stderr
         log_type error

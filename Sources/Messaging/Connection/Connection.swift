@@ -29,7 +29,7 @@ final class Connection: Sendable {
         guard status == 0 else {
             argument.release()
             let reason = "no thread or descriptor is left: \(String(cString: strerror(status)))"
-            mailbox.post { $0.ending = .failed(.cannotConnect(order.address, reason: reason)) }
+            mailbox.post { $0.ending = .failed(.cannotConnect(order.address, reason: reason), loss: nil) }
             return
         }
         pthread_detach(thread)

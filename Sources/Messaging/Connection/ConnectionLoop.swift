@@ -19,6 +19,10 @@ final class ConnectionLoop {
     private var finished: [Int64] = []
     private var filters: [Int32: TopicFilter] = [:]
     private var isOpen = false
+    private var lossCause = Mailbox.Loss.Cause.silence
+    /// The identifier of the message to the presence topic, until it is acknowledged.
+    private var presence: Int32?
+    private var isProven = false
     private var keepAlive: KeepAlive
     private var threshold = ReadThreshold()
     private static let readsAtOnce = 128
@@ -37,7 +41,7 @@ final class ConnectionLoop {
     func run() -> Mailbox.Ending {
         defer { tellFinished() }
         guard let client = MosquittoClient(order, inbox: inbox) else {
-            return .failed(.cannotConnect(order.address, reason: "the client identifier or the will is invalid"))
+            return .failed(.cannotConnect(order.address, reason: "the client identifier or the will is invalid"), loss: nil)
         }
         do throws(Stop) {
             let deadline = ContinuousClock.now + order.timeout
@@ -49,9 +53,13 @@ final class ConnectionLoop {
             case .told(let announcing):
                 if isOpen { sayGoodbye(client, announcing: announcing) }
                 return .closed
-            case .failed(let failure): return .failed(failure)
+            case .failed(let failure): return .failed(failure, loss: isOpen ? loss : nil)
             }
         }
+    }
+
+    private var loss: Mailbox.Loss {
+        Mailbox.Loss(cause: lossCause, underWay: messages.values.sorted(), isProven: isProven)
     }
 
     /// Why the loop ends.
@@ -97,9 +105,10 @@ final class ConnectionLoop {
             var size = socklen_t(MemoryLayout<Int32>.size)
             let status = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
             if Self.isReset(code) { throw .failed(failure(client, MOSQ_ERR_ERRNO.code, code)) }
-            // The library's first attempt to write may have taken the reason away.
+            // The library's first attempt to write takes the reason away where the answer was there by then: only this machine
+            // refuses so quickly.
             guard status == 0, code == 0, ready & (POLLERR | POLLHUP) == 0 else {
-                return .cannotConnect(order.address, reason: String(cString: strerror(code == 0 ? ECONNABORTED : code)))
+                return .cannotConnect(order.address, reason: String(cString: strerror(code == 0 ? ECONNREFUSED : code)))
             }
             return nil
         }
@@ -214,9 +223,14 @@ final class ConnectionLoop {
             client.forgetCredentials()
             announce(client)
             mailbox.post { $0.opened = sessionPresent }
+            // Nothing else is asked of the broker that it could answer.
+            if presence == nil { prove() }
         }
         if !report.acknowledged.isEmpty || !report.granted.isEmpty {
-            for mid in report.acknowledged { if let id = messages.removeValue(forKey: mid) { finished.append(id) } }
+            for mid in report.acknowledged {
+                if let id = messages.removeValue(forKey: mid) { finished.append(id) }
+                if mid == presence { prove() }
+            }
             let answers = report.granted.compactMap { answer in
                 filters.removeValue(forKey: answer.mid).map { (filter: $0, granted: answer.granted) }
             }
@@ -225,6 +239,12 @@ final class ConnectionLoop {
         guard status == MOSQ_ERR_SUCCESS.code, mosquitto_socket(client.handle) >= 0 else {
             throw .failed(failure(client, status, code))
         }
+    }
+
+    private func prove() {
+        presence = nil
+        isProven = true
+        mailbox.post { $0.isProven = true }
     }
 
     /// Tells of messages that the broker has taken over.
@@ -236,9 +256,11 @@ final class ConnectionLoop {
 
     private func announce(_ client: MosquittoClient) {
         guard let topic = order.presenceTopic else { return }
+        var mid: Int32 = 0
         // Where it fails, the next step finds the connection lost.
         _ = mosquitto_publish(
-            client.handle, nil, topic.name, Int32(ConnectionOrder.online.count), ConnectionOrder.online, 1, true)
+            client.handle, &mid, topic.name, Int32(ConnectionOrder.online.count), ConnectionOrder.online, 1, true)
+        presence = mid
     }
 
     // MARK: The end
@@ -276,6 +298,7 @@ final class ConnectionLoop {
                 return .connectionLost(order.address, reason: "the broker ended it before it answered")
             }
         }
+        lossCause = Self.isHangUp(status, code) ? .hangUp : .silence
         return .connectionLost(order.address, reason: Self.reason(status, code))
     }
 

@@ -116,7 +116,7 @@ final class MosquittoClient {
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
         inbox.deliver(IncomingMessage(
             topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
-            qos: QoS(rawValue: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
+            qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
     }
 
     /// Of `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca` the last part.

@@ -5,8 +5,8 @@ extension Outbox {
     /// Takes a message over. When this returns it survives a power cut.
     ///
     /// - Returns: its number, ascending in the order in which messages are sent.
-    /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxFull`, `outboxUnusable`, `outboxClosed`; the message has
-    ///   then not been accepted.
+    /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxFull`, `outboxShareFull`, `outboxUnusable`, `outboxClosed`;
+    ///   the message has then not been accepted.
     @discardableResult
     public func accept(_ message: OutgoingMessage) async throws(MessagingError) -> Int64 { try await accept([message])[0] }
 
@@ -44,24 +44,30 @@ extension Outbox {
         }
         killPoint("outbox-append-committed")
         for (request, answer) in zip(due, answers) { request.answer.resume(returning: answer) }
-        if ledger.accepted > before.accepted, isDrained {
-            isDrained = false
-            arrival?()
-        }
+        if ledger.accepted > before.accepted { callSender() }
+    }
+
+    /// There is something to send for a sender that had seen the last message.
+    func callSender() {
+        guard isDrained else { return }
+        isDrained = false
+        arrival?()
     }
 
     /// One transaction: removes what is acknowledged, does `body` and writes the sums where they changed. Where it fails,
     /// everything is as before.
     func change(_ store: any OutboxStore, _ body: () throws -> Void) throws(StorageError) {
-        let before = ledger
+        let (before, lettersBefore) = (ledger, letters)
         do throws(StorageError) {
             try store.transaction {
                 for run in acknowledged.sorted().runs { try store.remove(run) }
                 try body()
-                if ledger.removed != written.removed || ledger.drops != written.drops { try store.save(ledger) }
+                if ledger.mustBeSaved(after: written) { try store.save(ledger) }
             }
         } catch {
-            ledger = before
+            (ledger, letters) = (before, lettersBefore)
+            // Counted anew when it matters.
+            shares = nil
             telemetryAfter = 0
             throw error
         }
@@ -73,17 +79,18 @@ extension Outbox {
     }
 
     private func report(since before: OutboxLedger) {
-        for (reason, sum) in [
-            (OutboxEvent.DropReason.full, \OutboxStatus.Drops.full), (.expired, \.expired), (.unsendable, \.unsendable),
-        ] where ledger.drops[keyPath: sum] > before.drops[keyPath: sum] {
-            let total = ledger.drops[keyPath: sum]
-            events.send(.dropped(count: total - before.drops[keyPath: sum], reason, total: total))
+        for reason in OutboxEvent.DropReason.allCases {
+            let sum = OutboxStatus.Drops.sum(of: reason)
+            let (total, former) = (ledger.drops[keyPath: sum], before.drops[keyPath: sum])
+            if total > former { events.send(.dropped(count: total - former, reason, total: total)) }
         }
     }
 
-    private func insert(
+    /// Part of a change.
+    func insert(
         _ messages: [OutgoingMessage], into store: any OutboxStore
     ) throws(StorageError) -> Result<[Int64], MessagingError> {
+        if let refusal = try refusal(of: messages, in: store) { return .failure(refusal) }
         guard try makeRoom(for: messages.reduce(0) { $0 + $1.size }, in: store) else {
             let telemetry = messages.count { $0.kind == .telemetry }
             ledger.refused += Int64(telemetry)
@@ -96,9 +103,32 @@ extension Outbox {
             let id = ledger.accept(size: message.size)
             try store.append(
                 QueuedMessage(id: id, message: message, acceptedAt: now), acceptedBytes: ledger.acceptedBytes)
+            shares?.add(OutboxWeight(size: message.size, share: message.share))
             numbers.append(id)
         }
         return .success(numbers)
+    }
+
+    /// Holds a user to half of the outbox, and all explicit messages to what is not reserved for telemetry.
+    private func refusal(
+        of messages: [OutgoingMessage], in store: any OutboxStore
+    ) throws(StorageError) -> MessagingError? {
+        let size = messages.reduce(0) { $0 + $1.size }
+        guard ledger.bytes + size > policy.publisherLimit else {
+            shares = nil
+            return nil
+        }
+        let shares = if let known = self.shares { known } else { try store.shares() }
+        self.shares = shares
+        let explicit = messages.reduce(0) { $0 + ($1.share == .telemetry ? 0 : $1.size) }
+        // A request is one program's.
+        if let share = messages.first?.share, case .user = share, shares.bytes(of: share) + explicit > policy.publisherLimit {
+            return .outboxShareFull(limitBytes: policy.publisherLimit)
+        }
+        guard explicit == 0 || shares.explicit + explicit <= policy.limitBytes - policy.telemetryReserve else {
+            return .outboxFull(limitBytes: policy.limitBytes)
+        }
+        return nil
     }
 
     /// Drops the oldest telemetry that is not being sent until `size` bytes fit.
@@ -114,7 +144,10 @@ extension Outbox {
             return false
         }
         for run in oldest.map(\.id).runs { try store.remove(run) }
-        for message in oldest { ledger.remove(size: message.size) }
+        for message in oldest {
+            ledger.remove(size: message.size)
+            shares?.remove(OutboxWeight(size: message.size, share: .telemetry))
+        }
         ledger.count(oldest.count, droppedAs: .full)
         telemetryAfter = oldest.last?.id ?? start
         return true
@@ -125,15 +158,26 @@ extension Outbox {
         let instant = ContinuousClock.now
         if let nextAgeCheck, instant < nextAgeCheck { return }
         nextAgeCheck = instant + .seconds(60)
+        try expireDeadLetters(in: store)
         while true {
             let page = try store.page(after: cursor, limit: 256, bytes: 1 << 20)
             let now = clock()
             let expired = page.messages.prefix { policy.hasExpired($0.acceptedAt, now: now) }
-            for run in expired.map(\.id).runs { try store.remove(run) }
-            for message in expired { ledger.remove(size: message.size) }
-            ledger.count(expired.count, droppedAs: .expired)
+            try drop(Array(expired), from: store)
             guard expired.count == page.messages.count, !page.isLast else { return }
         }
+    }
+}
+
+extension Outbox {
+    /// Drops messages for their age. Part of a change.
+    func drop(_ expired: [QueuedMessage], from store: any OutboxStore) throws(StorageError) {
+        for run in expired.map(\.id).runs { try store.remove(run) }
+        for message in expired {
+            ledger.remove(size: message.size)
+            shares?.remove(message.weight)
+        }
+        ledger.count(expired.count, droppedAs: .expired)
     }
 }
 

@@ -20,7 +20,7 @@ extension Outbox {
         } catch {
             throw .outboxUnusable(error)
         }
-        sizes = [:]
+        weights = [:]
         cursor = 0
         telemetryAfter = 0
         isDrained = false
@@ -44,19 +44,13 @@ extension Outbox {
                 let page = try store.page(after: cursor, limit: limit, bytes: bytes)
                 let now = clock()
                 let expired = page.messages.filter { policy.hasExpired($0.acceptedAt, now: now) }
-                if !expired.isEmpty {
-                    try change(store) {
-                        for run in expired.map(\.id).runs { try store.remove(run) }
-                        for message in expired { ledger.remove(size: message.size) }
-                        ledger.count(expired.count, droppedAs: .expired)
-                    }
-                }
+                if !expired.isEmpty { try change(store) { try drop(expired, from: store) } }
                 isDrained = page.isLast
                 cursor = page.messages.last?.id ?? cursor
                 let good = expired.isEmpty ? page.messages : page.messages.filter { message in
                     !expired.contains { $0.id == message.id }
                 }
-                for message in good { sizes[message.id] = message.size }
+                for message in good { weights[message.id] = message.weight }
                 if !good.isEmpty || page.isLast { return (good, page.isLast) }
             }
             return ([], false)
@@ -67,11 +61,12 @@ extension Outbox {
 
     /// Gives up a message that the client library does not take.
     func discard(_ id: Int64) throws(MessagingError) {
-        guard let store, let size = sizes.removeValue(forKey: id) else { return }
+        guard let store, let weight = weights.removeValue(forKey: id) else { return }
         do {
             try change(store) {
                 try store.remove(id...id)
-                ledger.remove(size: size)
+                ledger.remove(size: weight.size)
+                shares?.remove(weight)
                 ledger.count(1, droppedAs: .unsendable)
             }
         } catch {
@@ -82,8 +77,9 @@ extension Outbox {
     private func acknowledge(_ ids: [Int64]) throws(StorageError) {
         if !ids.isEmpty { killPoint("outbox-acknowledge-told") }
         for id in ids {
-            guard let size = sizes.removeValue(forKey: id) else { continue }
-            ledger.remove(size: size)
+            guard let weight = weights.removeValue(forKey: id) else { continue }
+            ledger.remove(size: weight.size)
+            shares?.remove(weight)
             acknowledged.append(id)
         }
         if acknowledged.count >= Self.removalLimit {

@@ -30,13 +30,18 @@ public actor Outbox {
     var store: (any OutboxStore)?
     private var setAside: String?
     private var rescued = 0
+    /// Messages of a former identity that were dropped when this was opened.
+    public private(set) var droppedAtOpening = 0
     /// The sums as they are, and as they were last written.
     var ledger = OutboxLedger()
     var written = OutboxLedger()
     /// What has been asked for and not been written yet.
     var requests: [Request] = []
-    /// Sizes of the messages that are being sent.
-    var sizes: [Int64: Int] = [:]
+    /// What the messages take that are being sent.
+    var weights: [Int64: OutboxWeight] = [:]
+    /// Whose the bytes are; `nil` while it does not matter.
+    var shares: OutboxShares?
+    var letters: [DeadLetter] = []
     /// Messages that the broker has, in rows that are still there.
     var acknowledged: [Int64] = []
     /// Removes them when nothing else is written before.
@@ -61,28 +66,32 @@ public actor Outbox {
     ///
     /// - Parameters:
     ///   - path: the database; its directory exists.
+    ///   - owner: the device identifier that the messages are of. What was accepted for another one is dropped: its topics
+    ///     are not this device's, and its messages may be another person's.
     ///   - isSuspect: checks all of it, however large it is.
     ///   - now: the system's time, for the age of messages.
     /// - Throws: ``MessagingError/outboxUnusable(_:)``
     public static func open(
-        at path: String, policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk, isSuspect: Bool = false,
-        now: @escaping @Sendable () -> Date = { Date() }
+        at path: String, owner: String? = nil, policy: OutboxPolicy = OutboxPolicy(), durability: Durability = .disk,
+        isSuspect: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
     ) async throws(MessagingError) -> Outbox {
         let outbox = Outbox(path: path, policy: policy, clock: now)
-        try await outbox.open(durability, isSuspect)
+        try await outbox.open(owner, durability, isSuspect)
         return outbox
     }
 
-    private func open(_ durability: Durability, _ isSuspect: Bool) throws(MessagingError) {
+    private func open(_ owner: String?, _ durability: Durability, _ isSuspect: Bool) throws(MessagingError) {
         do {
             switch durability {
             case .disk:
                 let (file, setAside) = try OutboxFile.open(at: path, policy: policy, checkingAll: isSuspect)
-                if let setAside { rescued = file.rescue(from: setAside, policy: policy) }
+                if let setAside { rescued = file.rescue(from: setAside, owner: owner, policy: policy) }
                 ledger = try file.ledger()
                 written = ledger
                 self.setAside = setAside
                 store = file
+                if let owner { try take(over: file, as: owner) }
+                letters = try file.deadLetters()
             case .memory:
                 store = OutboxMemory()
             }
@@ -104,10 +113,47 @@ public actor Outbox {
         events.finish()
     }
 
+    private func take(over file: OutboxFile, as owner: String) throws(StorageError) {
+        let former = try file.owner()
+        guard former != owner else { return }
+        if former != nil { droppedAtOpening = try removeAll(from: file) }
+        try file.setOwner(owner)
+    }
+
+    /// Drops everything, for a board that gives up the identity that the messages are of; counted, and not left in the file.
+    ///
+    /// - Returns: how many messages and dead letters there were.
+    /// - Throws: ``MessagingError``: `outboxUnusable`, `outboxClosed`
+    @discardableResult
+    public func clear() throws(MessagingError) -> Int {
+        guard let store else { throw .outboxClosed(path: path) }
+        // Who has asked already is answered first.
+        write()
+        do {
+            return try removeAll(from: store)
+        } catch {
+            throw .outboxUnusable(error)
+        }
+    }
+
+    private func removeAll(from store: any OutboxStore) throws(StorageError) -> Int {
+        var count = 0
+        try change(store) {
+            count = ledger.depth + Int(ledger.dead)
+            try store.removeAll()
+            (ledger.removed, ledger.removedBytes, ledger.dead) = (ledger.accepted, ledger.acceptedBytes, 0)
+            ledger.count(count, droppedAs: .formerIdentity)
+        }
+        (weights, letters, shares) = ([:], [], nil)
+        // The log of the database still holds the rows.
+        try (store as? OutboxFile)?.shorten()
+        return count
+    }
+
     public func status() -> OutboxStatus {
         OutboxStatus(
             depth: ledger.depth, bytes: ledger.bytes, oldest: ledger.depth > 0 ? try? store?.oldest() : nil,
             accepted: Int(ledger.accepted), delivered: ledger.delivered, dropped: ledger.drops, setAside: setAside,
-            rescued: rescued)
+            rescued: rescued, deadLetters: letters.count)
     }
 }

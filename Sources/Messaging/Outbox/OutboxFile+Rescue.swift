@@ -7,14 +7,17 @@ extension OutboxFile {
     /// Takes over, in their order, the messages that can still be read in a damaged file. All at once: where that cannot be
     /// written, none, and the damaged file still has them.
     ///
+    /// - Parameter owner: the device identifier that this file is for; another one's messages are left where they are.
     /// - Returns: how many they are.
-    func rescue(from damaged: String, policy: OutboxPolicy) -> Int {
+    func rescue(from damaged: String, owner: String?, policy: OutboxPolicy) -> Int {
         var options = Self.options(policy)
         options.creates = false
         options.isDamaged = true
         guard let database = try? Database(path: damaged, migrations: Self.migrations, options: options) else { return 0 }
         let old = OutboxFile(database)
         defer { old.close() }
+        // Where the owner cannot be read any more, the messages are taken for this one's.
+        if let owner, let former = try? old.owner(), former != owner { return 0 }
         var ledger = OutboxLedger()
         do throws(StorageError) {
             try transaction {

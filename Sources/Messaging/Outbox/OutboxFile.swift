@@ -15,7 +15,7 @@ final class OutboxFile: OutboxStore {
                 total INTEGER NOT NULL,
                 -- Milliseconds since 1970.
                 accepted_at INTEGER NOT NULL,
-                -- QoS in bits 0 and 1, retain in bit 2, explicit in bit 3.
+                -- QoS in bits 0 and 1, retain in bit 2, explicit in bit 3; above it the publisher's user id plus 1, or 0.
                 flags INTEGER NOT NULL,
                 topic INTEGER NOT NULL,
                 payload BLOB NOT NULL
@@ -28,10 +28,23 @@ final class OutboxFile: OutboxStore {
                 dropped_unsendable INTEGER NOT NULL
             ) STRICT;
             INSERT INTO ledger VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0);
-            """)
+            """),
+        Migration(version: 2, sql: """
+            -- The device identifier that the messages were accepted for.
+            ALTER TABLE ledger ADD COLUMN owner TEXT;
+            ALTER TABLE ledger ADD COLUMN dropped_former INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE ledger ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE ledger ADD COLUMN retried INTEGER NOT NULL DEFAULT 0;
+            CREATE TABLE dead_letter (
+                id INTEGER PRIMARY KEY,
+                -- Milliseconds since 1970.
+                accepted_at INTEGER NOT NULL, died_at INTEGER NOT NULL,
+                flags INTEGER NOT NULL, topic TEXT NOT NULL, payload BLOB NOT NULL, reason TEXT NOT NULL
+            ) STRICT;
+            """),
     ]
 
-    private let database: Database
+    let database: Database
     private var topicIDs: [String: Int64] = [:]
     private var topics: [Int64: Topic] = [:]
     /// Topics known before unused ones are looked for.
@@ -65,12 +78,14 @@ final class OutboxFile: OutboxStore {
     func ledger() throws(StorageError) -> OutboxLedger {
         var ledger = try database.first("""
             SELECT accepted, accepted_bytes, removed, removed_bytes, refused, dropped_full, dropped_expired,
-                dropped_unsendable FROM ledger
+                dropped_unsendable, dropped_former, dead, retried FROM ledger
             """) { row in
             OutboxLedger(
                 accepted: row.int64(0), acceptedBytes: row.int64(1), removed: row.int64(2), removedBytes: row.int64(3),
-                drops: .init(full: Int(row.int64(5)), expired: Int(row.int64(6)), unsendable: Int(row.int64(7))),
-                refused: row.int64(4))
+                drops: .init(
+                    full: Int(row.int64(5)), expired: Int(row.int64(6)), unsendable: Int(row.int64(7)),
+                    formerIdentity: Int(row.int64(8))),
+                refused: row.int64(4), dead: row.int64(9), retried: row.int64(10))
         } ?? OutboxLedger()
         let newest = try database.first("SELECT id, total FROM message ORDER BY id DESC LIMIT 1") {
             ($0.int64(0), $0.int64(1))
@@ -82,11 +97,13 @@ final class OutboxFile: OutboxStore {
     func save(_ ledger: OutboxLedger) throws(StorageError) {
         try database.run("""
             UPDATE ledger SET accepted = ?1, accepted_bytes = ?2, removed = ?3, removed_bytes = ?4, refused = ?5,
-                dropped_full = ?6, dropped_expired = ?7, dropped_unsendable = ?8
+                dropped_full = ?6, dropped_expired = ?7, dropped_unsendable = ?8, dropped_former = ?9, dead = ?10,
+                retried = ?11
             """,
             .integer(ledger.accepted), .integer(ledger.acceptedBytes), .integer(ledger.removed),
             .integer(ledger.removedBytes), .integer(ledger.refused), .integer(Int64(ledger.drops.full)),
-            .integer(Int64(ledger.drops.expired)), .integer(Int64(ledger.drops.unsendable)))
+            .integer(Int64(ledger.drops.expired)), .integer(Int64(ledger.drops.unsendable)),
+            .integer(Int64(ledger.drops.formerIdentity)), .integer(ledger.dead), .integer(ledger.retried))
         if ledger.depth == 0 { try forgetTopics() }
     }
 
@@ -95,8 +112,7 @@ final class OutboxFile: OutboxStore {
             try database.transaction(body)
         } catch {
             // What was learned of topics in between may not be in the file.
-            topicIDs = [:]
-            topics = [:]
+            forgetKnownTopics()
             throw error as? StorageError ?? .refused(path: database.path, reason: "\(error)")
         }
     }
@@ -106,7 +122,7 @@ final class OutboxFile: OutboxStore {
     func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError) {
         try database.run("INSERT INTO message VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             .integer(message.id), .integer(acceptedBytes),
-            .integer(Int64((message.acceptedAt.timeIntervalSince1970 * 1000).rounded())),
+            .integer(message.acceptedAt.milliseconds),
             .integer(message.message.flags), .integer(try id(of: message.message.topic)),
             .blob(message.message.payload))
     }
@@ -124,7 +140,7 @@ final class OutboxFile: OutboxStore {
                 id: statement.int64(0),
                 message: OutgoingMessage(
                     topic: try topic(statement.int64(3)), payload: statement.blob(4), flags: statement.int64(2)),
-                acceptedAt: Date(timeIntervalSince1970: Double(statement.int64(1)) / 1000))
+                acceptedAt: Date(milliseconds: statement.int64(1)))
             messages.append(message)
             left -= message.size
         }
@@ -153,9 +169,15 @@ final class OutboxFile: OutboxStore {
     }
 
     func oldest() throws(StorageError) -> Date? {
-        try database.first("SELECT accepted_at FROM message ORDER BY id LIMIT 1") {
-            Date(timeIntervalSince1970: Double($0.int64(0)) / 1000)
-        }
+        try database.first("SELECT accepted_at FROM message ORDER BY id LIMIT 1") { Date(milliseconds: $0.int64(0)) }
+    }
+
+    func shares() throws(StorageError) -> OutboxShares {
+        let sums = try database.rows("""
+            SELECT flags >> 3, sum(length(payload) + length(CAST(name AS BLOB)) + ?1)
+                FROM message JOIN topic ON topic.id = message.topic GROUP BY flags >> 3
+            """, .integer(Int64(OutboxPolicy.rowOverhead))) { (OutboxShare(flags: $0.int64(0) << 3), Int($0.int64(1))) }
+        return OutboxShares(Dictionary(sums, uniquingKeysWith: +))
     }
 
     // MARK: Topics
@@ -177,7 +199,7 @@ final class OutboxFile: OutboxStore {
     }
 
     /// - Throws: ``StorageError/damaged(path:detail:)`` for a row whose topic is missing or none.
-    private func topic(_ id: Int64) throws(StorageError) -> Topic {
+    func topic(_ id: Int64) throws(StorageError) -> Topic {
         if let known = topics[id] { return known }
         let name = try database.first("SELECT name FROM topic WHERE id = ?1", .integer(id)) { $0.text(0) }
         guard let name, let topic = try? Topic(name) else {
@@ -194,21 +216,45 @@ final class OutboxFile: OutboxStore {
         try dropUnusedTopics()
     }
 
+    func forgetKnownTopics() {
+        topicIDs = [:]
+        topics = [:]
+    }
+
     private func dropUnusedTopics() throws(StorageError) {
         try database.run("DELETE FROM topic WHERE id NOT IN (SELECT topic FROM message)")
         let left = try database.first("SELECT count(*) FROM topic") { Int($0.int64(0)) } ?? 0
         topicLimit = max(Self.firstTopicLimit, 2 * left)
-        topicIDs = [:]
-        topics = [:]
+        forgetKnownTopics()
     }
 }
 
 extension OutgoingMessage {
-    /// QoS, retain and kind as they are stored.
-    fileprivate var flags: Int64 { Int64(qos.rawValue | (retain ? 4 : 0) | (kind == .explicit ? 8 : 0)) }
-
-    fileprivate init(topic: Topic, payload: [UInt8], flags: Int64) {
-        self.init(topic: topic, payload: payload, qos: QoS(rawValue: Int(flags & 3)) ?? .atLeastOnce,
-            retain: flags & 4 != 0, kind: flags & 8 != 0 ? .explicit : .telemetry)
+    /// QoS, retain, kind and publisher as they are stored.
+    var flags: Int64 {
+        Int64(qos.rawValue | (retain ? 4 : 0) | (kind == .explicit ? 8 : 0)) | (publisher.map { (Int64($0) + 1) << 4 } ?? 0)
     }
+
+    /// - Parameter flags: QoS 2 is there from versions that sent it as such.
+    init(topic: Topic, payload: [UInt8], flags: Int64) {
+        self.init(
+            topic: topic, payload: payload, qos: QoS(requested: Int(flags & 3)) ?? .atLeastOnce, retain: flags & 4 != 0,
+            kind: flags & 8 != 0 ? .explicit : .telemetry, publisher: flags >> 4 > 0 ? UInt32(truncatingIfNeeded: (flags >> 4) - 1) : nil)
+    }
+}
+
+extension OutboxShare {
+    fileprivate init(flags: Int64) {
+        self = switch (flags & 8 != 0, flags >> 4) {
+        case (false, _): .telemetry
+        case (true, 0): .unbounded
+        case (true, let user): .user(UInt32(truncatingIfNeeded: user - 1))
+        }
+    }
+}
+
+extension Date {
+    /// As it is stored.
+    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 }

@@ -14,7 +14,15 @@ struct OutboxLedger: Equatable {
     var bytes: Int { Int(acceptedBytes - removedBytes) }
     /// Telemetry that was refused for lack of room counts as dropped, but was never a row.
     var refused: Int64 = 0
-    var delivered: Int { Int(removed + refused) - drops.total }
+    /// Dead letters there are now, and those that were accepted once more: both left the rows without being delivered.
+    var dead: Int64 = 0
+    var retried: Int64 = 0
+    var delivered: Int { Int(removed + refused - dead - retried) - drops.total }
+
+    /// Whether more has changed than what the newest row tells.
+    func mustBeSaved(after written: OutboxLedger) -> Bool {
+        removed != written.removed || drops != written.drops || dead != written.dead || retried != written.retried
+    }
 
     /// Counts a new message and gives it its number.
     mutating func accept(size: Int) -> Int64 {
@@ -29,10 +37,6 @@ struct OutboxLedger: Equatable {
     }
 
     mutating func count(_ count: Int, droppedAs reason: OutboxEvent.DropReason) {
-        switch reason {
-        case .full: drops.full += count
-        case .expired: drops.expired += count
-        case .unsendable: drops.unsendable += count
-        }
+        drops[keyPath: OutboxStatus.Drops.sum(of: reason)] += count
     }
 }

@@ -7,6 +7,8 @@ final class OutboxMemory: OutboxStore {
     private var rows: [QueuedMessage] = []
     private var start = 0
 
+    private var dead: [(letter: DeadLetter, message: OutgoingMessage)] = []
+
     func ledger() -> OutboxLedger { OutboxLedger() }
     func save(_ ledger: OutboxLedger) {}
     func close() {}
@@ -53,6 +55,34 @@ final class OutboxMemory: OutboxStore {
         rows.removeFirst(start)
         start = 0
     }
+
+    func removeAll() {
+        rows = []
+        start = 0
+        dead = []
+    }
+
+    func shares() -> OutboxShares {
+        var shares = OutboxShares([:])
+        for row in rows[start...] { shares.add(row.weight) }
+        return shares
+    }
+
+    func bury(_ id: Int64, at time: Date, because reason: String) -> DeadLetter? {
+        let index = firstIndex(after: id - 1)
+        guard index < rows.count, rows[index].id == id else { return nil }
+        let row = rows[index]
+        remove(id...id)
+        let letter = DeadLetter(
+            id: id, topic: row.message.topic, bytes: row.message.payload.count, acceptedAt: row.acceptedAt, diedAt: time,
+            reason: reason)
+        dead.append((letter, row.message))
+        return letter
+    }
+
+    func deadLetters() -> [DeadLetter] { dead.map(\.letter) }
+    func deadLetterMessage(_ id: Int64) -> OutgoingMessage? { dead.first { $0.letter.id == id }?.message }
+    func removeDeadLetter(_ id: Int64) { dead.removeAll { $0.letter.id == id } }
 
     func oldest() -> Date? { start < rows.count ? rows[start].acceptedAt : nil }
 

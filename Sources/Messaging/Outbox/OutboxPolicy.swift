@@ -10,6 +10,8 @@ public struct OutboxPolicy: Sendable, Equatable {
     public var maxAge: Duration
     /// The largest payload, in bytes.
     public var payloadLimit: Int
+    /// What explicit messages leave free for telemetry, in bytes.
+    public var telemetryReserve: Int
 
     /// What a message counts beside payload and topic, in bytes.
     public static let rowOverhead = 32
@@ -18,13 +20,23 @@ public struct OutboxPolicy: Sendable, Equatable {
     /// 2025-01-01: a clock that shows an earlier time has not been set since a board without a battery was switched on.
     public static let plausibleSince = Date(timeIntervalSince1970: 1_735_689_600)
 
+    /// - Parameter telemetryReserve: an eighth of the limit unless given.
     public init(
-        limitBytes: Int = 64 << 20, maxAge: Duration = .seconds(30 * 86_400), payloadLimit: Int = 256 << 10
+        limitBytes: Int = 64 << 20, maxAge: Duration = .seconds(30 * 86_400), payloadLimit: Int = 256 << 10,
+        telemetryReserve: Int? = nil
     ) {
         self.limitBytes = limitBytes
         self.maxAge = maxAge
         self.payloadLimit = min(payloadLimit, Self.greatestPayload)
+        self.telemetryReserve = telemetryReserve ?? limitBytes / 8
     }
+
+    /// The most that one user's messages may take, in bytes.
+    var publisherLimit: Int { limitBytes / 2 }
+    /// The most that dead letters may take, in bytes, beside ``limitBytes``.
+    var deadLetterBytes: Int { limitBytes / 8 }
+    /// The most dead letters.
+    static let deadLetterLimit = 1000
 
     /// Whether a message accepted then is too old now.
     func hasExpired(_ acceptedAt: Date, now: Date) -> Bool {
@@ -60,6 +72,8 @@ public struct OutboxStatus: Sendable, Equatable {
     public var setAside: String?
     /// Messages that could still be read in it, and wait in this one.
     public var rescued = 0
+    /// Messages that are kept aside, as the broker ended the connection on each of them.
+    public var deadLetters = 0
 
     /// Messages that were accepted, or telemetry that was offered, and never sent.
     public struct Drops: Sendable, Equatable {
@@ -67,10 +81,28 @@ public struct OutboxStatus: Sendable, Equatable {
         public var full = 0
         /// For their age.
         public var expired = 0
-        /// Those that can never be sent, such as rows somebody has tampered with.
+        /// Those that can never be sent, such as rows somebody has tampered with, and dead letters that were removed.
         public var unsendable = 0
+        /// Those that were accepted for a device identifier that this board no longer has.
+        public var formerIdentity = 0
 
-        public var total: Int { full + expired + unsendable }
+        public var total: Int { full + expired + unsendable + formerIdentity }
+
+        public init(full: Int = 0, expired: Int = 0, unsendable: Int = 0, formerIdentity: Int = 0) {
+            self.full = full
+            self.expired = expired
+            self.unsendable = unsendable
+            self.formerIdentity = formerIdentity
+        }
+
+        static func sum(of reason: OutboxEvent.DropReason) -> WritableKeyPath<Drops, Int> {
+            switch reason {
+            case .full: \.full
+            case .expired: \.expired
+            case .unsendable: \.unsendable
+            case .formerIdentity: \.formerIdentity
+            }
+        }
     }
 }
 
@@ -78,10 +110,13 @@ public struct OutboxStatus: Sendable, Equatable {
 public enum OutboxEvent: Sendable, Equatable {
     /// Messages were given up; `total` counts all since the outbox was made.
     case dropped(count: Int, DropReason, total: Int)
+    /// A message is kept aside and no longer sent; see ``Outbox/deadLetters()``.
+    case deadLetter(DeadLetter)
 
-    public enum DropReason: String, Sendable {
+    public enum DropReason: String, Sendable, CaseIterable {
         case full
         case expired
         case unsendable
+        case formerIdentity
     }
 }

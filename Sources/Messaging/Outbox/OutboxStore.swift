@@ -29,6 +29,15 @@ protocol OutboxStore: AnyObject {
     /// The oldest telemetry after `id` that together has `bytes`; all there is when it has less.
     func telemetry(after id: Int64, bytes: Int) throws(StorageError) -> [(id: Int64, size: Int)]
     func remove(_ ids: ClosedRange<Int64>) throws(StorageError)
+    /// Removes all messages and dead letters, so that what they said cannot be read from the file.
+    func removeAll() throws(StorageError)
+    /// The bytes that wait, by whose they are.
+    func shares() throws(StorageError) -> OutboxShares
+    /// Makes a message a dead letter; `nil` where there is no such message.
+    func bury(_ id: Int64, at time: Date, because reason: String) throws(StorageError) -> DeadLetter?
+    func deadLetters() throws(StorageError) -> [DeadLetter]
+    func deadLetterMessage(_ id: Int64) throws(StorageError) -> OutgoingMessage?
+    func removeDeadLetter(_ id: Int64) throws(StorageError)
     func save(_ ledger: OutboxLedger) throws(StorageError)
     func oldest() throws(StorageError) -> Date?
     func close()

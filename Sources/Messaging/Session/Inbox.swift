@@ -31,8 +31,8 @@ final class Inbox: Sendable {
     var filters: [TopicFilter: QoS] {
         state.withLock { state in
             state.entries.values.reduce(into: [:]) { filters, entry in
-                let known = filters[entry.filter]?.rawValue ?? 0
-                filters[entry.filter] = entry.qos.rawValue > known ? entry.qos : QoS(rawValue: known)
+                let known = filters[entry.filter] ?? .atMostOnce
+                filters[entry.filter] = known == .atMostOnce ? entry.qos : known
             }
         }
     }

@@ -12,6 +12,8 @@ final class Mailbox: Sendable {
         var unsendable: [Int64] = []
         /// Answers to subscriptions; `false` where they were refused.
         var answers: [(filter: TopicFilter, granted: Bool)] = []
+        /// The broker has acknowledged something on this connection: it takes messages, and its answers pass.
+        var isProven = false
         /// There are new messages to send.
         var hasArrivals = false
         var ending: Ending?
@@ -20,7 +22,24 @@ final class Mailbox: Sendable {
     enum Ending: Sendable, Equatable {
         /// As it was told to.
         case closed
-        case failed(MessagingError)
+        /// - Parameter loss: how a connection ended that the broker had accepted.
+        case failed(MessagingError, loss: Loss?)
+    }
+
+    /// What an ending says of the messages that it ended on.
+    struct Loss: Sendable, Equatable {
+        enum Cause: Sendable, Equatable {
+            /// The broker ended it, or whatever looks like the broker from here.
+            case hangUp
+            /// The other side had gone without a word.
+            case silence
+        }
+
+        var cause: Cause
+        /// The messages that were sent and not acknowledged, in the order they were sent.
+        var underWay: [Int64]
+        /// Whether the broker had acknowledged something else on the connection.
+        var isProven = true
     }
 
     private struct State {

@@ -11,7 +11,7 @@ extension Messenger {
     ///   - bound: the most messages that wait for this subscriber.
     /// - Throws: ``MessagingError/subscriptionRefused(_:)``
     public func subscribe(
-        _ filter: TopicFilter, qos: QoS = .exactlyOnce, bound: Int = 1000
+        _ filter: TopicFilter, qos: QoS = .atLeastOnce, bound: Int = 1000
     ) async throws(MessagingError) -> Subscription {
         let subscription = inbox.subscribe(filter, qos: qos, bound: bound) { [weak self] in
             Task { await self?.release(filter) }
@@ -25,7 +25,7 @@ extension Messenger {
 
     /// - Throws: ``MessagingError/invalidFilter(_:_:)``, ``MessagingError/subscriptionRefused(_:)``
     public func subscribe(
-        _ filter: String, qos: QoS = .exactlyOnce, bound: Int = 1000
+        _ filter: String, qos: QoS = .atLeastOnce, bound: Int = 1000
     ) async throws(MessagingError) -> Subscription {
         try await subscribe(try TopicFilter(filter), qos: qos, bound: bound)
     }

@@ -11,8 +11,8 @@ import Storage
 ///     for await delivery in mine { … }
 ///
 /// MQTT 3.1.1. Every connection is a new one with new credentials; what was under way when one ended is sent again on the
-/// next by the outbox, so every message arrives at least once, also with ``QoS/exactlyOnce``, whose promise holds within one
-/// connection.
+/// next by the outbox, so every message of ``QoS/atLeastOnce`` arrives. One that the broker answers by hanging up becomes a
+/// dead letter of the outbox (``SendPace``), and the others go on.
 ///
 /// Runs on the outbox's thread, which has its part in all that is sent: one message wakes no thread twice for the two.
 public actor Messenger {
@@ -50,6 +50,7 @@ public actor Messenger {
     /// What the broker's session holds, as far as it was told by this messenger.
     var established: Set<TopicFilter> = []
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
+    private var pace: SendPace
 
     /// - Parameter credentials: asked before each attempt to connect; what it throws counts as a failed attempt.
     public init(
@@ -61,6 +62,7 @@ public actor Messenger {
         self.settings = settings
         self.credentials = credentials
         inbox = Inbox(payloadLimit: settings.payloadLimit)
+        pace = SendPace(limit: min(max(settings.window, 1), 1000))
     }
 
     public func status() async -> MessengerStatus {
@@ -90,13 +92,16 @@ public actor Messenger {
             attempts += 1
             become(.connecting)
             events.send(.connecting(address, attempt: attempts))
+            let acknowledgedBefore = acknowledged
             let opened = await connect()
-            if case .failed(.outboxUnusable(let fault)) = opened.ending, fault.isDamage {
+            if case .failed(.outboxUnusable(let fault), _) = opened.ending, fault.isDamage {
                 // Only another outbox helps, which is for the owner to open.
                 become(.stopped)
                 throw .outboxUnusable(fault)
             }
-            if case .failed(let error) = opened.ending {
+            if case .failed(let error, _) = opened.ending {
+                // What moves on is not held up for long, however often it breaks.
+                if acknowledged > acknowledgedBefore { backoff.reset() }
                 if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
                 await rest(after: error, for: backoff.next())
             } else {
@@ -114,9 +119,9 @@ public actor Messenger {
             order = ConnectionOrder(
                 address: address, credentials: try await credentials(), keepAlive: settings.keepAlive,
                 timeout: settings.connectTimeout, cleanSession: settings.cleanSession,
-                presenceTopic: settings.presenceTopic, window: windowLimit)
+                presenceTopic: settings.presenceTopic, window: pace.limit)
         } catch {
-            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(reason: "\(error)")), nil)
+            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(reason: "\(error)"), loss: nil), nil)
         }
         guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil) }
         let mailbox = Mailbox()
@@ -130,16 +135,22 @@ public actor Messenger {
         self.connection = nil
         isOpen = false
         answerAll()
+        if case .failed(let error, let loss?) = ending { await learn(from: loss, error) }
         // What was under way waits again; where this fails, so does the next connection's beginning.
         try? await outbox.rewind(arrival: nil)
         return (ending, openedAt)
     }
 
-    private nonisolated var windowLimit: Int { min(max(settings.window, 1), 1000) }
+    private func learn(from loss: Mailbox.Loss, _ error: MessagingError) async {
+        guard let id = pace.connectionEnded(with: loss) else { return }
+        // Where it cannot be written, the message is sent, and found, again.
+        try? await outbox.bury(id, because: "each time it was sent alone, \(error.message)")
+    }
 
     private func serve(_ connection: Connection, _ mailbox: Mailbox, opened: () -> Void) async -> Mailbox.Ending {
-        var window = SendWindow(limit: windowLimit)
+        var window = SendWindow(limit: pace.window)
         var done: [Int64] = []
+        var isProven = false
         while let news = await mailbox.next() {
             do throws(MessagingError) {
                 if let sessionPresent = news.opened {
@@ -151,15 +162,23 @@ public actor Messenger {
                 for id in news.acknowledged { window.complete(id) }
                 done += news.acknowledged
                 acknowledged += news.acknowledged.count
+                pace.acknowledge(news.acknowledged)
+                window.limit = pace.window
                 for id in news.unsendable {
                     window.complete(id)
                     try await outbox.discard(id)
                 }
-                if isOpen { try await send(over: connection, &window, &done) }
+                isProven = isProven || news.isProven
+                if isOpen, news.ending == nil, isProven || !pace.isCautious {
+                    try await send(over: connection, &window, &done)
+                } else if !done.isEmpty {
+                    _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: done)
+                    done = []
+                }
             } catch {
                 connection.tell(.close(announcing: false))
                 _ = await mailbox.last()
-                return .failed(error)
+                return .failed(error, loss: nil)
             }
             if let ending = news.ending { return ending }
         }

@@ -12,8 +12,9 @@ public struct MessengerSettings: Sendable {
     public var presenceTopic: Topic?
     /// The most messages that wait for the broker's acknowledgement at once, 1 to 1000.
     public var window = 100
-    /// The delays between attempts to connect. Begins anew after a connection that lasted ``steadyAfter``.
-    public var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
+    /// The delays between attempts to connect. Begins anew after a connection on which a message was acknowledged, or which
+    /// lasted ``steadyAfter``.
+    public var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
     public var steadyAfter = Duration.seconds(10)
     /// The largest payload that is handed to subscribers, in bytes; larger ones are counted and left out.
     public var payloadLimit = 1 << 20

@@ -3,8 +3,9 @@
 /// A broker keeps the order of a topic within one quality of service only (MQTT 3.1.1 section 4.6): a message waits while
 /// others of its topic are under way with another one, and everything behind it waits too.
 struct SendWindow {
-    /// The most messages, and the most bytes beside the first message, that are under way.
-    let limit: Int
+    /// The most messages, and the most bytes beside the first message, that are under way. A lower limit holds for what is
+    /// sent from then on.
+    var limit: Int
     static let byteLimit = 1 << 20
 
     /// The messages of one topic that are under way.

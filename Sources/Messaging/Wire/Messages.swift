@@ -16,13 +16,20 @@ public struct OutgoingMessage: Sendable, Equatable {
     /// Whether the broker keeps it for later subscribers.
     public var retain: Bool
     public var kind: Kind
+    /// The user whose program published it, for that user's share of the outbox; `nil` for the agent itself and for users
+    /// who have no bound.
+    public var publisher: UInt32?
 
-    public init(topic: Topic, payload: [UInt8], qos: QoS = .atLeastOnce, retain: Bool = false, kind: Kind = .explicit) {
+    public init(
+        topic: Topic, payload: [UInt8], qos: QoS = .atLeastOnce, retain: Bool = false, kind: Kind = .explicit,
+        publisher: UInt32? = nil
+    ) {
         self.topic = topic
         self.payload = payload
         self.qos = qos
         self.retain = retain
         self.kind = kind
+        self.publisher = publisher
     }
 }
 

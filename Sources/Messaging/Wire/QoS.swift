@@ -1,11 +1,20 @@
-/// How often a message may arrive (MQTT 3.1.1 section 4.3).
+/// How a message travels between this client and the broker (MQTT 3.1.1 section 4.3).
 ///
-/// Between this client and the broker every message of the outbox is sent at least once: one whose acknowledgement was
-/// lost with its connection is sent again on the next, as a message of its own, also at ``exactlyOnce``. Packet identifiers
-/// begin anew with each connection: a broker that keeps half-finished exchanges of ``exactlyOnce`` in the session has to
-/// tell a new message under an old identifier by its content, as Mosquitto does. ``atLeastOnce`` needs nothing of the kind.
+/// There is no third case. What MQTT calls "exactly once" holds only while both sides keep the state of every exchange, and
+/// brokers do not: Mosquitto, as shipped, acknowledges and forgets what goes beyond 20 exchanges at a time, RabbitMQ treats
+/// QoS 2 as QoS 1, and a broker that keeps an unfinished exchange of a lost connection takes the next message under its
+/// packet identifier for a repetition. Each of these loses messages. QoS 1 loses none: what was not acknowledged is sent
+/// again, so a message can arrive more than once.
 public enum QoS: Int, Sendable, Hashable, CaseIterable {
     case atMostOnce = 0
     case atLeastOnce = 1
-    case exactlyOnce = 2
+
+    /// The quality for what a program asks for, 0 to 2: 2 is sent and subscribed to as 1.
+    public init?(requested: Int) {
+        switch requested {
+        case 0: self = .atMostOnce
+        case 1, 2: self = .atLeastOnce
+        default: return nil
+        }
+    }
 }

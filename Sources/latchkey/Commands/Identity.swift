@@ -20,7 +20,7 @@ struct Deregister: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await options.client.post("/v1/deregister", [:], timeout: .seconds(180))
-        options.show(answer) { _ in "this board is no longer registered" }
+        options.show(answer) { "this board is no longer registered" + Waiting.discarded($0) }
     }
 }
 
@@ -38,19 +38,39 @@ struct Reset: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        guard yes || confirmed() else { throw ExitCode(ExitStatus.usage.rawValue) }
+        if !yes {
+            let warning = try await Waiting.warning(by: options.client)
+            guard confirmed(warning) else { throw ExitCode(ExitStatus.usage.rawValue) }
+        }
         let answer = try await options.client.post("/v1/reset", [:])
-        options.show(answer) { _ in "the local identity is gone" }
+        options.show(answer) { "the local identity is gone" + Waiting.discarded($0) }
     }
 
-    private func confirmed() -> Bool {
+    private func confirmed(_ warning: String) -> Bool {
         guard Terminal.standardOutput.isTerminal else {
             Terminal.error("latchkey: reset forgets this board's identity; add --yes to do it without a terminal")
             return false
         }
-        Terminal.line("This forgets the board's key, certificate and tokens. Continue? [y/N]")
+        Terminal.line("This forgets the board's key, certificate and tokens\(warning). Continue? [y/N]")
         return readLine().map { $0.lowercased() == "y" || $0.lowercased() == "yes" } ?? false
     }
+}
+
+/// The messages that are lost with an identity.
+enum Waiting {
+    /// What a question says of them; empty where there are none.
+    static func warning(by client: LocalClient) async throws -> String {
+        let outbox = try await client.get("/v1/status")["outbox"]
+        let count = (outbox?["depth"]?.integer ?? 0) + (outbox?["deadLetters"]?.integer ?? 0)
+        return count == 0 ? "" : ", and deletes \(messages(count)) that the broker does not have yet"
+    }
+
+    static func discarded(_ answer: JSON) -> String {
+        let count = answer["discarded"]?.integer ?? 0
+        return count == 0 ? "" : "; \(messages(count)) that the broker did not have \(count == 1 ? "was" : "were") deleted"
+    }
+
+    private static func messages(_ count: Int64) -> String { count == 1 ? "1 message" : "\(count) messages" }
 }
 
 struct Token: AsyncParsableCommand {

@@ -55,6 +55,9 @@ struct Status: AsyncParsableCommand {
         } else if let outbox = status["outbox"] {
             fields.add("outbox", "\(outbox["depth"]?.integer ?? 0) messages, \(outbox["bytes"]?.integer ?? 0) bytes, "
                 + "\(outbox["dropped"]?.integer ?? 0) dropped")
+            if let dead = outbox["deadLetters"]?.integer, dead > 0 {
+                fields.add("dead letters", out.yellow("\(dead), no longer sent; see: latchkey dead-letters"))
+            }
         }
         if let failing = status["sensors"]?["failing"]?.array {
             let count = status["sensors"]?["count"]?.integer ?? 0

@@ -1,0 +1,108 @@
+import FoundationEssentials
+import Groundwork
+import Storage
+
+/// Messages that the broker answers by ending the connection.
+extension Outbox {
+    /// The dead letters, the oldest first.
+    public func deadLetters() -> [DeadLetter] { letters }
+
+    /// A dead letter's payload.
+    ///
+    /// - Throws: ``MessagingError``: `noSuchDeadLetter`, `outboxUnusable`, `outboxClosed`
+    public func payload(ofDeadLetter id: Int64) throws(MessagingError) -> [UInt8] { try message(ofDeadLetter: id).payload }
+
+    /// Moves a message that is being sent to the dead letters, in one transaction. The oldest of those give way where they
+    /// have become too many.
+    func bury(_ id: Int64, because reason: String) throws(MessagingError) {
+        guard let store, let weight = weights[id] else { return }
+        var letter: DeadLetter?
+        do throws(StorageError) {
+            try change(store) {
+                letter = try store.bury(id, at: clock(), because: reason)
+                ledger.remove(size: weight.size)
+                ledger.dead += 1
+                shares?.remove(weight)
+                guard let letter else { return }
+                letters.append(letter)
+                while let oldest = letters.first, letters.count > 1, isTooMuch(letters) {
+                    try drop(oldest, as: .unsendable, from: store)
+                }
+            }
+        } catch {
+            throw .outboxUnusable(error)
+        }
+        weights[id] = nil
+        if let letter { events.send(.deadLetter(letter)) }
+    }
+
+    /// Accepts a dead letter as a new message, behind all that wait.
+    ///
+    /// - Returns: its new number.
+    /// - Throws: ``MessagingError``: `noSuchDeadLetter`, `outboxFull`, `outboxUnusable`, `outboxClosed`
+    @discardableResult
+    public func retryDeadLetter(_ id: Int64) throws(MessagingError) -> Int64 {
+        let message = try message(ofDeadLetter: id)
+        guard let store else { throw .outboxClosed(path: path) }
+        var answer: Result<[Int64], MessagingError> = .failure(.noSuchDeadLetter(id))
+        do throws(StorageError) {
+            try change(store) {
+                answer = try insert([message], into: store)
+                guard case .success = answer else { return }
+                try store.removeDeadLetter(id)
+                ledger.dead -= 1
+                // Its former number left the outbox with it, and it has a new one now.
+                ledger.retried += 1
+                letters.removeAll { $0.id == id }
+            }
+        } catch {
+            throw .outboxUnusable(error)
+        }
+        callSender()
+        return try answer.get()[0]
+    }
+
+    /// Gives a dead letter up; it counts as dropped.
+    ///
+    /// - Throws: ``MessagingError``: `noSuchDeadLetter`, `outboxUnusable`, `outboxClosed`
+    public func removeDeadLetter(_ id: Int64) throws(MessagingError) {
+        guard let store else { throw .outboxClosed(path: path) }
+        guard let letter = letters.first(where: { $0.id == id }) else { throw .noSuchDeadLetter(id) }
+        do throws(StorageError) {
+            try change(store) { try drop(letter, as: .unsendable, from: store) }
+        } catch {
+            throw .outboxUnusable(error)
+        }
+    }
+
+    /// Drops those that have become too old. Part of a change.
+    func expireDeadLetters(in store: any OutboxStore) throws(StorageError) {
+        let now = clock()
+        for letter in letters where policy.hasExpired(letter.acceptedAt, now: now) {
+            try drop(letter, as: .expired, from: store)
+        }
+    }
+
+    private func drop(
+        _ letter: DeadLetter, as reason: OutboxEvent.DropReason, from store: any OutboxStore
+    ) throws(StorageError) {
+        try store.removeDeadLetter(letter.id)
+        letters.removeAll { $0.id == letter.id }
+        ledger.dead -= 1
+        ledger.count(1, droppedAs: reason)
+    }
+
+    private func isTooMuch(_ letters: [DeadLetter]) -> Bool {
+        letters.count > OutboxPolicy.deadLetterLimit || letters.reduce(0) { $0 + $1.bytes } > policy.deadLetterBytes
+    }
+
+    private func message(ofDeadLetter id: Int64) throws(MessagingError) -> OutgoingMessage {
+        guard let store else { throw .outboxClosed(path: path) }
+        do {
+            guard let message = try store.deadLetterMessage(id) else { throw MessagingError.noSuchDeadLetter(id) }
+            return message
+        } catch {
+            throw (error as? MessagingError) ?? .outboxUnusable(error as? StorageError ?? .refused(path: path, reason: "\(error)"))
+        }
+    }
+}

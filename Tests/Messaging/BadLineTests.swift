@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+@testable import Messaging
+
+@Suite("A line that breaks", .timeLimit(.minutes(2)))
+struct BadLineTests {
+    /// Answers are held back first, so that the broker has taken messages that this side does not know it has.
+    @Test("loses nothing, be the messages numbered or all the same, whatever quality was asked for",
+        arguments: [1, 2], [true, false])
+    func cuts(requested: Int, isNumbered: Bool) async throws {
+        let broker = try await TestBroker()
+        let observer = try await broker.observe("t")
+        let relay = try CuttingRelay(to: broker.address)
+        defer { relay.stop() }
+        let station = try await Station(at: relay.address) { $0.presenceTopic = try Topic("presence") }
+        try await station.waitUntilConnected()
+        let qos = try #require(QoS(requested: requested))
+        let count = 600
+        for round in 0..<4 {
+            let before = await station.messenger.status().acknowledged
+            for number in 0..<150 { try await station.publish(isNumbered ? "\(round * 150 + number)" : "same", to: "t", qos: qos) }
+            try await until { await station.messenger.status().acknowledged > before }
+            relay.holdAnswers()
+            for number in 0..<10 where round == 3 { try await station.publish("last \(number)", to: "t", qos: qos) }
+            relay.cut()
+        }
+        try await station.publish("end", to: "t", qos: qos)
+        var arrived: [String] = []
+        for await message in observer.messages {
+            arrived.append(message.payload)
+            if message.payload == "end" { break }
+        }
+        let texts = arrived.filter { $0 != "end" && !$0.hasPrefix("last") }
+        if isNumbered {
+            #expect(Set(texts) == Set((0..<count).map(String.init)))
+        } else {
+            #expect(texts.count >= count)
+        }
+        #expect(Set(arrived.filter { $0.hasPrefix("last") }).count == 10)
+        let status = await station.outbox.status()
+        #expect((status.dropped.total, status.deadLetters) == (0, 0))
+    }
+
+    @Test("repeats little when it breaks again and again after some kilobytes")
+    func repetitions() async throws {
+        let broker = try await TestBroker()
+        let observer = try await broker.observe("t")
+        let relay = try CuttingRelay(to: broker.address, bytesUntilCut: 3000)
+        defer { relay.stop() }
+        let station = try await Station(at: relay.address, running: false) { $0.presenceTopic = try Topic("presence") }
+        let count = 200
+        try await station.outbox.accept((0..<count).map { number in
+            OutgoingMessage(topic: try Topic("t"), payload: Array("\(number) \(String(repeating: "x", count: 80))".utf8))
+        })
+        station.run()
+        var arrived: [String] = []
+        for await message in observer.messages {
+            arrived.append(message.payload)
+            if Set(arrived).count == count { break }
+        }
+        try await station.waitUntilSent()
+        // The first connection has a whole window under way; the others no more than was acknowledged on them before.
+        #expect(arrived.count < 2 * count, "\(arrived.count) arrived")
+        #expect(relay.accepted > 6)
+        #expect(await station.outbox.status().deadLetters == 0)
+    }
+
+    @Test("is tried again soon once messages pass again")
+    func soonAgain() async throws {
+        var pace = SendPace(limit: 100)
+        #expect(pace.connectionEnded(with: .init(cause: .hangUp, underWay: Array(1...50))) == nil)
+        #expect(pace.window == 1)
+        pace.acknowledge([1])
+        #expect(pace.window == 2)
+        pace.acknowledge(Array(2...3))
+        #expect(pace.window == 4)
+        pace.acknowledge(Array(4...200))
+        #expect(pace.window == 100)
+    }
+}
