@@ -115,7 +115,7 @@ struct LifeTests {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await connected(board)
-            _ = try await board.ask("deregister")
+            _ = try await board.ask("deregister", "--yes")
             #expect(await lab.devices().filter { $0.status == .active }.isEmpty)
             let status = try await board.status { value($0, "broker") == nil }
             #expect(value(status, "registration", "state") as? String == "unregistered")
@@ -137,7 +137,7 @@ struct LifeTests {
             _ = try await board.enroll(at: lab)
             let before = try await connected(board)
             lab.inject(Fault(.status(500), at: .removal, times: 1))
-            let refused = try await board.latchkey("deregister", "--json")
+            let refused = try await board.latchkey("deregister", "--json", "--yes")
             #expect(refused.status != 0)
             let after = try await connected(board)
             #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)

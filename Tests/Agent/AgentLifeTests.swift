@@ -94,7 +94,9 @@ struct AgentLifeTests {
                 "broker.disconnected", "gateway.device-did-register", "gateway.token-did-fail",
             ])
             #expect(told.map(\.severity) == [.routine, .routine, .trouble, .notable, .trouble, .notable, .notable, .trouble])
-            #expect(told[0].details == ["broker": "b.example:8883", "attempt": 3])
+            #expect(told[0].details == [
+                "broker": "b.example:8883", "attempt": 3, "message": "connecting to broker b.example:8883, attempt 3",
+            ])
             #expect(told[2].details["retrySeconds"] == 4)
             #expect(told[2].details["code"] == "messaging.refused")
             #expect(told[3].details["sessionPresent"] == true)
@@ -173,7 +175,7 @@ struct AgentLifeTests {
 struct DeliveriesTests {
     private func subscription(_ folder: String) async throws -> (Messenger, Subscription) {
         let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)
-        let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) { throw AgentError.notRegistered }
+        let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) { throw GatewayError.notRegistered }
         return (messenger, try await messenger.subscribe("a/#"))
     }
 

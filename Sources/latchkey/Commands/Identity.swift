@@ -15,10 +15,12 @@ struct Renew: AsyncParsableCommand {
 struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove this board at the gateway, and its identity here.",
-        discussion: "When the gateway refuses or does not answer, everything stays as it is.")
+        discussion: "Asks first. When the gateway refuses or does not answer, everything stays as it is.")
+    @Flag(help: "Do it without asking.") var yes = false
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try Confirmation.ask("this removes the board's registration at the gateway, and its identity here", isGiven: yes)
         let answer = try await options.client.post("/v1/deregister", [:], timeout: .seconds(180))
         options.show(answer) { _ in "this board is no longer registered" }
     }
@@ -27,10 +29,8 @@ struct Deregister: AsyncParsableCommand {
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget the identity at the active gateway, here only.",
-        discussion: """
-            The gateway is not told and keeps the old registration; 'latchkey deregister' removes both. Enrolled again, the
-            board is another device.
-            """)
+        discussion: "Asks first. The gateway is not notified and keeps the old registration; 'latchkey deregister' removes both. "
+            + "Enrolled again, the board is another device.")
 
     @Flag(help: "Do it without asking.")
     var yes = false
@@ -38,18 +38,9 @@ struct Reset: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        guard yes || confirmed() else { throw ExitCode(ExitStatus.usage.rawValue) }
+        try Confirmation.ask("this forgets the board's key, certificate and tokens", isGiven: yes)
         let answer = try await options.client.post("/v1/reset", [:])
-        options.show(answer) { _ in "the local identity is gone" }
-    }
-
-    private func confirmed() -> Bool {
-        guard Terminal.standardOutput.isTerminal else {
-            Terminal.error("latchkey: reset forgets this board's identity; add --yes to do it without a terminal")
-            return false
-        }
-        Terminal.line("This forgets the board's key, certificate and tokens. Continue? [y/N]")
-        return readLine().map { $0.lowercased() == "y" || $0.lowercased() == "yes" } ?? false
+        options.show(answer) { _ in "local identity removed" }
     }
 }
 
