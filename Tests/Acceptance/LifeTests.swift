@@ -82,7 +82,12 @@ struct LifeTests {
             _ = try await events.output.line(containing: "version")
             let original = try await board.enroll(at: first)
             _ = try await connected(board)
-            let other = try await board.enroll(at: second)
+            let switched = try await board.latchkey("enroll", try await second.mintEnrollmentURL())
+            let status = try await board.ask("status")
+            let firstURL = try #require(value(original, "gateway", "url") as? String)
+            #expect(switched.output.contains("switched from   \(firstURL); the registration there is kept"), "\(switched.output)")
+            #expect((status["otherGateways"] as? [[String: Any]])?.map { $0["url"] as? String } == [firstURL])
+            let other = try await connected(board)
             #expect(value(other, "registration", "magIdentifier") as? String != value(original, "registration", "magIdentifier") as? String)
             _ = try await events.output.line(containing: "gateway.did-switch")
             let back = try await board.enroll(at: first)
@@ -91,6 +96,9 @@ struct LifeTests {
             _ = try await connected(board)
             try await events.stop()
             #expect(events.output.lines.filter { $0.contains("gateway.did-switch") }.count >= 2)
+            // A token that was valid is neither sent in vain nor told of as trouble.
+            #expect(!events.output.text.contains("broker.refused"))
+            #expect(try await board.ask("status")["lastError"] == nil)
         }
         await second.stop()
     }

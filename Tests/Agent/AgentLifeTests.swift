@@ -72,6 +72,19 @@ struct AgentLifeTests {
         }
     }
 
+    @Test("what a person mistyped is no trouble of the board, and one that nothing ends is shown for a day")
+    func endOfTrouble() async throws {
+        try await withAgent { agent, _ in
+            agent.report(GatewayEvent.userDidFailToAuthenticate(.userCredentialsUnusable(reason: "x")))
+            #expect(agent.lastTrouble == nil)
+            let now = agent.time.now
+            agent.report(AgentEvent("outbox.dropped", .trouble, at: now.addingTimeInterval(-86_401)))
+            #expect(agent.lastTrouble == nil)
+            agent.report(AgentEvent("outbox.dropped", .trouble, at: now.addingTimeInterval(-86_000)))
+            #expect(agent.lastTrouble?.name == "outbox.dropped")
+        }
+    }
+
     @Test("events of the broker and the outbox are told under stable names, and each failure as trouble once")
     func mapping() async throws {
         try await withAgent { agent, _ in

@@ -44,7 +44,7 @@ struct DoctorTests {
 
         Row(VaultCheck(), "pass", "systemd-credential") { $0.vaultSlot = .systemdCredential },
         Row(VaultCheck(), "warn", "development key file") { $0.vaultSlot = .developmentFile },
-        Row(VaultCheck(), "fail", "1 records") {
+        Row(VaultCheck(), "fail", "a record cannot be read") {
             $0.vaultSlot = .developmentFile
             $0.vaultFaults = [.recordDisplaced(name: RecordName(scope: "", name: "x"))]
         },

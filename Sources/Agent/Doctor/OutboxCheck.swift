@@ -14,7 +14,7 @@ struct OutboxCheck: HealthCheck {
         }
         guard let outbox = agent.outbox else { return .skip("none before this board is registered") }
         guard outbox.dropped == 0 else {
-            return .warn("\(outbox.dropped) messages were dropped, \(outbox.depth) wait",
+            return .warn("\(outbox.dropped == 1 ? "1 message was" : "\(outbox.dropped) messages were") dropped, \(outbox.depth) waiting",
                 remedy: "shorten the time without a broker, send less often, or raise outbox.limit_bytes")
         }
         if let age = outbox.oldestAge, age >= Self.longWait {
