@@ -126,7 +126,7 @@ let package = Package(
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient"]),
         tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "Gateway", "Messaging", "Board",
             "Bluetooth", "Proximity", "LocalAPI", logging]),
-        tests(of: "latchkey", ["Groundwork", "LocalAPI"]),
+        tests(of: "latchkey", ["Groundwork", "LocalAPI", argumentParser]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"]),
         .executableTarget(name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),

@@ -67,8 +67,11 @@ public actor Agent {
         events.send(event)
     }
 
-    /// The newest event that a person should look at.
-    nonisolated var lastTrouble: AgentEvent? { newestTrouble.withLock { $0 } }
+    /// The newest event that a person should look at: until something ends it, or a day has passed.
+    nonisolated var lastTrouble: AgentEvent? {
+        guard let trouble = newestTrouble.withLock({ $0 }) else { return nil }
+        return time.now.timeIntervalSince(trouble.time) < AgentEvent.shownSeconds ? trouble : nil
+    }
 
     // MARK: The active gateway
 
@@ -154,10 +157,15 @@ public actor Agent {
         return link
     }
 
-    /// - Throws: ``AgentError/notEnrolled``, ``AgentError/notRegistered``
-    func activeStation() async throws(AgentError) -> Station {
-        guard let station = try await activeLink().settledStation() else { throw .notRegistered }
-        return station
+    /// - Throws: ``AgentError/notEnrolled``, `GatewayError.notRegistered`, `GatewayError.awaitingActivation`, or why the outbox
+    ///   of a registered board cannot be opened.
+    func activeStation() async throws -> Station {
+        let link = try activeLink()
+        if let station = await link.settledStation() { return station }
+        if let fault = await link.outboxFault { throw fault }
+        let status = try await link.session.status()
+        throw status.registration == .pending ? status.magIdentifier.map(GatewayError.awaitingActivation) ?? .notRegistered
+            : .notRegistered
     }
 
     /// The name that people call this board by.

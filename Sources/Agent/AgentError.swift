@@ -4,10 +4,10 @@ public import Groundwork
 public enum AgentError: Explained, Equatable {
     /// No gateway is active yet.
     case notEnrolled
-    /// Enrolled, but not registered at the gateway, or not yet.
-    case notRegistered
     /// The state directory cannot be used.
     case stateDirectory(path: String, reason: String)
+    /// Another agent holds the lock of the state directory.
+    case stateDirectoryInUse(path: String)
     /// The settings name a systemd credential, but systemd handed none over.
     case credentialsMissing(name: String)
     /// The file of the passphrase is missing, empty, too long, or open to others.
@@ -30,8 +30,7 @@ public enum AgentError: Explained, Equatable {
     public var code: String {
         switch self {
         case .notEnrolled: "agent.not-enrolled"
-        case .notRegistered: "agent.not-registered"
-        case .stateDirectory: "agent.state-directory"
+        case .stateDirectory, .stateDirectoryInUse: "agent.state-directory"
         case .credentialsMissing: "vault.credentials-missing"
         case .passphraseUnreadable: "vault.passphrase-unreadable"
         case .badRequest: "agent.bad-request"
@@ -47,8 +46,8 @@ public enum AgentError: Explained, Equatable {
     public var message: String {
         switch self {
         case .notEnrolled: "this board is not enrolled at a gateway"
-        case .notRegistered: "this board is not registered at its gateway"
         case .stateDirectory(let path, let reason): "cannot use the state directory \(path): \(reason)"
+        case .stateDirectoryInUse(let path): "cannot use the state directory \(path): another agent is using it"
         case .credentialsMissing(let name): "systemd handed over no credential \(name)"
         case .passphraseUnreadable(let path, let reason): "cannot take the passphrase in \(path): \(reason)"
         case .badRequest(let member, let fault): "\(member) \(fault)"
@@ -63,9 +62,10 @@ public enum AgentError: Explained, Equatable {
 
     public var remedy: String? {
         switch self {
-        case .notEnrolled: "enroll it with: latchkey enroll <url>"
-        case .notRegistered: "latchkey status says why; latchkey enroll registers it"
+        case .notEnrolled: "enroll it: latchkey enroll - < url.txt"
         case .stateDirectory: "make it with mode 0700 for the agent's user, or name another in agent.state_directory"
+        case .stateDirectoryInUse:
+            "another agent is running here: stop it (systemctl stop latchkey), or name another directory in agent.state_directory"
         case .credentialsMissing:
             "run the agent as latchkey.service, with LoadCredentialEncrypted=; "
                 + "for development set vault.slot to development-key-file"

@@ -27,13 +27,27 @@ public struct AgentEvent: Sendable, Equatable {
     /// Whether what a trouble told of is over with this.
     func ends(_ trouble: AgentEvent) -> Bool {
         switch name {
-        case "broker.connected": trouble.name.hasPrefix("broker.")
+        // Whoever is connected has a registration and a token that are good.
+        case "broker.connected": trouble.name.hasPrefix("broker.") || Self.endedByToken.contains(trouble.name)
+        case "gateway.token-did-arrive": Self.endedByToken.contains(trouble.name)
+        case "gateway.device-did-renew": trouble.name == "gateway.device-did-fail-to-renew"
+        // Another identity, or none: what went wrong with the former one is over.
+        case "gateway.did-switch", "gateway.device-did-register", "gateway.device-did-deregister",
+            "gateway.device-did-reset-locally":
+            trouble.name.hasPrefix("gateway.") || trouble.name.hasPrefix("broker.")
         case "proximity.sharing-started": ["proximity.sharing-failed", "proximity.sharing-interrupted"].contains(trouble.name)
         case "proximity.sharing-stopped": trouble.name == "proximity.sharing-interrupted"
         case "proximity.button-recovered": trouble.name == "proximity.button-fault"
         default: false
         }
     }
+
+    private static let endedByToken: Set = [
+        "gateway.token-did-fail", "gateway.client-did-fail-to-initialize", "gateway.device-did-fail-to-register", "gateway.not-ready",
+    ]
+
+    /// For how long a trouble is shown that nothing ends, such as messages that were dropped, in seconds.
+    static let shownSeconds: TimeInterval = 86_400
 
     public var json: JSON {
         .object(details.merging(

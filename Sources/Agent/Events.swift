@@ -9,7 +9,11 @@ extension Agent {
         var details: [String: JSON] = ["message": .string(event.description)]
         if let error = event.error { details.merge(error.explanation) { _, new in new } }
         if case .tokenDidArrive(_, let expires) = event { details["expires"] = .string(expires.formatted(.iso8601)) }
-        let severity: AgentEvent.Severity = event.error == nil ? event.isRoutine ? .routine : .notable : .trouble
+        let severity: AgentEvent.Severity = switch event {
+        // The person who failed was told, and nothing is wrong with the board.
+        case .userDidFailToAuthenticate, .userDidFailToLogout: .notable
+        default: event.error == nil ? event.isRoutine ? .routine : .notable : .trouble
+        }
         let name = event.name.hasPrefix("gateway-") ? String(event.name.dropFirst(8)) : event.name
         report(AgentEvent("gateway.\(name)", severity, at: time.now, details))
     }
@@ -20,10 +24,16 @@ extension Agent {
         switch event {
         case .connecting(let broker, let attempt):
             report(AgentEvent("broker.connecting", at: now,
-                ["broker": .string(broker.description), "attempt": .integer(Int64(attempt))]))
+                [
+                    "broker": .string(broker.description), "attempt": .integer(Int64(attempt)),
+                    "message": .string("connecting to broker \(broker)\(attempt > 1 ? ", attempt \(attempt)" : "")"),
+                ]))
         case .connected(let broker, let sessionPresent):
             report(AgentEvent("broker.connected", .notable, at: now,
-                ["broker": .string(broker.description), "sessionPresent": .bool(sessionPresent)]))
+                [
+                    "broker": .string(broker.description), "sessionPresent": .bool(sessionPresent),
+                    "message": .string("connected to broker \(broker)"),
+                ]))
         case .refused(let refusal):
             // The failure that follows tells of the same as trouble.
             report(AgentEvent("broker.refused", at: now,
@@ -32,9 +42,13 @@ extension Agent {
             report(AgentEvent("broker.failed", .trouble, at: now, error.explanation.merging(
                 ["retrySeconds": .integer(delay.components.seconds)], uniquingKeysWith: { own, _ in own })))
         case .disconnected(let broker):
-            report(AgentEvent("broker.disconnected", .notable, at: now, ["broker": .string(broker.description)]))
+            report(AgentEvent("broker.disconnected", .notable, at: now, [
+                "broker": .string(broker.description), "message": .string("disconnected from broker \(broker)"),
+            ]))
         case .subscriptionRefused(let filter):
-            report(AgentEvent("broker.subscription-refused", .trouble, at: now, ["filter": .string(filter.text)]))
+            report(AgentEvent("broker.subscription-refused", .trouble, at: now, [
+                "filter": .string(filter.text), "message": .string("the broker refuses the subscription to \(filter)"),
+            ]))
         }
     }
 

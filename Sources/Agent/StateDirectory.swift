@@ -8,7 +8,7 @@ final class StateDirectory: Sendable {
 
     /// Makes the directory where it is missing, and takes its lock for as long as this value lives.
     ///
-    /// - Throws: ``AgentError/stateDirectory(path:reason:)``, also when another agent uses it.
+    /// - Throws: ``AgentError/stateDirectory(path:reason:)``, or ``AgentError/stateDirectoryInUse(path:)``.
     init(_ path: String) throws(AgentError) {
         self.path = path
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Self.failure(path) }
@@ -23,9 +23,10 @@ final class StateDirectory: Sendable {
         if descriptor < 0, errno == EROFS { descriptor = open("\(path)/lock", O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw Self.failure(path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason = errno == EWOULDBLOCK ? "another agent uses it" : String(cString: strerror(errno))
+            let code = errno
             close(descriptor)
-            throw .stateDirectory(path: path, reason: reason)
+            guard code != EWOULDBLOCK else { throw .stateDirectoryInUse(path: path) }
+            throw .stateDirectory(path: path, reason: String(cString: strerror(code)))
         }
         // Last, as a throw after it would run `deinit`, which closes it.
         lock = descriptor

@@ -25,7 +25,11 @@ extension Agent {
             report["registration"] = ["state": "unregistered"]
             return .object(report)
         }
-        report.merge(try await link.session.status().report(at: now)) { _, new in new }
+        let status = try await link.session.status()
+        report.merge(status.report(at: now)) { _, new in new }
+        if let trouble = lastTrouble, trouble.time >= status.lastFailure?.at ?? .distantPast { report["lastError"] = trouble.json }
+        let others = try await gateways.known().filter { $0 != status.gateway }
+        if !others.isEmpty { report["otherGateways"] = .array(others.map { ["url": .string($0.baseURL)] }) }
         if let user = try await link.session.user() { report["user"] = user.json(at: now) }
         if await nearby.isSharing { report["sharing"] = true }
         if let station = await link.station {
@@ -78,7 +82,7 @@ extension GatewayStatus {
             ]
         }
         if let lastContact { report["lastContact"] = .string(lastContact.formatted(.iso8601)) }
-        if let lastFailure {
+        if let lastFailure, now.timeIntervalSince(lastFailure.at) < AgentEvent.shownSeconds {
             report["lastError"] = .object(lastFailure.error.explanation.merging(
                 ["time": .string(lastFailure.at.formatted(.iso8601))], uniquingKeysWith: { own, _ in own }))
         }

@@ -60,8 +60,8 @@ public enum LocalAPIError: Explained, Equatable {
 
     public var message: String {
         switch self {
-        case .alreadyRunning(let path): "another daemon listens at \(path)"
-        case .cannotListen(let path, let reason): "cannot listen at \(path): \(reason)"
+        case .alreadyRunning(let path): "another daemon is listening on \(path)"
+        case .cannotListen(let path, let reason): "cannot listen on \(path): \(reason)"
         case .libraryMissing(let name): "nothing can listen without \(name), which could not be loaded"
         case .badTarget(let reason): "the path or query of the request \(reason)"
         case .unknownParameter(let name, _): "the query names \(name), which this route does not know"
@@ -75,7 +75,7 @@ public enum LocalAPIError: Explained, Equatable {
         case .headTooLarge(let limit): "the head of the request has more than \(limit) bytes"
         case .requestTooSlow(let limit): "the request was not complete within \(limit.components.seconds) s"
         case .stopping: "the daemon is stopping"
-        case .daemonNotRunning(let path): "the daemon does not run: nothing listens at \(path)"
+        case .daemonNotRunning(let path): "the daemon is not running: nothing is listening on \(path)"
         case .socketForbidden(let path): "this user may not connect to \(path)"
         case .noAnswer(let reason): "no answer from the daemon: \(reason)"
         case .cancelled: "the request to the daemon was cancelled"
@@ -97,7 +97,11 @@ public enum LocalAPIError: Explained, Equatable {
         case .tooManyConnections: "close connections that are not used, then try again"
         case .bodyTooLarge, .headTooLarge: "send less at once"
         case .stopping: "try again when it has started"
-        case .daemonNotRunning: "start it with: systemctl start latchkey"
+        case .daemonNotRunning(let path):
+            path == LocalClient.standardSocketPath
+                ? "start it: systemctl start latchkey; the socket of a daemon started by hand is named by --socket or LATCHKEY_SOCKET"
+                : "start the daemon whose settings name this socket (latchkey run --config FILE), or name another by --socket or "
+                    + "LATCHKEY_SOCKET"
         case .socketForbidden: "add the user to the socket's group, or use sudo"
         case .noAnswer: "see what the daemon says: journalctl -u latchkey"
         case .remote(_, _, _, let remedy): remedy

@@ -65,7 +65,7 @@ public struct SettingsTable {
         guard let word = string(key) else { return nil }
         if let choice = Choice(rawValue: word) { return choice }
         let words = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        note(key, "no value of this key is \"\(word)\"", fix: "write one of \(words)")
+        note(key, "invalid value \"\(word)\"", fix: "use one of \(words)")
         return nil
     }
 

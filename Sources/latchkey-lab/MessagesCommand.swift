@@ -11,7 +11,7 @@ struct MessagesCommand: AsyncParsableCommand {
     @Option(help: "Only topics that end so.")
     var topic = ""
 
-    @Option(help: ArgumentHelp("At most so many, the newest ones.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show the newest N messages.", valueName: "n"))
     var count = 20
 
     func run() async throws {

@@ -47,7 +47,7 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Answer the client credentials grant with a refresh token and an id_token.")
     var sessionsForClients = false
 
-    @OptionGroup(title: "Lives, in seconds")
+    @OptionGroup(title: "Lifetimes, in seconds")
     var lives: LifeOptions
 
     func run() async throws {

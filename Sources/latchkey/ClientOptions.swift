@@ -4,17 +4,25 @@ import FoundationEssentials
 import Groundwork
 import LocalAPI
 
+/// Variables of the environment, of which an empty one counts as unset.
+enum Environment {
+    static subscript(name: String) -> String? {
+        let value = ProcessInfo.processInfo.environment[name]
+        return value?.isEmpty == false ? value : nil
+    }
+}
+
 /// What every subcommand that talks to the daemon takes.
 struct ClientOptions: ParsableArguments {
     @Flag(help: "Print JSON, for programs; errors too, on standard error.")
     var json = false
 
-    @Option(help: ArgumentHelp("Socket of the daemon (environment: LATCHKEY_SOCKET).", valueName: "path"))
+    @Option(help: ArgumentHelp(
+        "Socket of the daemon (environment: LATCHKEY_SOCKET; default: \(AgentConfiguration.defaultSocketPath)).", valueName: "path"))
     var socket: String?
 
     var client: LocalClient {
-        LocalClient(socketPath: socket
-            ?? ProcessInfo.processInfo.environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath)
+        LocalClient(socketPath: socket ?? Environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath)
     }
 
     /// Prints the daemon's answer: as it is with `--json`, else in the words of `describe`.

@@ -1,7 +1,7 @@
 import Groundwork
 import LocalAPI
 
-/// One event of the daemon on one line: time, name, what it carries.
+/// One event of the daemon on one line: when, what happened, and its name for programs.
 struct EventLine {
     private let event: LocalEvent
 
@@ -10,11 +10,17 @@ struct EventLine {
     var text: String {
         let out = Terminal.standardOutput
         let members = event.data.object ?? [:]
-        let details = members.filter { $0.key != "time" && $0.key != "event" }.sorted { $0.key < $1.key }
-            .map { "\($0.key)=\($0.value.string ?? $0.value.text)" }.joined(separator: " ")
-        // Date and time to the second: the part a person compares.
-        let time = (members["time"]?.string ?? "").prefix(19)
-        let start = time.isEmpty ? "" : "\(out.dim(String(time)))  "
-        return "\(start)\(out.bold(event.name))  \(out.shown(details))"
+        let time = members["time"]?.string.map { out.dim($0) + "  " } ?? ""
+        guard let message = members["message"]?.string else {
+            let details = members.filter { !Self.told.contains($0.key) }.sorted { $0.key < $1.key }
+                .map { "\($0.key)=\($0.value.string ?? $0.value.text)" }.joined(separator: " ")
+            return "\(time)\(out.bold(event.name))\(details.isEmpty ? "" : "  \(out.shown(details))")"
+        }
+        let remedy = members["remedy"]?.string.map { "; \($0)" } ?? ""
+        let retry = members["retrySeconds"]?.integer.map { ", trying again in \($0) s" } ?? ""
+        return "\(time)\(out.shown(message + retry + remedy))  \(out.dim("(\(event.name))"))"
     }
+
+    /// Members that are shown otherwise.
+    private static let told: Set = ["time", "event"]
 }

@@ -28,6 +28,11 @@ struct ExitStatus: RawRepresentable, Equatable {
         case (_, "agent.bad-request"): .usage
         // As `latchkey whoami` says it.
         case (_, "gateway.user-required"): .failure
+        // What `sysexits.h` means by EX_CONFIG: unconfigured, and only a person can change that.
+        case (_, "agent.not-enrolled"), (_, "gateway.not-registered"): .configuration
+        // What was refused on this board: the gateway was never asked.
+        case (_, "gateway.path-invalid"), (_, "gateway.host-not-configured"), (_, "gateway.enrollment-key-hash-invalid"),
+            (_, "gateway.user-credentials-unusable"): .input
         case (_, "proximity.login-in-progress"), (_, "proximity.sharing-in-progress"), (_, "proximity.not-authorized-in-time"),
             (_, "proximity.no-peripheral-found"), (_, "proximity.timed-out"), (_, "proximity.interrupted"): .temporary
         case (_, "proximity.user-declined"), (_, "proximity.authorization-failed"): .refused
@@ -36,7 +41,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case ("gateway", let code) where code.contains("enrollment-url"): .input
         case ("gateway", _): .refused
         case ("configuration", _), ("board", _), ("vault", _): .configuration
-        case ("local-api", _): .usage
+        case ("local-api", _), ("usage", _): .usage
         case ("messaging", let code) where code.contains("invalid") || code.contains("payload"): .input
         case ("input", _), ("json", _): .input
         default: .failure

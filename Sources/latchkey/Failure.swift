@@ -13,17 +13,28 @@ struct Failure {
     }
 
     func exit() -> Never {
-        guard let explained = error as? any Explained else {
-            // Usage errors, `--help` and exit codes of the argument parser itself.
+        guard let explained = error as? any Explained ?? usageError else {
+            // `--help`, and the exit statuses of commands.
             Latchkey.exit(withError: error)
         }
         if asJSON {
             Terminal.error(explained.json.text)
         } else {
             Terminal.error("\(Terminal.standardError.red("latchkey:")) \(explained.message)")
-            if let remedy = explained.remedy { Terminal.error("  \(remedy)") }
+            if let remedy = explained.remedy { Terminal.error("  " + remedy.split(separator: "\n").joined(separator: "\n  ")) }
         }
         Glibc.exit(ExitStatus(explained).rawValue)
+    }
+
+    /// What the argument parser says, in the form of all other errors.
+    private var usageError: UsageError? {
+        guard Latchkey.exitCode(for: error) == .validationFailure else { return nil }
+        let lines = Latchkey.fullMessage(for: error).split(separator: "\n").map(String.init)
+        guard let first = lines.first, !(error is ExitCode) else { return nil }
+        let prefix = "Error: "
+        let usage = lines.dropFirst().map { String($0.drop { $0 == " " }) }.joined(separator: "\n")
+        return .invalid(
+            message: first.hasPrefix(prefix) ? String(first.dropFirst(prefix.count)) : first, usage: usage.isEmpty ? nil : usage)
     }
 }
 

@@ -27,7 +27,7 @@ struct Following {
             } catch let error as LocalAPIError where isKnown && error.isEndOfDaemon {
                 reason = error.message
             }
-            if !hasToldOfEnd { Terminal.error("latchkey: \(reason); going on when the daemon is back") }
+            if !hasToldOfEnd { Terminal.error("latchkey: \(reason); waiting for the daemon to come back") }
             hasToldOfEnd = true
             try await Task.sleep(for: backoff.next())
         }
@@ -39,7 +39,11 @@ extension LocalAPIError {
     var isEndOfDaemon: Bool {
         switch self {
         case .daemonNotRunning, .noAnswer: true
-        case .remote(_, let code, _, _): ["local-api.stopping", "agent.not-enrolled", "agent.not-registered"].contains(code)
+        case .remote(_, let code, _, _): 
+            [
+                "local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation",
+                "messaging.outbox-unusable",
+            ].contains(code)
         default: false
         }
     }

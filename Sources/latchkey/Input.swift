@@ -10,6 +10,12 @@ enum Input {
         try read(STDIN_FILENO, named: "standard input", limit: limit)
     }
 
+    /// All of standard input, which a person is asked for at a terminal.
+    static func typed(_ what: String, limit: Int) throws(InputError) -> [UInt8] {
+        if Terminal.inputIsTerminal { Terminal.error("Type \(what); Ctrl-D on a line of its own ends it.") }
+        return try standardInput(limit: limit)
+    }
+
     /// One line that a person typed, or a scanner.
     static func line() throws(InputError) -> String {
         guard let line = readLine() else { throw .unreadable(name: "standard input", reason: "it ended") }
@@ -24,20 +30,28 @@ enum Input {
         String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 
+    /// Asks at the terminal; Ctrl-C ends the program and leaves the cursor on a line of its own.
+    ///
+    /// - Returns: `nil` when the input ended.
+    static func answer(to prompt: String) -> String? {
+        guard tcgetattr(STDIN_FILENO, &terminalBefore) == 0 else { return readLine() }
+        let former = signal(SIGINT, endAtPrompt)
+        defer { signal(SIGINT, former) }
+        Terminal.prompt(prompt)
+        return readLine()
+    }
+
     /// Asks at the terminal, where nothing of the answer is shown.
     static func withoutEcho(_ prompt: String) throws(InputError) -> String {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else {
-            throw .unreadable(name: "the terminal", reason: "standard input is none; scripts give the password by --password-stdin")
+            throw .unreadable(name: "the password", reason: "standard input is not a terminal; use --password-stdin in scripts")
         }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
         terminalBefore = before
         // Ctrl-C while the echo is off would leave the person with a terminal that shows nothing.
-        let former = signal(SIGINT) { _ in
-            tcsetattr(STDIN_FILENO, TCSANOW, &terminalBefore)
-            _exit(130)
-        }
+        let former = signal(SIGINT, endAtPrompt)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
@@ -74,12 +88,20 @@ enum Input {
 /// How the terminal was; written before the signal handler that reads it is set, by the one command of the process.
 private nonisolated(unsafe) var terminalBefore = termios()
 
+/// On Ctrl-C at a prompt: the terminal as it was, and what the shell prints next on a line of its own.
+private func endAtPrompt(_: Int32) {
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminalBefore)
+    var end = UInt8(ascii: "\n")
+    _ = write(STDERR_FILENO, &end, 1)
+    _exit(130)
+}
+
 enum InputError: Explained, Equatable {
     case unreadable(name: String, reason: String)
     case tooLong(name: String, limit: Int)
     case unwritable(name: String, reason: String)
     /// What was given to enroll with; it may hold a ticket and is not shown.
-    case neitherURLNorDocument
+    case neitherURLNorDocument(name: String)
 
     var code: String {
         switch self {
@@ -95,7 +117,14 @@ enum InputError: Explained, Equatable {
         case .unreadable(let name, let reason): "cannot read \(name): \(reason)"
         case .tooLong(let name, let limit): "\(name) has more than \(limit) bytes"
         case .unwritable(let name, let reason): "cannot write \(name): \(reason)"
-        case .neitherURLNorDocument: "standard input holds neither an enrollment URL nor a configuration document"
+        case .neitherURLNorDocument(let name): "\(name) holds neither an enrollment URL nor a configuration document"
+        }
+    }
+
+    var remedy: String? {
+        switch self {
+        case .neitherURLNorDocument: "give the URL from the gateway's administrator, or the msso_config.json that was exported there"
+        case .unreadable, .tooLong, .unwritable: nil
         }
     }
 }

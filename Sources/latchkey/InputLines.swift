@@ -14,10 +14,13 @@ struct InputLines {
     /// The next byte that has not been searched for a line's end.
     private var searched = 0
     private var hasEnded = false
+    private let interruption: Interruption?
 
-    init(_ descriptor: Int32, lineLimit: Int) {
+    /// - Parameter interruption: ends the input, and drops what has not been handed out.
+    init(_ descriptor: Int32, lineLimit: Int, endedBy interruption: Interruption? = nil) {
         self.descriptor = descriptor
         self.lineLimit = lineLimit
+        self.interruption = interruption
     }
 
     /// Waits for a line, and takes all that have come with it.
@@ -25,15 +28,18 @@ struct InputLines {
     /// - Returns: whole lines with their ends, but for the last of all; `nil` at the end.
     /// - Throws: ``InputError``
     mutating func next() throws(InputError) -> [UInt8]? {
-        while true {
+        while interruption?.hasCome != true {
             if let end = endOfBatch() {
                 defer { start = end }
                 return Array(bytes[start..<end])
             }
             guard !hasEnded else { return nil }
             guard bytes.count - start <= lineLimit else { throw .tooLong(name: "a line of standard input", limit: lineLimit) }
+            interruption?.wait(for: descriptor)
+            guard interruption?.hasCome != true else { break }
             try read()
         }
+        return nil
     }
 
     /// - Returns: where the batch ends that can be handed out now.

@@ -6,17 +6,16 @@ import ArgumentParser
 struct Latchkey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latchkey",
-        abstract: "Gives this board an identity at a mobile API gateway and keeps it connected.",
+        abstract: "Connects this board to a mobile API gateway and keeps it connected.",
         discussion: """
-            A board is enrolled once, with a URL that the gateway's administrator mints:
+            A board is enrolled once, with a URL from the gateway's administrator, saved as url.txt:
 
-              $ latchkey enroll 'https://gateway.example:8443/connect/device/config?sessionData=…&subjectKeyHash=…'
+              $ latchkey enroll - < url.txt
               $ latchkey status
 
-            From then on the daemon keeps its registration, its certificate and its tokens by itself,
-            publishes the board's sensors and receives messages.
+            From then on the daemon keeps the registration, the certificate and the tokens valid by itself, publishes \
+            the board's sensors and receives messages.
             """,
-        version: Version.text,
         groupedSubcommands: [
             CommandGroup(name: "Daemon", subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self]),
             CommandGroup(name: "Identity", subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self]),
@@ -28,6 +27,14 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(name: "More", subcommands: [Completions.self, VersionCommand.self]),
         ])
 
+    // Not the argument parser's own flag, which would stand in the help of every subcommand.
+    @Flag(help: "Print the version and exit.") var version = false
+
+    func run() throws {
+        guard version else { throw CleanExit.helpRequest(self) }
+        Terminal.line(Version.text)
+    }
+
     /// The command that the arguments ask for.
     ///
     /// The daemon is looked for before all commands are: naming and reading them takes 2 ms, a tenth of its start.
@@ -35,6 +42,7 @@ struct Latchkey: AsyncParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
         // What is wrong with its arguments is told by the whole.
         if arguments.first == "run", let run = try? Run.parse(Array(arguments.dropFirst())) { return run }
+        try CommandNames.check(arguments, of: Self.self)
         return try parseAsRoot()
     }
 

@@ -6,6 +6,9 @@ struct Terminal {
     static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
     static let standardError = Terminal(descriptor: STDERR_FILENO)
 
+    /// Whether a person types what is read from standard input.
+    static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
     let isTerminal: Bool
     private let hasColour: Bool
 

@@ -82,7 +82,12 @@ struct LifeTests {
             _ = try await events.output.line(containing: "version")
             let original = try await board.enroll(at: first)
             _ = try await connected(board)
-            let other = try await board.enroll(at: second)
+            let switched = try await board.latchkey("enroll", try await second.mintEnrollmentURL())
+            let status = try await board.ask("status")
+            let firstURL = try #require(value(original, "gateway", "url") as? String)
+            #expect(switched.output.contains("switched from   \(firstURL); the registration there is kept"), "\(switched.output)")
+            #expect((status["otherGateways"] as? [[String: Any]])?.map { $0["url"] as? String } == [firstURL])
+            let other = try await connected(board)
             #expect(value(other, "registration", "magIdentifier") as? String != value(original, "registration", "magIdentifier") as? String)
             _ = try await events.output.line(containing: "gateway.did-switch")
             let back = try await board.enroll(at: first)
@@ -91,6 +96,9 @@ struct LifeTests {
             _ = try await connected(board)
             try await events.stop()
             #expect(events.output.lines.filter { $0.contains("gateway.did-switch") }.count >= 2)
+            // A token that was valid is neither sent in vain nor told of as trouble.
+            #expect(!events.output.text.contains("broker.refused"))
+            #expect(try await board.ask("status")["lastError"] == nil)
         }
         await second.stop()
     }
@@ -115,7 +123,7 @@ struct LifeTests {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await connected(board)
-            _ = try await board.ask("deregister")
+            _ = try await board.ask("deregister", "--yes")
             #expect(await lab.devices().filter { $0.status == .active }.isEmpty)
             let status = try await board.status { value($0, "broker") == nil }
             #expect(value(status, "registration", "state") as? String == "unregistered")
@@ -137,7 +145,7 @@ struct LifeTests {
             _ = try await board.enroll(at: lab)
             let before = try await connected(board)
             lab.inject(Fault(.status(500), at: .removal, times: 1))
-            let refused = try await board.latchkey("deregister", "--json")
+            let refused = try await board.latchkey("deregister", "--json", "--yes")
             #expect(refused.status != 0)
             let after = try await connected(board)
             #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)

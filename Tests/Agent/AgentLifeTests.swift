@@ -72,6 +72,19 @@ struct AgentLifeTests {
         }
     }
 
+    @Test("what a person mistyped is no trouble of the board, and one that nothing ends is shown for a day")
+    func endOfTrouble() async throws {
+        try await withAgent { agent, _ in
+            agent.report(GatewayEvent.userDidFailToAuthenticate(.userCredentialsUnusable(reason: "x")))
+            #expect(agent.lastTrouble == nil)
+            let now = agent.time.now
+            agent.report(AgentEvent("outbox.dropped", .trouble, at: now.addingTimeInterval(-86_401)))
+            #expect(agent.lastTrouble == nil)
+            agent.report(AgentEvent("outbox.dropped", .trouble, at: now.addingTimeInterval(-86_000)))
+            #expect(agent.lastTrouble?.name == "outbox.dropped")
+        }
+    }
+
     @Test("events of the broker and the outbox are told under stable names, and each failure as trouble once")
     func mapping() async throws {
         try await withAgent { agent, _ in
@@ -94,7 +107,9 @@ struct AgentLifeTests {
                 "broker.disconnected", "gateway.device-did-register", "gateway.token-did-fail",
             ])
             #expect(told.map(\.severity) == [.routine, .routine, .trouble, .notable, .trouble, .notable, .notable, .trouble])
-            #expect(told[0].details == ["broker": "b.example:8883", "attempt": 3])
+            #expect(told[0].details == [
+                "broker": "b.example:8883", "attempt": 3, "message": "connecting to broker b.example:8883, attempt 3",
+            ])
             #expect(told[2].details["retrySeconds"] == 4)
             #expect(told[2].details["code"] == "messaging.refused")
             #expect(told[3].details["sessionPresent"] == true)
@@ -173,7 +188,7 @@ struct AgentLifeTests {
 struct DeliveriesTests {
     private func subscription(_ folder: String) async throws -> (Messenger, Subscription) {
         let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)
-        let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) { throw AgentError.notRegistered }
+        let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) { throw GatewayError.notRegistered }
         return (messenger, try await messenger.subscribe("a/#"))
     }
 

@@ -24,7 +24,7 @@ struct EventTests {
         #expect(event.severity == .trouble)
         #expect(event.details == [
             "code": "agent.not-enrolled", "message": "this board is not enrolled at a gateway",
-            "remedy": "enroll it with: latchkey enroll <url>",
+            "remedy": "enroll it: latchkey enroll - < url.txt",
         ])
     }
 
@@ -71,7 +71,7 @@ struct EventTests {
     @Test("every error of the agent says what to do, under a code of its own")
     func errors() {
         let errors: [AgentError] = [
-            .notEnrolled, .notRegistered, .stateDirectory(path: "/x", reason: "y"), .credentialsMissing(name: "n"),
+            .notEnrolled, .stateDirectory(path: "/x", reason: "y"), .credentialsMissing(name: "n"),
             .passphraseUnreadable(path: "/x", reason: "y"), .badRequest(member: "m", fault: "f"), .subscriptionEnded, .noSuchPart("p"),
         ]
         #expect(Set(errors.map(\.code)).count == errors.count)

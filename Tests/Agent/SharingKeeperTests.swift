@@ -55,7 +55,9 @@ struct SharingKeeperTests {
         ("proximity.sharing-interrupted", "proximity.sharing-stopped", true),
         ("proximity.sharing-failed", "proximity.sharing-stopped", false),
         ("proximity.button-fault", "proximity.button-recovered", true), ("proximity.button-fault", "broker.connected", false),
-        ("gateway.token-did-fail", "broker.connected", false),
+        ("gateway.token-did-fail", "broker.connected", true), ("gateway.not-ready", "gateway.token-did-arrive", true),
+        ("gateway.device-did-fail-to-register", "gateway.did-switch", true), ("broker.failed", "gateway.did-switch", true),
+        ("outbox.dropped", "gateway.did-switch", false),
     ])
     func troubles(trouble: String, event: String, ends: Bool) {
         let date = Date(timeIntervalSince1970: 0)

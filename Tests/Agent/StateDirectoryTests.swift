@@ -30,7 +30,7 @@ struct StateDirectoryTests {
             do {
                 let first = try StateDirectory(folder)
                 for _ in 0..<3 {
-                    #expect(throws: AgentError.stateDirectory(path: folder, reason: "another agent uses it")) { try StateDirectory(folder) }
+                    #expect(throws: AgentError.stateDirectoryInUse(path: folder)) { try StateDirectory(folder) }
                 }
                 withExtendedLifetime(first) {}
             }

@@ -32,6 +32,27 @@ struct TopicTests {
         #expect(try user.ownFilter.text == "/2.0/client/users/alice/custom/#")
     }
 
+    @Test("that are refused are quoted as they were written, without the device's own beginning")
+    func quoted() throws {
+        let board = try TopicNamespace(prefix: "", deviceID: String(repeating: "ab", count: 32))
+        #expect(throws: MessagingError.invalidTopic("a/#", .wildcard)) { try board.custom("a/#") }
+        #expect(throws: MessagingError.invalidTopic("", .empty)) { try board.custom("") }
+        #expect(throws: MessagingError.invalidTopic("", .empty)) { try board.device("d2", "") }
+        #expect(throws: MessagingError.invalidFilter("#/a", .misplacedWildcard)) { try board.custom(filter: "#/a") }
+        #expect(throws: MessagingError.invalidFilter("", .empty)) { try board.custom(filter: "") }
+        #expect(throws: MessagingError.invalidTopic(String(repeating: "x", count: 79) + "+…", .wildcard)) {
+            try board.custom(String(repeating: "x", count: 79) + "++")
+        }
+    }
+
+    @Test("below the device's own have the short form that was published to, others none")
+    func shortened() throws {
+        let board = try TopicNamespace(prefix: "p", deviceID: "d1")
+        #expect(board.shortened(try board.custom("door/state").name) == "door/state")
+        #expect(board.shortened(try board.device("d2", "door").name) == nil)
+        #expect(board.shortened("/p/2.0/client/devices/d1/custom/") == nil)
+    }
+
     @Test("begin with one slash and the prefix, however the configuration writes it (Q15)", arguments: [
         ("test", "/test"), ("/test", "/test"), ("//test/", "/test"), ("", ""), ("/", ""), ("a/b", "/a/b"),
     ])

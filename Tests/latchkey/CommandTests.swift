@@ -17,7 +17,9 @@ struct CommandTests {
         ("http.cannot-resolve", 75), ("gateway.no-answer", 75), ("gateway.unexpected-answer", 75), ("messaging.outbox-full", 75),
         ("gateway.configuration-invalid", 78), ("gateway.enrollment-url-without-key-hash", 65), ("gateway.enrollment-refused", 76),
         ("gateway.registration-withdrawn", 76), ("configuration.faults", 78), ("board.definition-absent", 78),
-        ("vault.no-slot-opens", 78), ("agent.state-directory", 78), ("agent.bad-request", 64), ("agent.not-enrolled", 1),
+        ("vault.no-slot-opens", 78), ("agent.state-directory", 78), ("agent.bad-request", 64),
+        ("agent.not-enrolled", 78), ("gateway.not-registered", 78), ("gateway.path-invalid", 65), ("gateway.host-not-configured", 65),
+        ("gateway.enrollment-key-hash-invalid", 65), ("usage.unknown-command", 64), ("command.declined", 1),
         ("agent.subscription-ended", 75), ("messaging.invalid-topic", 65), ("messaging.payload-too-large", 65),
         ("gateway.user-required", 1), ("gateway.user-credentials-invalid", 76), ("proximity.user-declined", 76),
         ("proximity.login-in-progress", 75), ("proximity.not-authorized-in-time", 75), ("proximity.not-supported", 1),
@@ -68,7 +70,39 @@ struct CommandTests {
         let event = LocalEvent(name: "broker.failed", data: [
             "event": "broker.failed", "time": "2026-11-21T03:00:00Z", "retrySeconds": 4, "code": "messaging.cannot-connect",
         ])
-        #expect(EventLine(event).text == "2026-11-21T03:00:00  broker.failed  code=messaging.cannot-connect retrySeconds=4")
+        #expect(EventLine(event).text == "2026-11-21T03:00:00Z  broker.failed  code=messaging.cannot-connect retrySeconds=4")
+    }
+
+    @Test("an event that has a message reads as a sentence, with the zone of its time and its name for programs")
+    func eventMessage() {
+        let event = LocalEvent(name: "broker.failed", data: [
+            "event": "broker.failed", "time": "2026-11-21T03:00:00Z", "retrySeconds": 4, "code": "messaging.cannot-connect",
+            "message": "cannot connect to broker b:8883", "remedy": "check the firewall",
+        ])
+        #expect(EventLine(event).text
+            == "2026-11-21T03:00:00Z  cannot connect to broker b:8883, trying again in 4 s; check the firewall  (broker.failed)")
+    }
+
+    @Test("numbers are scaled for people, and nouns agree with them", arguments: [
+        (24_154_005_504, "B", "22.5 GiB"), (512, "B", "512 B"), (0, "B", "0 B"), (5.37, "count", "5.37"), (45, "Cel", "45 °C"),
+        (1013.25, "hPa", "1013.25 hPa"), (-0.5, "Cel", "-0.5 °C"), (37.0000004, "%RH", "37 %"),
+    ])
+    func reading(value: Double, unit: String, text: String) {
+        let shown = Amount.reading(value, unit: unit)
+        #expect([shown.value, shown.unit].filter { !$0.isEmpty }.joined(separator: " ") == text)
+    }
+
+    @Test("counts agree with their nouns, and bytes have a unit that fits")
+    func counts() {
+        #expect([0, 1, 2].map { Amount.of($0, "message") } == ["0 messages", "1 message", "2 messages"])
+        #expect(Amount.bytes(10_206_136) == "9.7 MiB")
+        #expect(Amount.bytes(1024 * 1024) == "1 MiB")
+    }
+
+    @Test("a long identifier is shown by its beginning, a short one whole")
+    func identifier() {
+        #expect(Identifier.short(String(repeating: "ab", count: 32)) == "abababab…")
+        #expect(Identifier.short("alice") == "alice")
     }
 
     @Test("control characters of others do not reach a terminal, tab and line feed do", arguments: [
@@ -82,11 +116,32 @@ struct CommandTests {
     func endOfDaemon() {
         #expect(LocalAPIError.daemonNotRunning(path: "/x").isEndOfDaemon)
         #expect(LocalAPIError.noAnswer(reason: "x").isEndOfDaemon)
-        for code in ["local-api.stopping", "agent.not-enrolled", "agent.not-registered"] {
+        for code in ["local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation"] {
             #expect(LocalAPIError.remote(status: 500, code: code, message: "", remedy: nil).isEndOfDaemon)
         }
         #expect(!LocalAPIError.remote(status: 500, code: "agent.subscription-ended", message: "", remedy: nil).isEndOfDaemon)
         #expect(!LocalAPIError.socketForbidden(path: "/x").isEndOfDaemon)
+    }
+}
+
+@Suite("Commands that are not there")
+struct CommandNamesTests {
+    @Test("are answered with the one that was likely meant", arguments: [
+        (["statsu"], "latchkey status"), (["enrol"], "latchkey enroll"), (["sub", "x"], "latchkey subscribe"),
+        (["board", "lits"], "latchkey board list"), (["help", "publsh"], "latchkey publish"), (["hlep"], "latchkey help"),
+        (["xyzzy"], nil), (["consent", "5"], nil),
+    ] as [([String], String?)])
+    func unknown(arguments: [String], suggestion: String?) {
+        let error = #expect(throws: UsageError.self) { try CommandNames.check(arguments, of: Latchkey.self) }
+        guard case .unknownCommand(_, _, let found) = error else { Issue.record("\(String(describing: error))"); return }
+        #expect(found == suggestion)
+    }
+
+    @Test("are not seen in arguments and options", arguments: [
+        [], ["status"], ["publish", "statsu", "x"], ["help"], ["help", "board", "list"], ["--bogus"], ["board", "--help"], ["consent"],
+    ])
+    func known(arguments: [String]) {
+        #expect(throws: Never.self) { try CommandNames.check(arguments, of: Latchkey.self) }
     }
 }
 
@@ -97,13 +152,13 @@ struct EnrollArgumentTests {
     ])
     func url(text: String) throws {
         let expected: JSON = ["url": .string(text.trimmingCharacters(in: .whitespacesAndNewlines))]
-        #expect(try Enroll.body(of: text, isArgument: true) == expected)
-        #expect(try Enroll.body(of: text, isArgument: false) == expected)
+        #expect(try Enroll.body(of: text) == expected)
+        #expect(try Enroll.body(in: text, of: "standard input") == expected)
     }
 
     @Test("a document is taken as it is")
     func document() throws {
-        #expect(try Enroll.body(of: " {\"server\": {}}\n", isArgument: false) == ["configuration": ["server": [:]]])
+        #expect(try Enroll.body(in: " {\"server\": {}}\n", of: "standard input") == ["configuration": ["server": [:]]])
     }
 
     @Test("a path, also as a file URL, is read")
@@ -111,17 +166,29 @@ struct EnrollArgumentTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "enroll-\(UUID().uuidString).json")
         try Data("{\"a\": 1}".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        #expect(try Enroll.body(of: file.path, isArgument: true) == ["configuration": ["a": 1]])
-        #expect(try Enroll.body(of: "file://\(file.path)", isArgument: true) == ["configuration": ["a": 1]])
+        #expect(try Enroll.body(of: file.path) == ["configuration": ["a": 1]])
+        #expect(try Enroll.body(of: "file://\(file.path)") == ["configuration": ["a": 1]])
         #expect(throws: InputError.unreadable(name: "/nowhere.json", reason: "No such file or directory")) {
-            try Enroll.body(of: "/nowhere.json", isArgument: true)
+            try Enroll.body(of: "/nowhere.json")
         }
     }
 
-    @Test("standard input that is neither is refused without being shown")
+    @Test("a file may hold the URL")
+    func fileWithURL() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "url-\(UUID().uuidString).txt")
+        try Data("https://gw.example/?a=b\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Enroll.body(of: file.path) == ["url": "https://gw.example/?a=b"])
+    }
+
+    @Test("what is neither a URL nor a document is refused by its name, without being shown")
     func neither() {
-        let error = #expect(throws: InputError.neitherURLNorDocument) { try Enroll.body(of: "sessionData=s3cret", isArgument: false) }
+        let error = #expect(throws: InputError.neitherURLNorDocument(name: "standard input")) {
+            try Enroll.body(in: "sessionData=s3cret", of: "standard input")
+        }
         #expect(error?.message.contains("s3cret") == false)
+        let other = #expect(throws: InputError.neitherURLNorDocument(name: "/etc/passwd")) { try Enroll.body(of: "/etc/passwd") }
+        #expect(other?.message.contains("/etc/passwd") == true && other?.remedy?.isEmpty == false)
     }
 }
 

@@ -1,6 +1,7 @@
 public import Bluetooth
 import Board
 import FoundationEssentials
+import LocalAPI
 public import Logging
 
 /// The agent's own settings, from one TOML file; `Config/latchkey.toml` documents every key with its default.
@@ -8,7 +9,7 @@ public struct AgentConfiguration: Sendable, Equatable {
     /// The file that is read when none is named.
     public static let defaultPath = "/etc/latchkey/latchkey.toml"
     /// Where the daemon listens, and programs look for it, when nothing else is said.
-    public static let defaultSocketPath = "/run/latchkey/api.sock"
+    public static let defaultSocketPath = LocalClient.standardSocketPath
 
     /// Where databases live; only the agent may read it.
     public var stateDirectory = "/var/lib/latchkey"

@@ -21,8 +21,8 @@ enum TextRule {
                 ? nil : ("is no host name and no address", "write it without scheme, port and brackets")
         case .plainName:
             text.isEmpty || text.contains("/") ? ("is no plain name", "leave out slashes, and do not leave it empty") : nil
-        case .absolutePath: text.hasPrefix("/") ? nil : ("is no absolute path", "begin it with /")
-        case .absolutePathOrEmpty: text.isEmpty || text.hasPrefix("/") ? nil : ("is no absolute path", "begin it with /")
+        case .absolutePath: text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
+        case .absolutePathOrEmpty: text.isEmpty || text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
         }
     }
 }
@@ -59,7 +59,7 @@ extension SettingsTable {
         guard let name = text(key) else { return }
         guard let choice = choices.first(where: { $0.name == name }) else {
             let names = choices.map(\.name).joined(separator: ", ")
-            return note(key, "no value of this key is \"\(name)\"", fix: "write one of \(names)")
+            return note(key, "invalid value \"\(name)\"", fix: "use one of \(names)")
         }
         place = choice.value
     }

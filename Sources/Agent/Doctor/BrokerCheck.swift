@@ -5,7 +5,7 @@ struct BrokerCheck: HealthCheck {
     static let name = "broker"
 
     func run(_ agent: AgentState) -> Verdict {
-        guard let broker = agent.broker else { return .pass("none before this board is enrolled") }
+        guard let broker = agent.broker else { return .skip("none before this board is registered") }
         if broker.isConnected { return .pass("connected to \(broker.address)") }
         guard let error = broker.lastError else {
             return .warn("not connected to \(broker.address) yet", remedy: "wait a moment and ask again")

@@ -5,7 +5,7 @@ struct DeviceCertificateDates: HealthCheck {
     static let name = "device-certificate-dates"
 
     func run(_ agent: AgentState) -> Verdict {
-        guard let end = agent.certificateEnd else { return .pass("none yet") }
+        guard let end = agent.certificateEnd else { return .skip("no certificate yet") }
         let days = Int((end.timeIntervalSince(agent.now) / 86_400).rounded(.down))
         if end < agent.now {
             return .fail("ended \(end.formatted(.iso8601))",

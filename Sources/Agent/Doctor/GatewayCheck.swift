@@ -6,7 +6,7 @@ struct GatewayCheck: HealthCheck {
 
     func run(_ agent: AgentState) -> Verdict {
         guard let host = agent.gatewayHost, let probe = agent.probe else {
-            return .warn("this board is not enrolled", remedy: "enroll it with: latchkey enroll <url>")
+            return .warn("this board is not enrolled", remedy: "enroll it: latchkey enroll - < url.txt")
         }
         switch probe {
         case .success(let status) where (200..<300).contains(status): return .pass("\(host) answers")

@@ -12,18 +12,21 @@ enum Verdict: Sendable, Equatable {
     case pass(String)
     case warn(String, remedy: String)
     case fail(String, remedy: String)
+    /// Not checked, and why.
+    case skip(String)
 
     var word: String {
         switch self {
         case .pass: "pass"
         case .warn: "warn"
         case .fail: "fail"
+        case .skip: "skip"
         }
     }
 
     func json(named name: String) -> JSON {
         switch self {
-        case .pass(let message): ["name": .string(name), "verdict": .string(word), "message": .string(message)]
+        case .pass(let message), .skip(let message): ["name": .string(name), "verdict": .string(word), "message": .string(message)]
         case .warn(let message, let remedy), .fail(let message, let remedy):
             ["name": .string(name), "verdict": .string(word), "message": .string(message), "remedy": .string(remedy)]
         }

@@ -8,7 +8,7 @@ struct LinesCheck: HealthCheck {
         if let error = agent.lineFaults.first {
             return .fail(error.message, remedy: error.remedy ?? "compare the board definition with: gpioinfo")
         }
-        guard agent.boardFault == nil else { return .pass("not looked for without a board definition") }
+        guard agent.boardFault == nil else { return .skip("not looked for without a board definition") }
         guard agent.lineCount > 0 else { return .pass("this board's definition names no lines") }
         return agent.linesAreSimulated
             ? .warn("button and LED are simulated", remedy: "name a definition with GPIO lines in board.definition")

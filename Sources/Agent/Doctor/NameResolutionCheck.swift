@@ -5,7 +5,7 @@ struct NameResolutionCheck: HealthCheck {
     static let name = "dns"
 
     func run(_ agent: AgentState) -> Verdict {
-        guard let host = agent.gatewayHost else { return .pass("no gateway to look up yet") }
+        guard let host = agent.gatewayHost else { return .skip("no gateway to look up yet") }
         if case .failure(.cannotResolve) = agent.probe {
             return .fail("\(host) has no address",
                 remedy: "check /etc/resolv.conf and the name server of this network: getent ahosts \(host)")

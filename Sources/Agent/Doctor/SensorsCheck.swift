@@ -8,7 +8,7 @@ struct SensorsCheck: HealthCheck {
         if let fault = agent.boardFault {
             return .fail(fault.message, remedy: fault.remedy ?? "name a definition in board.definition: latchkey board list")
         }
-        guard let first = agent.failingSensors.first else { return .pass("\(agent.sensorCount) answer") }
+        guard let first = agent.failingSensors.first else { return .pass(agent.sensorCount == 1 ? "the only one responds" : "all \(agent.sensorCount) respond") }
         let others = agent.failingSensors.count - 1
         return .fail(first.error.message + (others > 0 ? ", and \(others) more fail" : ""),
             remedy: first.error.remedy ?? "check the wiring and the driver: latchkey board check")

@@ -9,8 +9,8 @@ struct ServerKeyCheck: HealthCheck {
         switch agent.probe {
         case .failure(.tls(let host, let refusal)):
             return .fail("\(host) is not trusted: \(refusal)", remedy: remedy(for: refusal))
-        case .success: return .pass("the gateway has the key that the configuration demands")
-        default: return .pass("not reached, nothing to compare")
+        case .success: return .pass("the gateway's key is the one that the configuration demands")
+        default: return .skip("the gateway was not reached, so there is nothing to compare")
         }
     }
 

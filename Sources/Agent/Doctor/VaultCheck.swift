@@ -9,7 +9,9 @@ struct VaultCheck: HealthCheck {
             return .fail(fault.message, remedy: fault.remedy ?? "latchkey status tells more")
         }
         if let fault = agent.vaultFaults.first {
-            return .fail("\(agent.vaultFaults.count) records cannot be read; the first: \(fault.message)",
+            return .fail(
+                agent.vaultFaults.count == 1 ? "a record cannot be read: \(fault.message)"
+                    : "\(agent.vaultFaults.count) records cannot be read; the first: \(fault.message)",
                 remedy: fault.remedy ?? "reset the identity with: latchkey reset, and let the board register anew")
         }
         guard agent.vaultSlot?.isDevelopment != true else {

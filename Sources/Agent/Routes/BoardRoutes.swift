@@ -9,7 +9,8 @@ extension Agent {
             let findings = await BoardCheck.run(self.board.definition, wallClock: { [time = self.time] in time.now })
             return .json([
                 "name": .string(self.board.definition.name), "title": .string(self.board.definition.title),
-                "model": self.board.model.map(JSON.string) ?? .null, "parts": .array(findings.map(\.json)),
+                "model": self.board.model.map(JSON.string) ?? .null,
+                "directories": .array(self.configuration.board.directories.map(JSON.string)), "parts": .array(findings.map(\.json)),
             ])
         }
         router.on("GET", "/v1/sensors", needs: .read, .init("The newest reading of each sensor")) { _ in

@@ -18,9 +18,6 @@ extension Agent {
             let body = try RequestBody(request.body)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
-                guard url.hasPrefix("https://") else {
-                    throw AgentError.badRequest(member: "url", fault: "is no https URL")
-                }
                 gateway = try await Enrollment(url: url).fetch(using: self.client, judgedAt: { [time = self.time] in time.now })
                 killPoint("enrollment-answered")
             } else if let document = body["configuration"], document.object != nil {
@@ -29,7 +26,10 @@ extension Agent {
                 throw AgentError.badRequest(member: "the body", fault: "has neither url nor configuration")
             }
             let registers = try body.bool("register", default: true)
-            return .json(.object(try await self.enroll(gateway, registers: registers).report(at: self.time.now)))
+            let former = await self.link?.gateway.identity
+            var report = try await self.enroll(gateway, registers: registers).report(at: self.time.now)
+            if let former, former != gateway.identity { report["switchedFrom"] = ["url": .string(former.baseURL)] }
+            return .json(.object(report))
         }
         router.on("GET", "/v1/token", needs: .operate, .init("A valid access token of the device")) { _ in
             let token = try await self.activeLink().session.accessToken()

@@ -85,7 +85,7 @@ extension Agent {
                 try request.choice("raw", of: MessageLines.flags, default: false) ? TopicFilter(filter) : station.filter(filter),
                 qos: try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce))
             try station.subscriptions.add(subscription)
-            return .events(Deliveries(subscription: subscription, leavingOut: own))
+            return .events(Deliveries(subscription: subscription, leavingOut: own, topics: station.topics))
         }
     }
 
@@ -102,9 +102,10 @@ extension Agent {
 }
 
 extension LocalEvent {
-    init(_ delivery: Delivery) {
+    /// - Parameter topics: the device's own.
+    init(_ delivery: Delivery, _ topics: TopicNamespace?) {
         switch delivery {
-        case .message(let message): self.init(name: "message", data: message.json)
+        case .message(let message): self.init(name: "message", data: message.json(topics))
         case .lagged(let count):
             self.init(name: "lagged", data: [
                 "count": .integer(Int64(count)),
@@ -116,7 +117,7 @@ extension LocalEvent {
 
 extension IncomingMessage {
     /// The message for programs: its text where it is text, always its bytes in base64.
-    var json: JSON {
+    func json(_ topics: TopicNamespace?) -> JSON {
         let envelope = envelope
         let content = envelope?.payload ?? payload
         var members: [String: JSON] = [
@@ -124,6 +125,7 @@ extension IncomingMessage {
             "qos": .integer(Int64(qos.rawValue)), "retained": .bool(retained),
             "receivedAt": .string(receivedAt.formatted(.iso8601)),
         ]
+        if let own = topics?.shortened(topic) { members["ownTopic"] = .string(own) }
         if let text = String(validating: content, as: UTF8.self) { members["text"] = .string(text) }
         if let envelope { members["envelope"] = envelope.json }
         return .object(members)

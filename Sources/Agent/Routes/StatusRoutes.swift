@@ -10,7 +10,7 @@ extension Agent {
         router.on("GET", "/v1/status", needs: .read, .init("Registration, certificate, token, broker, outbox, sensors")) { _ in
             .json(try await self.statusReport())
         }
-        router.on("GET", "/v1/doctor", needs: .read, .init("Every health check with its verdict: pass, warn or fail")) { _ in
+        router.on("GET", "/v1/doctor", needs: .read, .init("Every health check with its verdict: pass, warn, fail or skip")) { _ in
             .json(Doctor.examine(try await self.examinedState()))
         }
         router.on("GET", "/v1/events", needs: .read, .init("What happens, as an event stream", streams: true)) { _ in

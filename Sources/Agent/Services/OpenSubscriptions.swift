@@ -43,17 +43,21 @@ struct Deliveries: AsyncSequence, Sendable {
     let subscription: Subscription
     /// Messages on these topics are left out.
     var leavingOut: Set<String> = []
+    /// The device's own, so that what is below them is named as programs name it.
+    var topics: TopicNamespace?
 
     struct AsyncIterator: AsyncIteratorProtocol {
         private let subscription: Subscription
         private var deliveries: Subscription.Iterator
         private let leavingOut: Set<String>
+        private let topics: TopicNamespace?
         private var hasBegun = false
 
-        init(_ subscription: Subscription, leavingOut: Set<String>) {
-            self.subscription = subscription
-            self.leavingOut = leavingOut
-            deliveries = subscription.makeAsyncIterator()
+        init(_ deliveries: Deliveries) {
+            subscription = deliveries.subscription
+            leavingOut = deliveries.leavingOut
+            topics = deliveries.topics
+            self.deliveries = subscription.makeAsyncIterator()
         }
 
         /// - Throws: ``AgentError/subscriptionEnded``
@@ -65,7 +69,7 @@ struct Deliveries: AsyncSequence, Sendable {
             }
             while let delivery = await deliveries.next() {
                 if case .message(let message) = delivery, leavingOut.contains(message.topic) { continue }
-                return LocalEvent(delivery)
+                return LocalEvent(delivery, topics)
             }
             // A reader that went has its task cancelled, which ends the subscription too.
             guard !Task.isCancelled else { return nil }
@@ -73,5 +77,5 @@ struct Deliveries: AsyncSequence, Sendable {
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription, leavingOut: leavingOut) }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }

@@ -50,7 +50,7 @@ struct Station: Sendable {
     ) async throws -> BrokerCredentials {
         let token = try await session.accessToken()
         guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity() else {
-            throw AgentError.notRegistered
+            throw GatewayError.notRegistered
         }
         // The broker has the gateway's certificate authority (9.1), also where the settings name another host for it.
         var trust = try session.trust(for: session.configuration.identity.host)
@@ -63,7 +63,7 @@ struct Station: Sendable {
 
     /// A filter below the device's own topics.
     func filter(_ filter: String) throws -> TopicFilter {
-        try TopicFilter(String(try topics.ownFilter.text.dropLast()) + filter)
+        try topics.custom(filter: filter)
     }
 
     /// The file of a gateway's outbox: what a person recognises of its scope `host:port/prefix`, and a hash of all of it,

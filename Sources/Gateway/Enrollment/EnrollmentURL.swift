@@ -10,6 +10,7 @@ struct EnrollmentURL: Equatable {
     let pin: PublicKeyPin
 
     init(_ text: String) throws(GatewayError) {
+        guard text.lowercased().hasPrefix("https://") else { throw .enrollmentURLInvalid(reason: "it must start with https://") }
         let target: CallTarget
         do {
             target = try CallTarget.absolute(text)

@@ -56,7 +56,7 @@ extension GatewayError: Explained {
         case .enrollmentURLInvalid(let reason): "the enrollment URL is not valid: \(reason)"
         case .enrollmentURLWithoutKeyHash: "the enrollment URL has no subjectKeyHash, so its server cannot prove itself"
         case .enrollmentKeyHashInvalid: "subjectKeyHash of the enrollment URL is not the encoding of 32 bytes"
-        case .enrollmentKeyMismatch(let host): "\(host) does not hold the key that the enrollment URL names"
+        case .enrollmentKeyMismatch(let host): "\(host)'s key does not match the enrollment URL"
         case .noActiveGateway: "this board is not enrolled at a gateway"
         case .hostNotConfigured(let host): "\(host) is neither the gateway nor a configured host"
         case .hostConfigurationInvalid(let host, let reason): "the configuration of host \(host) is not valid: \(reason)"
@@ -94,8 +94,8 @@ extension GatewayError: Explained {
         case .proximityNotOffered: "the gateway does not offer log-in by another device"
         case .authorizationEnded: "the log-in was begun before this board's client credentials were dropped"
         case .authorizationStateMismatch: "the authorization code belongs to another log-in (state)"
-        case .providerURLInvalid(let reason): "cannot authorise this: \(reason)"
-        case .providerURLForeign(let gateway): "what should be authorised is not at \(gateway)"
+        case .providerURLInvalid(let reason): "cannot authorize this: \(reason)"
+        case .providerURLForeign(let gateway): "what should be authorized is not at \(gateway)"
         }
     }
 
@@ -107,18 +107,18 @@ extension GatewayError: Explained {
             "ask the gateway's administrator for a new enrollment URL and pass it unchanged, in quotes"
         case .enrollmentKeyMismatch:
             "do not go on with this URL: ask the administrator whether the gateway's key has changed"
-        case .noActiveGateway: "enroll it: latchkey enroll URL"
-        case .hostNotConfigured, .hostConfigurationInvalid: "name the host with its anchors or pins in the agent's configuration"
-        case .pathInvalid: "give a path that begins with / or an https URL of a configured host"
+        case .noActiveGateway: "enroll it: latchkey enroll - < url.txt"
+        case .hostNotConfigured, .hostConfigurationInvalid: "only the gateway itself and the hosts that its configuration document lists can be called; ask its administrator to add the host"
+        case .pathInvalid: "give a path that starts with /, or an https URL of the gateway or of a host that its configuration document lists"
         case .noAnswer(_, let error): error.remedy
         case .unexpectedAnswer:
             "look for a proxy or a login page between this board and the gateway; nothing was changed, so it can be tried again"
         case .refused(let refusal): refusal.remedy
         case .locationDemanded, .telephoneNumberDemanded: "this board sends none; ask the owner of the called API"
-        case .notRegistered: "enroll it: latchkey enroll URL"
+        case .notRegistered: "enroll it: latchkey enroll - < url.txt"
         case .awaitingActivation: "ask the gateway's administrator to activate the device"
         case .registrationAnswerInvalid, .tokenAnswerInvalid: "report it to the gateway's administrator"
-        case .registrationWithdrawn: "if the board should come back, enroll it again: latchkey enroll URL"
+        case .registrationWithdrawn: "if the board should come back, enroll it again: latchkey enroll - < url.txt"
         case .deviceRecordInvalid: "remove it with latchkey reset, then enroll again"
         case .renewedCertificateRefused: "report it to the gateway's administrator; latchkey renew tries again"
         case .noGrantApplies: "log in"
@@ -132,7 +132,7 @@ extension GatewayError: Explained {
         case .proximityNotOffered: "log in with user name and password, or ask the gateway's administrator to offer it"
         case .authorizationEnded, .authorizationStateMismatch: "begin the log-in again"
         case .providerURLInvalid, .providerURLForeign:
-            "authorise nothing from this device unless you know it; devices of this gateway show its own address"
+            "authorize nothing from this device unless you know it; devices of this gateway show its own address"
         case .configurationMissing: nil
         }
     }
@@ -205,7 +205,7 @@ extension Refusal {
         case .tokenLimitReached: "revoke tokens of this client at the gateway"
         case .tokenScopeInsufficient: "ask for the scope that the called API demands"
         case .tokenDisabled: "ask the gateway's administrator to enable the client"
-        case .authorizationEnded: "begin the log-in again; it has to be authorised within a short time"
+        case .authorizationEnded: "begin the log-in again; it has to be authorized within a short time"
         default: nil
         }
     }

@@ -95,7 +95,8 @@ extension GatewayEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .willSwitchGateway(_, let to): "switching to \(to)"
-        case .didSwitchGateway(_, let to): "switched to \(to)"
+        case .didSwitchGateway(let from, let to):
+            "switched to \(to)" + (from.map { "; the registration at \($0) is kept" } ?? "")
         case .clientWillInitialize: "initializing the client"
         case .clientDidInitialize(let id, let expires):
             "client initialized as \(id)" + (expires.map { ", until \($0.formatted(.iso8601))" } ?? "")

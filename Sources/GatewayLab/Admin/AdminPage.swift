@@ -27,7 +27,7 @@ enum AdminPage {
           <div class="column side">
             <section aria-labelledby="enroll-title">
               <h2 id="enroll-title">Enroll a board</h2>
-              <p>A link that gives the configuration once.</p>
+              <p>Creates a one-time enrollment link.</p>
               <label id="client-choice" hidden>Client <select id="client"></select></label>
               <button id="mint" class="primary">Mint enrollment URL</button>
               <div id="ticket" hidden>

@@ -4,6 +4,9 @@ import HTTPClient
 
 /// Asks the daemon, as `latchkey` and programs in Swift do.
 public struct LocalClient: Sendable {
+    /// Where the daemon listens unless its settings say otherwise.
+    public static let standardSocketPath = "/run/latchkey/api.sock"
+
     private let socketPath: String
     private let client = HTTPClient()
 

@@ -9,7 +9,7 @@ public struct Topic: Sendable, Hashable {
 
     /// - Throws: ``MessagingError/invalidTopic(_:_:)``
     public init(_ name: String) throws(MessagingError) {
-        if let fault = Self.fault(of: name) { throw .invalidTopic(String(name.prefix(80)), fault) }
+        if let fault = Self.fault(of: name) { throw .invalidTopic(name.quoted, fault) }
         self.name = name
     }
 
@@ -21,6 +21,11 @@ public struct Topic: Sendable, Hashable {
 
 extension Topic: CustomStringConvertible {
     public var description: String { name }
+}
+
+extension String {
+    /// The text as an error quotes it: its beginning, where it is long.
+    var quoted: String { count > 80 ? prefix(80) + "…" : self }
 }
 
 /// What is wrong with the text of a topic or filter.

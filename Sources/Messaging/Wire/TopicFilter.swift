@@ -5,7 +5,7 @@ public struct TopicFilter: Sendable, Hashable {
 
     /// - Throws: ``MessagingError/invalidFilter(_:_:)``
     public init(_ text: String) throws(MessagingError) {
-        if let fault = Self.fault(of: text) { throw .invalidFilter(String(text.prefix(80)), fault) }
+        if let fault = Self.fault(of: text) { throw .invalidFilter(text.quoted, fault) }
         self.text = text
     }
 

@@ -21,45 +21,76 @@ public struct TopicNamespace: Sendable, Hashable {
         self.prefix = bare.isEmpty ? "" : "/\(bare)"
         self.deviceID = try Self.level(deviceID)
         self.userID = try userID.map { user throws(MessagingError) in try Self.level(user) }
-        _ = try own("check")
+        _ = try Topic(own("check"))
     }
 
     /// A topic of this device: the user's where somebody is logged in, else the device's own.
-    public func custom(_ topic: String) throws(MessagingError) -> Topic { try Topic(own(topic).text) }
+    public func custom(_ topic: String) throws(MessagingError) -> Topic { try Self.topic(own(""), topic) }
+
+    /// A filter below the topics that ``custom(_:)`` gives.
+    ///
+    /// - Throws: ``MessagingError/invalidFilter(_:_:)``, which quotes `filter` alone.
+    public func custom(filter: String) throws(MessagingError) -> TopicFilter {
+        guard !filter.isEmpty else { throw .invalidFilter("", .empty) }
+        do {
+            return try TopicFilter(own(filter))
+        } catch {
+            guard case .invalidFilter(_, let fault) = error else { throw error }
+            throw .invalidFilter(filter.quoted, fault)
+        }
+    }
 
     /// The filter for everything sent to this device: the user's topics where somebody is logged in, else its own.
     public var ownFilter: TopicFilter {
-        get throws(MessagingError) { try own("#") }
+        get throws(MessagingError) { try custom(filter: "#") }
+    }
+
+    /// What ``custom(_:)`` was given for this topic; `nil` for one that is not below the own.
+    public func shortened(_ topic: String) -> String? {
+        let start = own("")
+        guard topic.hasPrefix(start), topic.utf8.count > start.utf8.count else { return nil }
+        return String(topic.dropFirst(start.count))
     }
 
     /// A topic of a user within this application. A message to a user without a topic goes to the topic of that name.
     public func user(_ user: String, _ topic: String? = nil) throws(MessagingError) -> Topic {
-        try Topic("\(prefix)/2.0/client/users/\(Self.level(user))/custom/\(topic ?? user)")
+        try Self.topic("\(prefix)/2.0/client/users/\(Self.level(user))/custom/", topic ?? user)
     }
 
     /// A topic of a user across applications.
     public func userAcrossApplications(_ user: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Topic("\(prefix)/2.0/users/\(Self.level(user))/custom/\(topic)")
+        try Self.topic("\(prefix)/2.0/users/\(Self.level(user))/custom/", topic)
     }
 
     /// A topic of a device.
     public func device(_ device: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Topic("\(prefix)/2.0/client/devices/\(Self.level(device))/custom/\(topic)")
+        try Self.topic("\(prefix)/2.0/client/devices/\(Self.level(device))/custom/", topic)
     }
 
     /// A topic of a group.
     public func group(_ group: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Topic("\(prefix)/2.0/client/groups/\(Self.level(group))/custom/\(topic)")
+        try Self.topic("\(prefix)/2.0/client/groups/\(Self.level(group))/custom/", topic)
     }
 
     /// A topic of the application.
     public func application(_ topic: String) throws(MessagingError) -> Topic {
-        try Topic("\(prefix)/2.0/client/custom/\(topic)")
+        try Self.topic("\(prefix)/2.0/client/custom/", topic)
     }
 
-    private func own(_ topic: String) throws(MessagingError) -> TopicFilter {
-        if let userID { return try TopicFilter("\(prefix)/2.0/client/users/\(userID)/custom/\(topic)") }
-        return try TopicFilter("\(prefix)/2.0/client/devices/\(deviceID)/custom/\(topic)")
+    private func own(_ topic: String) -> String {
+        if let userID { return "\(prefix)/2.0/client/users/\(userID)/custom/\(topic)" }
+        return "\(prefix)/2.0/client/devices/\(deviceID)/custom/\(topic)"
+    }
+
+    /// A topic below `start`. Whoever wrote `name` does not know the rest: an error quotes `name` alone.
+    private static func topic(_ start: String, _ name: String) throws(MessagingError) -> Topic {
+        guard !name.isEmpty else { throw .invalidTopic("", .empty) }
+        do {
+            return try Topic(start + name)
+        } catch {
+            guard case .invalidTopic(_, let fault) = error else { throw error }
+            throw .invalidTopic(name.quoted, fault)
+        }
     }
 
     /// Text that is one level and stays one: an identifier with a slash or wildcard would name somebody else's topics.

@@ -11,19 +11,22 @@ struct BoardCommand: AsyncParsableCommand {
         subcommands: [List.self, Watch.self, Check.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the board definitions there are.")
-        @Option(help: "Folder to search; may be repeated.") var directory: [String] = []
-        @Flag(help: "Print JSON.") var json = false
+        static let configuration = CommandConfiguration(
+            abstract: "List available board definitions.",
+            discussion: "Asks the daemon; where none answers, the folders of the settings are searched.")
+        @Option(help: "Folder to search, without the daemon; may be repeated.") var directory: [String] = []
+        @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let catalog = BoardCatalog(folders: directory.isEmpty ? BoardCatalog.standardFolders : directory)
+            let choice = try await BoardFolders(directory, options.client)
+            let catalog = BoardCatalog(folders: choice.folders)
             let definitions = try catalog.names.map { try catalog.definition(named: $0) }
-            let detected = (try? catalog.detect())?.definition.name
-            if json {
+            let current = choice.current ?? (try? catalog.detect())?.definition.name
+            if options.json {
                 Terminal.line(JSON.array(definitions.map { definition in
                     [
                         "name": .string(definition.name), "title": .string(definition.title),
-                        "isThisBoard": .bool(definition.name == detected), "sensors": .integer(Int64(definition.sensors.count)),
+                        "isThisBoard": .bool(definition.name == current), "sensors": .integer(Int64(definition.sensors.count)),
                     ]
                 }).text)
                 return
@@ -34,8 +37,8 @@ struct BoardCommand: AsyncParsableCommand {
             }
             var fields = Fields()
             for definition in definitions {
-                let mark = definition.name == detected ? Terminal.standardOutput.green("  this board") : ""
-                fields.add(definition.name, "\(definition.title), \(definition.sensors.count) sensors\(mark)")
+                let mark = definition.name == current ? Terminal.standardOutput.green("  this board") : ""
+                fields.add(definition.name, "\(definition.title), \(Amount.of(Int64(definition.sensors.count), "sensor"))\(mark)")
             }
             Terminal.line(fields.text)
         }
@@ -66,50 +69,59 @@ struct BoardCommand: AsyncParsableCommand {
         private func text(of reading: JSON) -> String {
             let out = Terminal.standardOutput
             let name = (reading["name"]?.string ?? "?").padded(to: 28)
-            guard let value = reading["value"]?.number else { return "\(name) \(out.red("no value"))" }
-            let unit = reading["unit"]?.string ?? ""
+            guard let number = reading["value"]?.number else { return "\(name) \(out.red("no value"))" }
+            let (value, unit) = Amount.reading(number, unit: reading["unit"]?.string ?? "")
             let doubt = reading["quality"]?.string == "good" ? "" : "  " + out.yellow(reading["quality"]?.string ?? "")
-            return "\(name) \(value) \(out.dim(unit))\(doubt)"
+            return "\(name) \(value)\(unit.isEmpty ? "" : " " + out.dim(unit))\(doubt)"
         }
     }
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Look for every part that a definition names, without the daemon.",
-            discussion: "Exit status 1 when a part is missing that the definition does not call optional.")
+            abstract: "Look for every part that a board definition names.",
+            discussion: "Without a name, the daemon looks for the parts of its own board; where none answers, the settings say which "
+                + "board this is. Exit status 1 when a part is missing that the definition does not call optional.")
 
-        @Argument(help: "Name of a definition, or a path; without it, what the settings say.") var definition: String?
-        @Option(help: "Folder to search; may be repeated.") var directory: [String] = []
-        @Flag(help: "Print JSON.") var json = false
+        @Argument(help: "Name of a definition, or a path; without it, this board's.") var definition: String?
+        @Option(help: "Folder to search, without the daemon; may be repeated.") var directory: [String] = []
+        @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            var settings = try AgentConfiguration.load(path: ProcessInfo.processInfo.environment["LATCHKEY_CONFIG"]).board
-            if let definition { settings.definition = definition }
-            if !directory.isEmpty { settings.directories = directory }
-            let board = try settings.read().definition
-            let findings = await BoardCheck.run(board)
-            if json {
-                Terminal.line((["board": .string(board.name), "parts": .array(findings.map(\.json))] as JSON).text)
-            } else {
-                Terminal.line(Terminal.standardOutput.bold(board.title))
-                for finding in findings { Terminal.line(text(of: finding.json)) }
+            let report = try await report()
+            let parts = report["parts"]?.array ?? []
+            options.show(["board": report["name"] ?? .null, "parts": .array(parts)]) { _ in
+                ([Terminal.standardOutput.bold(report["title"]?.string ?? "")] + parts.map(text)).joined(separator: "\n")
             }
-            let isFaulty = findings.contains { if case .fault = $0.finding { true } else { false } }
-            if isFaulty { throw ExitCode(ExitStatus.failure.rawValue) }
+            guard !parts.contains(where: { $0["verdict"]?.string == "fault" }) else { throw ExitCode(ExitStatus.failure.rawValue) }
+        }
+
+        /// In the form of `GET /v1/board`.
+        private func report() async throws -> JSON {
+            let choice = try await BoardFolders(directory, options.client)
+            if definition == nil, directory.isEmpty, let report = choice.report { return report }
+            var settings = choice.settings
+            settings.directories = choice.folders
+            if let definition { settings.definition = definition }
+            let board = try settings.read().definition
+            return [
+                "name": .string(board.name), "title": .string(board.title),
+                "parts": .array(await BoardCheck.run(board).map(\.json)),
+            ]
         }
 
         private func text(of part: JSON) -> String {
             let out = Terminal.standardOutput
-            let name = (part["part"]?.string ?? "?").padded(to: 28)
+            let name = part["part"]?.string ?? "?"
             switch part["verdict"]?.string {
             case "fault":
                 let remedy = part["error"]?["remedy"]?.string.map { "\n      \($0)" } ?? ""
-                return "\(out.red("fault"))       \(name) \(part["error"]?["message"]?.string ?? "")\(remedy)"
+                return "\(out.red("fault"))       \(name.padded(to: 28)) \(part["error"]?["message"]?.string ?? "")\(remedy)"
             case "not-fitted": return "\(out.dim("not fitted"))  \(name)"
             case "simulated": return "\(out.yellow("simulated"))   \(name)"
             default:
-                let value = part["reading"]?["value"]?.number.map { "\($0) \(part["reading"]?["unit"]?.string ?? "")" } ?? ""
-                return "\(out.green("present"))     \(name) \(value)"
+                guard let reading = part["reading"], let value = reading["value"]?.number else { return "\(out.green("present"))     \(name)" }
+                let shown = Amount.reading(value, unit: reading["unit"]?.string ?? "")
+                return "\(out.green("present"))     \(name.padded(to: 28)) \(shown.value)\(shown.unit.isEmpty ? "" : " \(shown.unit)")"
             }
         }
     }

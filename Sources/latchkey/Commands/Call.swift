@@ -7,10 +7,11 @@ struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call a protected API of the gateway as this device.",
         discussion: """
-            The access token, the identifier and the client certificate are added, and renewed where that is needed.
+            The access token, the identifier and the client certificate are added, and renewed where that is needed. \
+            Exit status 76 when the answer is not a success (2xx).
 
               $ latchkey call GET /lab/hello
-              $ latchkey call POST /orders --header 'Content-Type: application/json' --data '{"n":1}'
+              $ latchkey call POST /orders --data '{"n":1}'
             """)
 
     @Argument(help: "GET, POST, PUT, PATCH, DELETE …") var method: String
@@ -19,15 +20,19 @@ struct Call: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "The body; '-' reads standard input.") var data: String?
     @OptionGroup var options: ClientOptions
 
+    func validate() throws {
+        for line in header where !line.contains(":") {
+            throw ValidationError("a header has the form 'Name: value', not '\(line)'")
+        }
+    }
+
     func run() async throws {
         var body: [String: JSON] = ["method": .string(method.uppercased()), "path": .string(path)]
         if !header.isEmpty {
-            body["headers"] = .array(try header.map { line in
-                guard let colon = line.firstIndex(of: ":") else {
-                    throw ValidationError("a header has the form 'Name: value', not '\(line)'")
-                }
-                let value = line[line.index(after: colon)...].drop { $0 == " " }
-                return ["name": .string(String(line[..<colon])), "value": .string(String(value))]
+            body["headers"] = .array(header.map { line in
+                let name = line.prefix { $0 != ":" }
+                let value = line.dropFirst(name.count + 1).drop { $0 == " " }
+                return ["name": .string(String(name)), "value": .string(String(value))]
             })
         }
         if let data {

@@ -7,7 +7,7 @@ struct Completions: ParsableCommand {
 
     enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
 
-    @Argument(help: "bash, zsh or fish.") var shell: Shell
+    @Argument(help: "The shell to complete in.") var shell: Shell
 
     func run() {
         let shell: CompletionShell = switch self.shell { case .bash: .bash; case .zsh: .zsh; case .fish: .fish }

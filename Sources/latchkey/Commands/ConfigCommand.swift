@@ -10,17 +10,15 @@ struct ConfigCommand: AsyncParsableCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check the agent's configuration, or a gateway's document, and name every fault.",
-            discussion: """
-                A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed
-                and no daemon is needed. Exit status 78 when there is a fault.
-                """)
+            discussion: "A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed, "
+                + "and no daemon is needed. Exit status 78 when there is a fault, or when the file cannot be read.")
 
         @Argument(help: "File to check; without it, the agent's configuration in use.") var file: String?
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            let path = file ?? ProcessInfo.processInfo.environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
-            let report = try ConfigurationReport(of: Input.file(path, limit: 1 << 20), path: path)
+            let path = file ?? Environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
+            let report = try ConfigurationReport(of: Self.content(of: path), path: path)
             if json {
                 Terminal.line(report.json.text)
             } else {
@@ -29,6 +27,15 @@ struct ConfigCommand: AsyncParsableCommand {
                 if report.faults.isEmpty { Terminal.line("\(Terminal.standardOutput.green("ok"))    \(path)") }
             }
             guard report.faults.isEmpty else { throw ExitCode(ExitStatus.configuration.rawValue) }
+        }
+
+        /// A file that cannot be read is the same fault here as to `latchkey run`.
+        private static func content(of path: String) throws -> [UInt8] {
+            do {
+                return try Input.file(path, limit: 1 << 20)
+            } catch InputError.unreadable(let name, let reason) {
+                throw ConfigurationError.unreadable(path: name, reason: reason)
+            }
         }
     }
 }

@@ -4,17 +4,28 @@ import LocalAPI
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check everything the agent lives on, and say what to do where it fails.",
-        discussion: "Exit status 0: all passed or warned; 1: something failed; 69: the daemon does not run.")
+        abstract: "Check everything the agent depends on, and say what to do where something fails.",
+        discussion: "Exit status 0 when nothing failed, also with warnings; 1 when something failed; 69 when the daemon is not running.")
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
         let answer = try await options.client.get("/v1/doctor", timeout: .seconds(90))
         options.show(answer) { answer in
-            (answer["checks"]?.array ?? []).map(line).joined(separator: "\n")
+            let checks = answer["checks"]?.array ?? []
+            return (checks.map(line) + ["", Self.summary(of: checks)]).joined(separator: "\n")
         }
         guard answer["worst"]?.string != "fail" else { throw ExitCode(ExitStatus.failure.rawValue) }
+    }
+
+    /// `13 checks: 10 passed, 2 warnings, 1 skipped`.
+    private static func summary(of checks: [JSON]) -> String {
+        func count(_ verdict: String) -> Int64 { Int64(checks.count { $0["verdict"]?.string == verdict }) }
+        var parts = ["\(count("pass")) passed"]
+        if count("warn") > 0 { parts.append(Amount.of(count("warn"), "warning")) }
+        if count("fail") > 0 { parts.append("\(count("fail")) failed") }
+        if count("skip") > 0 { parts.append("\(count("skip")) skipped") }
+        return "\(Amount.of(Int64(checks.count), "check")): \(parts.joined(separator: ", "))"
     }
 
     private func line(_ check: JSON) -> String {
@@ -24,6 +35,7 @@ struct Doctor: AsyncParsableCommand {
             switch verdict {
             case "pass": out.green("pass")
             case "warn": out.yellow("warn")
+            case "skip": out.dim("skip")
             default: out.red(verdict)
             }
         let text = "\(mark)  \(out.bold(check["name"]?.string ?? "?")): \(check["message"]?.string ?? "")"

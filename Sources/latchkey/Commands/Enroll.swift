@@ -7,14 +7,16 @@ struct Enroll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Enroll this board at a gateway and register it.",
         discussion: """
-            The URL works once, and holds the hash of the gateway's key, so that the first connection is already safe.
-            With '-' it is read from standard input, where no process list shows it. A file is an exported
-            msso_config.json.
+            The enrollment URL works once, and holds the hash of the gateway's key, so that the first connection is \
+            already safe. With '-' it is read from standard input, where no process list shows it; on a terminal, paste \
+            it. A file holds the URL, or is an exported msso_config.json.
 
-              $ latchkey enroll - < enrollment-url.txt
+              $ latchkey enroll -
+              $ latchkey enroll - < url.txt
             """)
 
-    @Argument(help: ArgumentHelp("Enrollment URL, exported configuration file, or '-'.", valueName: "url|file|-"))
+    @Argument(help: ArgumentHelp("'-' for standard input, or a file. A URL is taken too, but every user of this machine can "
+        + "read it in the process list.", valueName: "-|file"))
     var source: String
 
     @Flag(help: "Do not register yet: whoever logs in first registers the board.")
@@ -28,31 +30,61 @@ struct Enroll: AsyncParsableCommand {
     /// The request for what was given: a URL, a document, or, as an argument, the path of one.
     ///
     /// What looks like a URL is never taken for a path: it may hold a ticket, which has no place in an error message.
-    static func body(of given: String, isArgument: Bool) throws -> JSON {
+    static func body(of given: String) throws -> JSON {
         let text = given.trimmed
-        if text.hasPrefix("{") { return ["configuration": try JSON(parsing: text.utf8)] }
         let path = text.hasPrefix("file://") ? String(text.dropFirst(7)) : text
         if path.contains("://") { return ["url": .string(text)] }
-        guard isArgument else { throw InputError.neitherURLNorDocument }
-        return ["configuration": try JSON(parsing: Input.file(path, limit: limit))]
+        return try body(in: String(decoding: Input.file(path, limit: limit), as: UTF8.self), of: path)
+    }
+
+    /// - Parameter name: of what holds the text, for an error, which never quotes the text itself.
+    static func body(in text: String, of name: String) throws -> JSON {
+        let text = text.trimmed
+        if text.hasPrefix("{") {
+            do {
+                return ["configuration": try JSON(parsing: text.utf8)]
+            } catch {
+                throw InputError.unreadable(name: name, reason: error.message)
+            }
+        }
+        guard text.contains("://"), !text.contains(where: \.isWhitespace) else {
+            throw InputError.neitherURLNorDocument(name: name)
+        }
+        return ["url": .string(text)]
+    }
+
+    /// What a person pastes: one line with a URL, or a document to its end.
+    private static func pasted() throws(InputError) -> String {
+        Terminal.error("Paste the enrollment URL or the configuration document, then press Enter:")
+        var text = ""
+        while let line = readLine(strippingNewline: false) {
+            text += line
+            guard text.utf8.count <= limit else { throw .tooLong(name: "standard input", limit: limit) }
+            let whole = text.trimmed
+            if whole.hasPrefix("{") ? line.contains("}") && (try? JSON(parsing: whole.utf8)) != nil : !whole.isEmpty { break }
+        }
+        return text
+    }
+
+    private static func standardInput() throws(InputError) -> String {
+        if Terminal.inputIsTerminal { return try pasted() }
+        return String(decoding: try Input.standardInput(limit: limit), as: UTF8.self)
     }
 
     func run() async throws {
-        var body =
-            if source == "-" {
-                try Self.body(of: String(decoding: Input.standardInput(limit: Self.limit), as: UTF8.self), isArgument: false)
-            } else {
-                try Self.body(of: source, isArgument: true)
-            }
+        var body = try source == "-" ? Self.body(in: Self.standardInput(), of: "standard input") : Self.body(of: source)
         if noRegister { body = .object((body.object ?? [:]).merging(["register": false]) { _, new in new }) }
         // Registration makes a key pair and asks the gateway several times; a small board takes its while.
         let answer = try await options.client.post("/v1/enrollments", body, timeout: .seconds(180))
         options.show(answer) { answer in
             var fields = Fields()
+            if let former = answer["switchedFrom"]?["url"]?.string {
+                fields.add("switched from", "\(former); the registration there is kept")
+            }
             fields.add("gateway", answer["gateway"]?["url"]?.string)
             fields.add("registration", answer["registration"]?["state"]?.string)
             fields.add("device", answer["registration"]?["deviceID"]?.string)
-            fields.add("identifier", answer["registration"]?["magIdentifier"]?.string)
+            fields.add("mag-identifier", answer["registration"]?["magIdentifier"]?.string)
             return fields.text
         }
     }

@@ -15,10 +15,14 @@ struct Renew: AsyncParsableCommand {
 struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove this board at the gateway, and its identity here.",
-        discussion: "When the gateway refuses or does not answer, everything stays as it is.")
+        discussion: "Asks first. When the gateway refuses or does not answer, everything stays as it is.")
+    @Flag(help: "Do it without asking.") var yes = false
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        let warning = yes ? "" : try await Waiting.warning(by: options.client)
+        try Confirmation.ask(
+            "this removes the board's registration at the gateway, and its identity here\(warning)", isGiven: yes)
         let answer = try await options.client.post("/v1/deregister", [:], timeout: .seconds(180))
         options.show(answer) { "this board is no longer registered" + Waiting.discarded($0) }
     }
@@ -27,10 +31,8 @@ struct Deregister: AsyncParsableCommand {
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget the identity at the active gateway, here only.",
-        discussion: """
-            The gateway is not told and keeps the old registration; 'latchkey deregister' removes both. Enrolled again, the
-            board is another device.
-            """)
+        discussion: "Asks first. The gateway is not notified and keeps the old registration; 'latchkey deregister' removes both. "
+            + "Enrolled again, the board is another device.")
 
     @Flag(help: "Do it without asking.")
     var yes = false
@@ -38,21 +40,10 @@ struct Reset: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        if !yes {
-            let warning = try await Waiting.warning(by: options.client)
-            guard confirmed(warning) else { throw ExitCode(ExitStatus.usage.rawValue) }
-        }
+        let warning = yes ? "" : try await Waiting.warning(by: options.client)
+        try Confirmation.ask("this forgets the board's key, certificate and tokens\(warning)", isGiven: yes)
         let answer = try await options.client.post("/v1/reset", [:])
-        options.show(answer) { "the local identity is gone" + Waiting.discarded($0) }
-    }
-
-    private func confirmed(_ warning: String) -> Bool {
-        guard Terminal.standardOutput.isTerminal else {
-            Terminal.error("latchkey: reset forgets this board's identity; add --yes to do it without a terminal")
-            return false
-        }
-        Terminal.line("This forgets the board's key, certificate and tokens\(warning). Continue? [y/N]")
-        return readLine().map { $0.lowercased() == "y" || $0.lowercased() == "yes" } ?? false
+        options.show(answer) { "local identity removed" + Waiting.discarded($0) }
     }
 }
 
@@ -62,15 +53,13 @@ enum Waiting {
     static func warning(by client: LocalClient) async throws -> String {
         let outbox = try await client.get("/v1/status")["outbox"]
         let count = (outbox?["depth"]?.integer ?? 0) + (outbox?["deadLetters"]?.integer ?? 0)
-        return count == 0 ? "" : ", and deletes \(messages(count)) that the broker does not have yet"
+        return count == 0 ? "" : ", and deletes \(Amount.of(count, "message")) that the broker does not have yet"
     }
 
     static func discarded(_ answer: JSON) -> String {
         let count = answer["discarded"]?.integer ?? 0
-        return count == 0 ? "" : "; \(messages(count)) that the broker did not have \(count == 1 ? "was" : "were") deleted"
+        return count == 0 ? "" : "; \(Amount.of(count, "message")) that the broker did not have \(count == 1 ? "was" : "were") deleted"
     }
-
-    private static func messages(_ count: Int64) -> String { count == 1 ? "1 message" : "\(count) messages" }
 }
 
 struct Token: AsyncParsableCommand {

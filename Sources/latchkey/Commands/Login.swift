@@ -6,8 +6,8 @@ struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Log in on this board: by password, or with a device nearby that is logged in.",
         discussion: """
-            By password, which is asked for without echo; '--password-stdin' reads it for scripts. '--ble' lets a device
-            nearby decide, over Bluetooth, '--qr' one that scans a code. '--browser' shows an address to open elsewhere,
+            By password, which is asked for without echo; '--password-stdin' reads it for scripts. '--ble' lets a device \
+            nearby decide, over Bluetooth, '--qr' one that scans a code. '--browser' shows an address to open elsewhere, \
             and takes the one it leads to. A board that is not registered is registered by it.
 
               $ latchkey login --user alice

@@ -8,7 +8,7 @@ struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Publish a message; when this returns it is on disk, or in memory if the settings say so.",
         discussion: """
-            The topic is the device's own, unless --raw gives a whole one:
+            The topic is below the device's own topics, unless --raw says that it is a whole one.
 
               $ latchkey publish door/state open
               $ latchkey publish --lines log < lines.txt
@@ -30,10 +30,11 @@ struct Publish: AsyncParsableCommand {
     func run() async throws {
         let client = options.client
         if lines {
+            if Terminal.inputIsTerminal { Terminal.error("Each line is a message; Ctrl-D ends.") }
             let count = try await publishLines(by: client)
-            options.show(["accepted": .integer(count)]) { _ in "\(count) messages accepted" }
+            options.show(["accepted": .integer(count)]) { _ in "\(Amount.of(count, "message")) accepted" }
         } else {
-            let payload = try message.map { Array($0.utf8) } ?? Input.standardInput(limit: Input.payloadLimit)
+            let payload = try message.map { Array($0.utf8) } ?? Input.typed("the message", limit: Input.payloadLimit)
             options.show(try await publish(payload, by: client)) { "accepted as message \($0["id"]?.integer ?? 0)" }
         }
     }
@@ -42,15 +43,24 @@ struct Publish: AsyncParsableCommand {
     /// one, a fast one's in batches.
     private func publishLines(by client: LocalClient) async throws -> Int64 {
         let path = "/v1/messages/lines?topic=\(Query.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
-        var input = InputLines(STDIN_FILENO, lineLimit: Input.payloadLimit)
+        let interruption = try Interruption()
+        var input = InputLines(STDIN_FILENO, lineLimit: Input.payloadLimit, endedBy: interruption)
+        var progress = Progress()
         var count: Int64 = 0
         do {
             while let batch = try input.next() {
                 count += try await client.post(path, text: batch)["accepted"]?.integer ?? 0
+                progress.show("\(Amount.of(count, "message")) accepted …")
             }
         } catch {
-            Terminal.error("latchkey: \(count) messages accepted before this:")
+            progress.clear()
+            Terminal.error("latchkey: \(Amount.of(count, "message")) accepted before this:")
             throw error
+        }
+        progress.clear()
+        guard !interruption.hasCome else {
+            Terminal.error("latchkey: interrupted; \(Amount.of(count, "message")) accepted")
+            throw ExitCode(Interruption.exitStatus)
         }
         return count
     }
@@ -66,15 +76,14 @@ struct Publish: AsyncParsableCommand {
 struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print messages as they arrive, until Ctrl-C.",
-        discussion: """
-            Without a filter: everything sent to this device, but for its own telemetry and status. With --json: one object
-            a line. Goes on when the daemon has started anew, and ends when the registration goes.
-            """)
+        discussion: "Without a filter: everything sent to this device, except its own telemetry and status. Topics below the "
+            + "device's own are shown as 'latchkey publish' takes them. With --json: one object per line. Resumes when the daemon "
+            + "has restarted, and ends when the registration is removed.")
 
     @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
     @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
-    @Option(help: ArgumentHelp("End after so many messages.", valueName: "n")) var count: Int?
-    @Flag(help: "The filter is a whole one, taken as it is.") var raw = false
+    @Option(help: ArgumentHelp("Stop after N messages.", valueName: "n")) var count: Int?
+    @Flag(help: "The filter is a whole one, taken as it is; topics and senders are shown whole.") var raw = false
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -98,10 +107,12 @@ struct Subscribe: AsyncParsableCommand {
     }
 
     private func text(of message: JSON) -> String {
-        let sender = message["envelope"]?["senderID"]?.string.map { " from \($0)" } ?? ""
-        let payload = message["text"]?.string ?? "\(message["bytes"]?.integer ?? 0) bytes that are no text"
+        let whole = message["topic"]?.string ?? ""
+        let topic = raw ? whole : message["ownTopic"]?.string ?? whole
+        let sender = message["envelope"]?["senderID"]?.string.map { " from \(raw ? $0 : Identifier.short($0))" } ?? ""
+        let payload = message["text"]?.string ?? "\(Amount.of(message["bytes"]?.integer ?? 0, "byte")) of binary data"
         let out = Terminal.standardOutput
-        return "\(out.dim(out.shown((message["topic"]?.string ?? "") + sender)))  \(out.shown(payload))"
+        return "\(out.dim(out.shown(topic + sender)))  \(out.shown(payload))"
     }
 }
 
@@ -122,7 +133,7 @@ struct Send: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let payload = try message.map { Array($0.utf8) } ?? Input.standardInput(limit: 1 << 18)
+        let payload = try message.map { Array($0.utf8) } ?? Input.typed("the message", limit: 1 << 18)
         var body: [String: JSON] = [
             "topic": .string(topic), "contentType": .string(contentType), "payload": .string(Base64.encode(payload)),
             "encoding": "base64",

@@ -8,15 +8,16 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the daemon until it is told to stop.",
         discussion: "Started by systemd as latchkey.service. SIGTERM and SIGINT end it; nothing accepted is lost.")
 
-    @Option(help: ArgumentHelp("Configuration file (environment: LATCHKEY_CONFIG).", valueName: "path"))
+    @Option(help: ArgumentHelp(
+        "Settings file (environment: LATCHKEY_CONFIG; default: \(AgentConfiguration.defaultPath)).", valueName: "path"))
     var config: String?
 
-    @Option(help: "Least level that is logged: trace, debug, info, notice, warning, error, critical.")
+    @Option(help: "Minimum log level; without it, what the settings say.")
     var logLevel: Logger.Level?
 
     func run() async throws {
         let configuration = try AgentConfiguration.load(
-            path: config ?? ProcessInfo.processInfo.environment["LATCHKEY_CONFIG"])
+            path: config ?? Environment["LATCHKEY_CONFIG"])
         Logs.start(level: logLevel ?? configuration.logLevel)
         try await Agent.run(configuration)
     }

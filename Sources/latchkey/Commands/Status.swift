@@ -5,9 +5,11 @@ import LocalAPI
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the registration, the certificate, the token, the broker and the outbox.")
+        abstract: "Show the registration, the certificate, the token, the broker and the outbox.",
+        discussion: "device is the identifier that this board chose; its topics hold it. mag-identifier is the gateway's name for "
+            + "the registration. last error is the newest trouble that is not over yet, for at most a day.")
 
-    @Flag(name: .shortAndLong, help: "Show what happens, as it happens, until Ctrl-C.")
+    @Flag(name: .shortAndLong, help: "Then show each event as it happens, until Ctrl-C.")
     var follow = false
 
     @OptionGroup var options: ClientOptions
@@ -31,15 +33,18 @@ struct Status: AsyncParsableCommand {
             fields.add("vault", fault["message"]?.string.map(out.red))
             fields.add("to do", fault["remedy"]?.string)
         } else {
-            fields.add("gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll <url>"))
+            fields.add("gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll -"))
+            for other in status["otherGateways"]?.array ?? [] {
+                fields.add("also known", other["url"]?.string.map { "\($0); its registration is kept" })
+            }
             fields.add("registration", registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
         }
         fields.add("device", registration?["deviceID"]?.string)
-        fields.add("identifier", registration?["magIdentifier"]?.string)
+        fields.add("mag-identifier", registration?["magIdentifier"]?.string)
         fields.add("user", status["user"]?["userName"]?.string.map { out.shown($0) })
         if status["sharing"]?.bool == true { fields.add("sharing", "the user's session, with devices nearby") }
         if let days = status["certificate"]?["daysLeft"]?.integer {
-            let text = "\(days) days left, until \(status["certificate"]?["notAfter"]?.string ?? "?")"
+            let text = "\(Amount.of(days, "day")) left, until \(status["certificate"]?["notAfter"]?.string ?? "?")"
             fields.add("certificate", days < 0 ? out.red(text) : days < 30 ? out.yellow(text) : text)
         }
         if let age = status["token"]?["age"]?.integer {
@@ -53,8 +58,8 @@ struct Status: AsyncParsableCommand {
             fields.add("outbox", fault["message"]?.string.map(out.red))
             fields.add("to do", fault["remedy"]?.string)
         } else if let outbox = status["outbox"] {
-            fields.add("outbox", "\(outbox["depth"]?.integer ?? 0) messages, \(outbox["bytes"]?.integer ?? 0) bytes, "
-                + "\(outbox["dropped"]?.integer ?? 0) dropped")
+            fields.add("outbox", "\(Amount.of(outbox["depth"]?.integer ?? 0, "message")), "
+                + "\(Amount.bytes(Double(outbox["bytes"]?.integer ?? 0))), \(outbox["dropped"]?.integer ?? 0) dropped")
             if let dead = outbox["deadLetters"]?.integer, dead > 0 {
                 fields.add("dead letters", out.yellow("\(dead), no longer sent; see: latchkey dead-letters"))
             }
@@ -66,7 +71,11 @@ struct Status: AsyncParsableCommand {
         }
         for file in status["setAside"]?.array ?? [] { fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") }) }
         for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
-        if let error = status["lastError"]?["message"]?.string { fields.add("last error", out.red(error)) }
+        if let error = status["lastError"], let message = error["message"]?.string {
+            let time = error["time"]?.string.map { "\($0)  " } ?? ""
+            fields.add("last error", time + out.red(out.shown(message)))
+            fields.add("to do", error["remedy"]?.string)
+        }
         return fields.text
     }
 }

@@ -1,0 +1,38 @@
+import Agent
+import Board
+import Groundwork
+import LocalAPI
+
+/// Where board definitions are looked for: in the folders given, else in those of the daemon that answers, else in those of
+/// the settings.
+struct BoardFolders {
+    let folders: [String]
+    /// What the daemon says of its own board; `nil` where none answered.
+    let report: JSON?
+    /// What the settings of this machine say; of no use beside a daemon's report.
+    let settings: BoardSettings
+
+    /// Name of the definition that the daemon uses.
+    var current: String? { report?["name"]?.string }
+
+    init(_ given: [String], _ client: LocalClient) async throws {
+        let report = given.isEmpty ? try await Self.report(from: client) : nil
+        let known = report?["directories"]?.array?.compactMap(\.string)
+        settings = known == nil
+            ? try AgentConfiguration.load(path: Environment["LATCHKEY_CONFIG"]).board : AgentConfiguration().board
+        folders = given.isEmpty ? known ?? settings.directories : given
+        self.report = report
+    }
+
+    /// - Returns: `nil` where no daemon answers, or one that waits for its vault.
+    private static func report(from client: LocalClient) async throws -> JSON? {
+        do {
+            return try await client.get("/v1/board")
+        } catch {
+            switch error {
+            case .daemonNotRunning, .socketForbidden, .remote(404, _, _, _): return nil
+            default: throw error
+            }
+        }
+    }
+}

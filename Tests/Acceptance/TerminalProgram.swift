@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+
+/// A program on a terminal of its own, as a person sees it: what it prints and what the terminal echoes is the screen.
+final class TerminalProgram: Sendable {
+    let screen = Collected()
+    private let keyboard: Int32
+    private let processIdentifier: pid_t
+    private let exit: AsyncStream<Int32>
+
+    /// `POSIX_SPAWN_SETSID` of <spawn.h>, which the module map leaves out.
+    private static let setsid: Int32 = 0x80
+
+    /// - Parameter columns: width of the terminal.
+    init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], columns: UInt16 = 80) throws {
+        var (own, other): (Int32, Int32) = (-1, -1)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        guard openpty(&own, &other, nil, nil, &size) == 0 else { throw Unexpected("no terminal: \(String(cString: strerror(errno)))") }
+        // No other child may hold the terminal open.
+        _ = fcntl(own, F_SETFD, FD_CLOEXEC)
+        guard let path = ttyname(other) else { throw Unexpected("no terminal: \(String(cString: strerror(errno)))") }
+        let name = String(cString: path)
+        keyboard = own
+
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // The leader of a new session gets the first terminal that it opens as its own, and with it Ctrl-C.
+        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+        posix_spawn_file_actions_adddup2(&actions, 0, 1)
+        posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Self.setsid))
+        let variables = ProcessInfo.processInfo.environment.merging(["TERM": "xterm"]) { _, new in new }
+            .merging(environment) { _, new in new }.map { "\($0.key)=\($0.value)" }
+        var argv = ([url.path] + arguments).map { strdup($0) } + [nil]
+        var envp = variables.map { strdup($0) } + [nil]
+        defer { for text in argv + envp { free(text) } }
+        var process: pid_t = 0
+        let status = posix_spawn(&process, url.path, &actions, &attributes, &argv, &envp)
+        guard status == 0 else { throw Unexpected("cannot start \(url.path): \(String(cString: strerror(status)))") }
+        processIdentifier = process
+        // Held until now: a terminal that nobody has open is hung up.
+        close(other)
+
+        let (screen, child, master) = (screen, process, own)
+        Thread.detachNewThread {
+            var piece = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = read(master, &piece, piece.count)
+                if count > 0 { screen.append(Data(piece[..<count])) } else if count == 0 || errno != EINTR { break }
+            }
+            screen.finish()
+        }
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        exit = stream
+        Thread.detachNewThread {
+            continuation.yield(ChildProcess.waitForExit(of: child))
+            continuation.finish()
+        }
+    }
+
+    deinit { close(keyboard) }
+
+    static let control = (c: "\u{03}", d: "\u{04}")
+
+    func type(_ text: String) { _ = text.withCString { write(keyboard, $0, strlen($0)) } }
+
+    /// Waits until the screen shows `text`.
+    func shows(_ text: String, within seconds: Double = 60) async throws { _ = try await screen.line(containing: text, within: seconds) }
+
+    func ended(within seconds: Double = 60) async throws -> Int32 {
+        let watchdog = Task { [processIdentifier] in
+            try await Task.sleep(for: .seconds(seconds))
+            kill(processIdentifier, SIGKILL)
+        }
+        defer { watchdog.cancel() }
+        var status: Int32 = -1
+        for await value in exit { status = value }
+        await screen.finished()
+        return status
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import GatewayLab
+import Testing
+
+@Suite("Commands on a terminal", .timeLimit(.minutes(5)))
+struct TerminalTests {
+    private func onTerminal(_ board: TestBoard, _ arguments: String...) throws -> TerminalProgram {
+        try TerminalProgram(Program(name: "latchkey").url, arguments + ["--socket", board.socket])
+    }
+
+    private func withRegisteredBoard(_ body: (Lab, TestBoard) async throws -> Void) async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            try await body(lab, board)
+        }
+    }
+
+    @Test("enroll by a pasted line, which needs no end of input")
+    func enroll() async throws {
+        try await withLabAndBoard { lab, board in
+            let command = try onTerminal(board, "enroll", "-")
+            try await command.shows("Paste the enrollment URL")
+            command.type(try await lab.mintEnrollmentURL() + "\n")
+            #expect(try await command.ended() == 0)
+            #expect(command.screen.text.contains("registered"))
+        }
+    }
+
+    @Test("publish what is typed after a prompt")
+    func publish() async throws {
+        try await withRegisteredBoard { _, board in
+            let command = try onTerminal(board, "publish", "door")
+            try await command.shows("Ctrl-D")
+            command.type("open\n\(TerminalProgram.control.d)")
+            #expect(try await command.ended() == 0)
+            #expect(command.screen.text.contains("accepted as message"))
+        }
+    }
+
+    @Test("say after Ctrl-C how many lines were accepted, which is how many there are")
+    func interrupted() async throws {
+        try await withRegisteredBoard { lab, board in
+            await lab.stopBroker()
+            let before = try #require(value(try await board.ask("status"), "outbox", "accepted") as? Int)
+            let command = try onTerminal(board, "publish", "log", "--lines")
+            try await command.shows("Each line is a message")
+            command.type("one\ntwo\nthree\n")
+            try await command.shows("3 messages accepted")
+            command.type("not whole\(TerminalProgram.control.c)")
+            #expect(try await command.ended() == 130)
+            #expect(command.screen.text.contains("interrupted; 3 messages accepted"))
+            // The simulated board's own readings come beside them.
+            #expect(try #require(value(try await board.ask("status"), "outbox", "accepted") as? Int) - before >= 3)
+        }
+    }
+
+    @Test("ask before a registration is removed at the gateway, and change nothing when the answer is no")
+    func deregister() async throws {
+        try await withRegisteredBoard { lab, board in
+            let refused = try onTerminal(board, "deregister")
+            try await refused.shows("Continue? [y/N]")
+            refused.type("n\n")
+            #expect(try await refused.ended() == 1)
+            #expect(refused.screen.text.contains("nothing was changed"))
+            #expect(value(try await board.ask("status"), "registration", "state") as? String == "registered")
+
+            let reset = try onTerminal(board, "reset")
+            try await reset.shows("Continue? [y/N]")
+            reset.type("\n")
+            #expect(try await reset.ended() == 1)
+
+            let command = try onTerminal(board, "deregister")
+            try await command.shows("Continue? [y/N]")
+            command.type("y\n")
+            #expect(try await command.ended() == 0)
+            #expect(value(try await board.ask("status"), "registration", "state") as? String == "unregistered")
+        }
+    }
+
+    @Test("leave no prompt on the line of the shell after Ctrl-C", arguments: [["reset"], ["login", "--user", "alice"]])
+    func prompt(arguments: [String]) async throws {
+        try await withRegisteredBoard { _, board in
+            let command = try TerminalProgram(Program(name: "latchkey").url, arguments + ["--socket", board.socket])
+            try await command.shows(arguments.count == 1 ? "[y/N]" : "Password of alice")
+            command.type(TerminalProgram.control.c)
+            #expect(try await command.ended() == 130)
+            #expect(command.screen.text.utf8.last == UInt8(ascii: "\n"))
+        }
+    }
+}
