@@ -6,6 +6,8 @@ struct Terminal {
     static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
     static let standardError = Terminal(descriptor: STDERR_FILENO)
 
+    static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
     let isTerminal: Bool
     private let hasColour: Bool
 
