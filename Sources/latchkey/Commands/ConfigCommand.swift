@@ -12,15 +12,17 @@ struct ConfigCommand: AsyncParsableCommand {
             abstract: "Check the agent's configuration, or a gateway's document, and name every fault.",
             discussion: """
                 A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed
-                and no daemon is needed. Exit status 78 when there is a fault.
+                and no daemon is needed. Exit status 78 when there is a fault. What the agent's settings name is looked for on
+                this machine: users and groups, files, the board definition, the Bluetooth adapter.
                 """)
 
         @Argument(help: "File to check; without it, the agent's configuration in use.") var file: String?
+        @Flag(help: "Check the file alone, not what it names on this machine: for images and other boards.") var syntaxOnly = false
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
             let path = file ?? ProcessInfo.processInfo.environment["LATCHKEY_CONFIG"] ?? AgentConfiguration.defaultPath
-            let report = try ConfigurationReport(of: Input.file(path, limit: 1 << 20), path: path)
+            let report = try ConfigurationReport(of: Input.file(path, limit: 1 << 20), path: path, comparesMachine: !syntaxOnly)
             if json {
                 Terminal.line(report.json.text)
             } else {
