@@ -108,8 +108,10 @@ extension GatewayError: Explained {
         case .enrollmentKeyMismatch:
             "do not go on with this URL: ask the administrator whether the gateway's key has changed"
         case .noActiveGateway: "enroll it: latchkey enroll URL"
-        case .hostNotConfigured, .hostConfigurationInvalid: "name the host with its anchors or pins in the agent's configuration"
-        case .pathInvalid: "give a path that begins with / or an https URL of a configured host"
+        case .hostNotConfigured:
+            "call a path of the gateway, such as /lab/hello; to call another host, connect to it yourself, with: latchkey token"
+        case .hostConfigurationInvalid: "give the host an anchor, a pin, or the public authorities"
+        case .pathInvalid: "give a path that begins with /, or an https URL of the gateway"
         case .noAnswer(_, let error): error.remedy
         case .unexpectedAnswer:
             "look for a proxy or a login page between this board and the gateway; nothing was changed, so it can be tried again"
