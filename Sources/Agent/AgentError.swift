@@ -8,6 +8,8 @@ public enum AgentError: Explained, Equatable {
     case stateDirectory(path: String, reason: String)
     /// Another agent holds the lock of the state directory.
     case stateDirectoryInUse(path: String)
+    /// The state directory belongs to another user than the one that the agent runs as; both by number.
+    case stateDirectoryOfOther(path: String, owner: UInt32, user: UInt32)
     /// The settings name a systemd credential, but systemd handed none over.
     case credentialsMissing(name: String)
     /// The file of the passphrase is missing, empty, too long, or open to others.
@@ -24,13 +26,15 @@ public enum AgentError: Explained, Equatable {
     case browserAnswerInvalid(reason: String)
     /// No log-in in a browser of that number waits for its answer.
     case noSuchLogIn(String)
+    /// The vault was opened by this slot, and the settings name its key.
+    case slotInUse(Int64)
     /// The board has no such part.
     case noSuchPart(String)
 
     public var code: String {
         switch self {
         case .notEnrolled: "agent.not-enrolled"
-        case .stateDirectory, .stateDirectoryInUse: "agent.state-directory"
+        case .stateDirectory, .stateDirectoryInUse, .stateDirectoryOfOther: "agent.state-directory"
         case .credentialsMissing: "vault.credentials-missing"
         case .passphraseUnreadable: "vault.passphrase-unreadable"
         case .badRequest: "agent.bad-request"
@@ -39,6 +43,7 @@ public enum AgentError: Explained, Equatable {
         case .browserNotOffered: "agent.browser-not-offered"
         case .browserAnswerInvalid: "agent.browser-answer-invalid"
         case .noSuchLogIn: "agent.no-such-log-in"
+        case .slotInUse: "agent.slot-in-use"
         case .noSuchPart: "agent.no-such-part"
         }
     }
@@ -48,6 +53,9 @@ public enum AgentError: Explained, Equatable {
         case .notEnrolled: "this board is not enrolled at a gateway"
         case .stateDirectory(let path, let reason): "cannot use the state directory \(path): \(reason)"
         case .stateDirectoryInUse(let path): "cannot use the state directory \(path): another agent is using it"
+        case .stateDirectoryOfOther(let path, let owner, let user):
+            "cannot use the state directory \(path): it belongs to \(UserName.shown(owner)), and this agent runs as "
+                + UserName.shown(user)
         case .credentialsMissing(let name): "systemd handed over no credential \(name)"
         case .passphraseUnreadable(let path, let reason): "cannot take the passphrase in \(path): \(reason)"
         case .badRequest(let member, let fault): "\(member) \(fault)"
@@ -56,6 +64,7 @@ public enum AgentError: Explained, Equatable {
         case .browserNotOffered: "the gateway offers no log-in in a browser"
         case .browserAnswerInvalid(let reason): "cannot log in with that address: \(reason)"
         case .noSuchLogIn(let id): "no log-in \(id) in a browser is under way"
+        case .slotInUse(let id): "the vault was opened by slot \(id), and the settings name its key"
         case .noSuchPart(let part): "this board has no \(part)"
         }
     }
@@ -66,6 +75,9 @@ public enum AgentError: Explained, Equatable {
         case .stateDirectory: "make it with mode 0700 for the agent's user, or name another in agent.state_directory"
         case .stateDirectoryInUse:
             "another agent is running here: stop it (systemctl stop latchkey), or name another directory in agent.state_directory"
+        case .stateDirectoryOfOther(let path, let owner, _):
+            "where the agent is installed: systemctl start latchkey; else run it as \(UserName.shown(owner)), "
+                + "or with settings that name another directory than \(path) in agent.state_directory"
         case .credentialsMissing:
             "run the agent as latchkey.service, with LoadCredentialEncrypted=; "
                 + "for development set vault.slot to development-key-file"
@@ -76,6 +88,8 @@ public enum AgentError: Explained, Equatable {
             "have the gateway's administrator set mag.ble in the configuration, and enroll again; a QR code works without"
         case .browserNotOffered: "log in by password, or with a device nearby"
         case .browserAnswerInvalid, .noSuchLogIn: "begin again with: latchkey login --browser"
+        case .slotInUse:
+            "have the agent open the vault by another slot first, or give this one another key with: latchkey vault rewrap"
         case .noSuchPart: "name it in the board definition, see: latchkey board list"
         }
     }

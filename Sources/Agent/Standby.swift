@@ -89,7 +89,7 @@ struct Standby {
         ("POST", "/v1/messages", .publish), ("GET", "/v1/messages", .read), ("POST", "/v1/send", .publish),
         ("GET", "/v1/events", .read), ("POST", "/v1/enrollments", .operate), ("GET", "/v1/token", .operate),
         ("POST", "/v1/renew", .operate), ("POST", "/v1/deregister", .operate), ("POST", "/v1/reset", .operate),
-        ("POST", "/v1/call", .operate),
+        ("POST", "/v1/call", .operate), ("GET", "/v1/vault/slots", .operate),
     ]
 
     private func report() -> JSON {

@@ -8,20 +8,35 @@ final class StateDirectory: Sendable {
 
     /// Makes the directory where it is missing, and takes its lock for as long as this value lives.
     ///
-    /// - Throws: ``AgentError/stateDirectory(path:reason:)``, or ``AgentError/stateDirectoryInUse(path:)``.
+    /// A directory of another user is refused, also for root: what its owner puts there would lead root's hand elsewhere, and
+    /// what root leaves there its owner could not open.
+    ///
+    /// - Throws: ``AgentError/stateDirectory(path:reason:)``, ``AgentError/stateDirectoryInUse(path:)``, or
+    ///   ``AgentError/stateDirectoryOfOther(path:owner:user:)``.
     init(_ path: String) throws(AgentError) {
         self.path = path
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Self.failure(path) }
         var status = stat()
-        guard stat(path, &status) == 0 else { throw Self.failure(path) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw .stateDirectory(path: path, reason: "it is no directory") }
+        // systemd makes it a link to /var/lib/private for some services, so this one may be followed.
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let code = errno
+        defer { if directory >= 0 { close(directory) } }
+        // Another's may not even be opened; whose it is can be seen all the same.
+        guard (directory >= 0 ? fstat(directory, &status) : stat(path, &status)) == 0 else { throw Self.failure(path) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .stateDirectory(path: path, reason: "it is not a directory") }
+        guard status.st_uid == geteuid() else {
+            throw .stateDirectoryOfOther(path: path, owner: status.st_uid, user: geteuid())
+        }
+        guard directory >= 0 else { throw .stateDirectory(path: path, reason: String(cString: strerror(code))) }
         guard status.st_mode & 0o077 == 0 else {
             throw .stateDirectory(path: path, reason: "others may look into it (its mode is not 0700)")
         }
-        var descriptor = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        var descriptor = openat(directory, Self.lockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         // On a disk that became read-only the agent at least tells so.
-        if descriptor < 0, errno == EROFS { descriptor = open("\(path)/lock", O_RDONLY | O_CLOEXEC) }
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        if descriptor < 0, errno == EROFS { descriptor = openat(directory, Self.lockName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
+        guard descriptor >= 0 else {
+            throw errno == ELOOP ? .stateDirectory(path: path, reason: "its file \(Self.lockName) is a link") : Self.failure(path)
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             close(descriptor)
@@ -31,6 +46,8 @@ final class StateDirectory: Sendable {
         // Last, as a throw after it would run `deinit`, which closes it.
         lock = descriptor
     }
+
+    static let lockName = "lock"
 
     deinit { close(lock) }
 

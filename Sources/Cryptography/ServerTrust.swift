@@ -7,6 +7,7 @@ import FoundationEssentials
 /// - With pins alone the chain needs no anchor: it must lead, signature by signature, from the server's own certificate
 ///   to an element that fits a pin, or the server's own fits. What is sent along outside this path does not count.
 /// - With neither, every server is refused.
+/// - Where the host name is not checked, a pin is one of the server's own certificate.
 ///
 /// Dates, the fitness of every element for its place and the strength of keys and signatures (OpenSSL's security level 2:
 /// RSA from 2048 bits, no SHA-1) are judged in each case.

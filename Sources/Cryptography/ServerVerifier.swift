@@ -105,12 +105,12 @@ extension ServerVerifier {
         guard X509_verify_cert(context) == 1 else { return TLSRefusal(of: context, host: trust.host) }
         guard !trust.pins.isEmpty else { return nil }
         let path = Self.certificates(X509_STORE_CTX_get0_chain(context))
-        return path.contains(where: fitsPin) ? nil : .pinMismatch
+        return candidates(path).contains(where: fitsPin) ? nil : .pinMismatch
     }
 
     /// Lets the presented certificates that fit a pin be the anchors, so that OpenSSL verifies the path to them.
     private func judgeByPins(_ context: OpaquePointer, presented: [OpaquePointer]) -> TLSRefusal? {
-        let pinned = presented.filter(fitsPin)
+        let pinned = candidates(presented).filter(fitsPin)
         guard !pinned.isEmpty else { return .pinMismatch }
         guard let anchors = latchkey_certificates_new() else { return .untrusted(reason: "no memory") }
         defer { latchkey_certificates_free(anchors) }
@@ -129,6 +129,12 @@ extension ServerVerifier {
             }
         }
         return nil
+    }
+
+    /// The elements of a chain that a pin may be of: all, or the server's own alone where its name is not checked. Every
+    /// server of an authority leads to the authority's key; without a name, the pin would be of all of them.
+    private func candidates(_ chain: [OpaquePointer]) -> ArraySlice<OpaquePointer> {
+        trust.checksHostName ? chain[...] : chain.prefix(1)
     }
 
     private func fitsPin(_ certificate: OpaquePointer) -> Bool {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Groundwork
 
@@ -5,6 +6,8 @@ extension Database {
     /// Makes a database file that is whole from the moment it has its name: it is filled as `NAME.new` and then renamed.
     ///
     /// For a file without which the rest is worthless. One process makes it; a file that is there already is not touched.
+    /// A log or journal that an earlier file of this name has left is set aside with ``setAside(_:now:)``'s names: SQLite
+    /// would play it into the new one.
     ///
     /// - Throws: ``StorageError/cannotOpen(path:reason:)`` when there is such a file, and what `fill` throws.
     public static func create(at path: String, migrations: [Migration], fill: (Database) throws -> Void) throws {
@@ -23,6 +26,7 @@ extension Database {
             throw error
         }
         killPoint("creation-drafted")
+        try DatabaseFile.setAsideCompanions(of: path, as: "\(path).damaged-\(stamp(Date()))")
         guard rename(draft, path) == 0 else {
             throw StorageError.cannotOpen(path: path, reason: DatabaseFile.reason(errno))
         }

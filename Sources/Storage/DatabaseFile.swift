@@ -31,6 +31,21 @@ enum DatabaseFile {
         }
     }
 
+    /// Moves what lies beside a database that is gone out of the way of the next one, durably; nothing where there is nothing.
+    ///
+    /// - Parameter wanted: the name it gets, which others may have taken: an empty file, with the companions beside it.
+    static func setAsideCompanions(of path: String, as wanted: String) throws(StorageError) {
+        var found = stat()
+        let left = companions.filter { lstat(path + $0, &found) == 0 }
+        guard !left.isEmpty else { return }
+        let target = try claim(wanted)
+        for companion in left where rename(path + companion, target + companion) != 0 {
+            throw .cannotSetAside(path: path + companion, reason: reason(errno))
+        }
+        // Before the new file has its name: after a power cut it must not be found beside the old log.
+        try syncDirectory(of: path)
+    }
+
     /// Removes a database with its companions; nothing where there is none.
     static func remove(_ path: String) {
         for file in companions.map({ path + $0 }) + [path] { unlink(file) }

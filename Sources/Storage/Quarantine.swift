@@ -36,7 +36,7 @@ extension Database {
     }
 
     /// UTC without colons, which some file systems do not take.
-    private static func stamp(_ date: Date) -> String {
+    static func stamp(_ date: Date) -> String {
         var seconds = time_t(date.timeIntervalSince1970)
         var parts = tm()
         gmtime_r(&seconds, &parts)

@@ -30,6 +30,27 @@ public struct SystemdCredential: SlotKey {
     }
 }
 
+/// The content of a credential, from whoever makes it: for a slot that systemd's credential will open from the next start on.
+public struct GivenCredential: SlotKey {
+    public let kind = Slot.Kind.systemdCredential
+    private let secret: SecretBytes
+
+    public init(_ secret: SecretBytes) { self.secret = secret }
+
+    /// - Throws: ``VaultError/credentialLength(bytes:least:most:)``
+    public func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+        let length = KeyFile.length
+        guard length.contains(secret.count) else {
+            throw VaultError.credentialLength(bytes: secret.count, least: length.lowerBound, most: length.upperBound)
+        }
+        return try SaltedKey.make(kind, from: secret)
+    }
+
+    public func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes {
+        try SaltedKey.derive(kind, from: secret, parameters: parameters)
+    }
+}
+
 /// A key file in the clear, for development only: who has the disk has the vault.
 ///
 /// Made with mode 0600 when a vault or slot is made and the file is not there yet.

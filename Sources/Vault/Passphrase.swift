@@ -13,6 +13,10 @@ public struct Passphrase: SlotKey {
     static let blockLimit = 32
     static let parallelismLimit = 4
     private static let saltBytes = 16
+    /// Fewest bytes of a passphrase that a slot is made with, as many as of any other key. scrypt makes a guess dear, not
+    /// rare: the eight letters of a usual password fall to one graphics card within days. What opens a slot that is there
+    /// may be shorter, as slots were once made with less.
+    public static let leastBytes = 16
 
     public init(_ secret: SecretBytes, cost: ScryptCost = usualCost) {
         self.secret = secret
@@ -20,6 +24,10 @@ public struct Passphrase: SlotKey {
     }
 
     public func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+        guard secret.count > 0 else { throw VaultError.passphraseEmpty }
+        guard secret.count >= Self.leastBytes else {
+            throw VaultError.passphraseShort(bytes: secret.count, least: Self.leastBytes)
+        }
         let salt = try explained { try Random.bytes(Self.saltBytes) }
         let parameters = Parameters(cost: cost, salt: salt)
         return (try derive(parameters), parameters.encoded())

@@ -24,7 +24,9 @@ extension VaultError {
         case .keyUnreadable: "vault.key-unreadable"
         case .keyUnwritable: "vault.key-unwritable"
         case .keyLength: "vault.key-length"
+        case .credentialLength: "vault.credential-length"
         case .passphraseEmpty: "vault.passphrase-empty"
+        case .passphraseShort: "vault.passphrase-short"
         case .recordDamaged: "vault.record-damaged"
         case .recordDisplaced: "vault.record-displaced"
         case .recordRolledBack: "vault.record-rolled-back"
@@ -66,7 +68,10 @@ extension VaultError {
         case .keyUnwritable(let path, let reason): "cannot make key file \(path): \(reason)"
         case .keyLength(let path, let bytes, let least, let most):
             "key \(path) has \(bytes) bytes; \(least) to \(most) are allowed"
+        case .credentialLength(let bytes, let least, let most):
+            "the credential has \(bytes) bytes; \(least) to \(most) are allowed"
         case .passphraseEmpty: "the passphrase is empty"
+        case .passphraseShort(let bytes, let least): "the passphrase has \(bytes) bytes; a new slot needs at least \(least)"
         case .recordDamaged(let name): "record \(name) is damaged"
         case .recordDisplaced(let name): "in the place of record \(name) lies something sealed for another place"
         case .recordRolledBack(let name): "an earlier state of record \(name) was put back"
@@ -98,7 +103,8 @@ extension VaultError {
         case .keyFileOfOther: "give the file to the agent's user or to root"
         case .keyUnreadable: "check that the agent's user may read the file"
         case .keyUnwritable: "check that the directory exists and that the agent's user may write to it"
-        case .keyLength: "make a new one with: head -c 32 /dev/urandom"
+        case .keyLength, .credentialLength: "make a new one with: head -c 32 /dev/urandom"
+        case .passphraseShort: "use a longer one, such as six words that were drawn at random"
         case .recordDamaged, .recordDisplaced, .recordRolledBack, .recordMissing:
             "restore a copy of the vault, or reset the registration it belongs to"
         case .storage(let error): error.remedy

@@ -39,7 +39,11 @@ public enum VaultError: Explained, Equatable {
     case keyUnwritable(path: String, reason: String)
     /// A key with too few bytes to be a secret, or too many to be a key.
     case keyLength(path: String, bytes: Int, least: Int, most: Int)
+    /// The content of a credential, given to make a slot, is too short to be a secret or too long to be a key.
+    case credentialLength(bytes: Int, least: Int, most: Int)
     case passphraseEmpty
+    /// A passphrase for a new slot that could be guessed by whoever has a copy of the file.
+    case passphraseShort(bytes: Int, least: Int)
 
     // Records
     /// The content of a record does not authenticate.

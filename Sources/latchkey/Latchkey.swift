@@ -17,7 +17,7 @@ struct Latchkey: AsyncParsableCommand {
             the board's sensors and receives messages.
             """,
         groupedSubcommands: [
-            CommandGroup(name: "Daemon", subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self]),
+            CommandGroup(name: "Daemon", subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self, VaultCommand.self]),
             CommandGroup(name: "Identity", subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self]),
             CommandGroup(name: "People", subcommands: [
                 Login.self, Logout.self, Whoami.self, Share.self, Authorize.self, Consent.self, ProximityCommand.self,

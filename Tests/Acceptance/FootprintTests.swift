@@ -20,6 +20,16 @@ struct FootprintTests {
         #expect(bytes <= 20 << 20)
     }
 
+    @Test("it looks for no library beside itself, and binds all it calls before it starts",
+        .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
+    func linked() async throws {
+        let readelf = Program(url: URL(filePath: "/usr/bin/readelf"))
+        let section = try await readelf.run(["--dynamic", "--wide", try #require(Self.release)])
+        #expect(section.status == 0)
+        #expect(!section.output.contains("RUNPATH") && !section.output.contains("RPATH"), "\(section.output)")
+        #expect(section.output.contains("BIND_NOW"), "\(section.output)")
+    }
+
     @Test("connected and idle it keeps to its memory and threads, and sleeps between keep-alives",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func idle() async throws {

@@ -114,7 +114,7 @@ struct MainJobTests {
         try await board.start()
         let second = try await Program(name: "latchkey").run(["run", "--config", board.configuration.path], seconds: 20)
         #expect(second.status == 78 || second.status == 1)
-        #expect(second.errors.contains("another agent uses it"))
+        #expect(second.errors.contains("another agent is using it"))
         try await board.tearDown()
     }
 }

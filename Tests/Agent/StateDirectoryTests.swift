@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Agent
+@testable import Proximity
 
 @Suite("The state directory")
 struct StateDirectoryTests {
@@ -45,9 +46,45 @@ struct StateDirectoryTests {
                 try StateDirectory(folder + "/a/b")
             }
             try Data().write(to: URL(filePath: folder + "/file"))
-            #expect(throws: AgentError.stateDirectory(path: folder + "/file", reason: "it is no directory")) {
+            #expect(throws: AgentError.stateDirectory(path: folder + "/file", reason: "it is not a directory")) {
                 try StateDirectory(folder + "/file")
             }
+        }
+    }
+
+    @Test("that belongs to another user is refused, also by root, and whose it is, is said",
+        .enabled(if: geteuid() == 0, "only root gives files away"))
+    func ofOther() throws {
+        try withFolder { folder in
+            let other = "\(folder)/other"
+            try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            #expect(chown(other, 1, 1) == 0)
+            let error = AgentError.stateDirectoryOfOther(path: other, owner: 1, user: 0)
+            #expect(throws: error) { try StateDirectory(other) }
+            #expect(error.message.hasSuffix("it belongs to user daemon, and this agent runs as user root"))
+            #expect(error.remedy?.contains("run it as user daemon") == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: other) == [])
+            #expect(UserName.shown(4_000_000_000) == "uid 4000000000")
+        }
+    }
+
+    @Test("leads nobody elsewhere: no file in it is opened through a link")
+    func links() async throws {
+        try await withFolder { folder in
+            let (state, elsewhere) = ("\(folder)/state", "\(folder)/elsewhere")
+            try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            for name in ["lock", "clock", "proximity-audit.jsonl"] {
+                try FileManager.default.createSymbolicLink(atPath: "\(state)/\(name)", withDestinationPath: elsewhere)
+            }
+            #expect(throws: AgentError.stateDirectory(path: state, reason: "its file lock is a link")) { try StateDirectory(state) }
+            BestKnownTime(path: "\(state)/clock", built: .distantPast).confirm()
+            let request = ConsentRequest(
+                id: 1, requester: Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble), date: .distantPast)
+            let record = AuditRecord(date: .distantPast, request: request, decision: .granted(by: .button), outcome: .authorized)
+            await #expect(throws: AgentError.self) { try await AuditLog(directory: state).append(record) }
+            #expect(!FileManager.default.fileExists(atPath: elsewhere))
         }
     }
 }

@@ -43,9 +43,9 @@ struct VaultKeysTests {
     @Test("a line feed at the end of the file is no part of the passphrase, a second one and a blank are")
     func lineFeed() async throws {
         try await withFolder { folder in
-            try write("correct horse\n", folder + "/with")
-            try write("correct horse", folder + "/without")
-            try write("correct horse \n", folder + "/blank")
+            try write("correct horse battery\n", folder + "/with")
+            try write("correct horse battery", folder + "/without")
+            try write("correct horse battery \n", folder + "/blank")
             let key = try settings(.passphrase, passphraseFile: folder + "/with").key(stateDirectory: folder, environment: [:])
             let vault = try await Vault.open(at: folder + "/vault.db", with: [key], creating: true)
             await vault.close()

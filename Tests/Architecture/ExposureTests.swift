@@ -38,4 +38,18 @@ struct ExposureTests {
         // The drop-in was read at all.
         #expect(text.contains("Service has network configuration privileges") == (dropIn != nil))
     }
+
+    @Test("its memory, in which keys lie, is never swapped to a disk")
+    func swap() throws {
+        let unit = try String(contentsOf: Self.units.appending(path: "latchkey.service"), encoding: .utf8)
+        #expect(unit.contains("\nMemorySwapMax=0\n"))
+    }
+
+    @Test("its policy of the system bus allows the agent to talk to bluetoothd, and nobody anything else")
+    func busPolicy() throws {
+        let policy = try String(contentsOf: Self.units.appending(path: "latchkey-dbus.conf"), encoding: .utf8)
+        let rules = policy.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { line in ["<policy", "<allow", "<deny"].contains { line.hasPrefix($0) } }
+        #expect(rules == [#"<policy user="latchkey">"#, #"<deny own="*"/>"#, #"<allow send_destination="org.bluez"/>"#])
+    }
 }

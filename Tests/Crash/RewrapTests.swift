@@ -3,33 +3,31 @@ import Foundation
 import Testing
 import Vault
 
-@Suite("Killed while a vault is wrapped anew", .timeLimit(.minutes(1)))
+@Suite("Killed while a vault is wrapped anew", .timeLimit(.minutes(2)))
 struct RewrapTests {
     static let states: Set<String> = ["vault-rewrap-written", "vault-rewrap-committed"]
 
     @Test("before the commit the old key opens it, after it the new one, and only that one", arguments: states.sorted())
     func rewrap(state: String) async throws {
-        let folder = "/tmp/lk-\(UInt32.random(in: .min ... .max))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let (path, old, new) = ("\(folder)/vault.db", DevelopmentKeyFile("\(folder)/old"), DevelopmentKeyFile("\(folder)/new"))
-        let name = RecordName(scope: "", name: "record")
-        let vault = try await Vault.open(at: path, with: [old], creating: true)
-        try await vault.commit([.put(name, .state, SecretBytes(utf8: "kept"))])
-        await vault.close()
+        let board = try TestBoard()
+        board.environment = ["LATCHKEY_KILL_AT": state]
+        try await board.start()
+        let daemon = try #require(board.daemon)
+        let credential = "a credential of 32 bytes, no more"
+        let answer = try await board.latchkey("vault", "rewrap", "1", "--kind", "systemd-credential", input: credential)
+        #expect(answer.status != 0)
+        #expect(try await daemon.ended(within: 60) == 128 + SIGKILL)
+        #expect(daemon.errors.text.contains("killed at \(state)\n"))
 
-        let program = Program(name: "vault-rewrap")
-        let killed = try await program.run([path, old.path, new.path], environment: ["LATCHKEY_KILL_AT": state])
-        #expect(killed.status == 128 + SIGKILL)
-        #expect(killed.errors == "killed at \(state)\n")
-
-        let (fits, fails) = state == "vault-rewrap-written" ? (old, new) : (new, old)
-        await #expect(throws: VaultError.noSlotOpens(path: path, tried: [.developmentFile])) {
+        let (path, folder) = (board.state.appending(path: "vault.db").path, board.state.path)
+        let (old, new) = (DevelopmentKeyFile("\(folder)/vault.key"), GivenCredential(SecretBytes(utf8: credential)))
+        let (fits, fails): (any SlotKey, any SlotKey) = state == "vault-rewrap-written" ? (old, new) : (new, old)
+        await #expect(throws: VaultError.noSlotOpens(path: path, tried: [fails.kind])) {
             try await Vault.open(at: path, with: [fails], creating: false)
         }
         let opened = try await Vault.open(at: path, with: [fits], creating: false)
-        #expect(try await opened.record(name)?.content.exposedText() == "kept")
         #expect(try await opened.faults().isEmpty)
         await opened.close()
+        try await board.tearDown()
     }
 }

@@ -99,6 +99,19 @@ struct PinTests {
         }
     }
 
+    @Test("where the host name is not checked, believes a server by its own key only, not by its authority's")
+    func uncheckedHost() throws {
+        func refusal(_ pin: PublicKey, anchors: [Certificate] = []) throws -> TLSRefusal? {
+            try ServerTrust.test(host: "192.0.2.1", anchors: anchors, pins: [pin], checksHostName: false).refusal(of: fullServer)
+        }
+        for anchors in [[], [authority.root]] {
+            #expect(try refusal(server.key.publicKey, anchors: anchors) == nil)
+            for key in [authority.intermediate.publicKey, authority.root.publicKey] {
+                #expect(try refusal(key, anchors: anchors) == .pinMismatch)
+            }
+        }
+    }
+
     @Test("with anchors, wants both")
     func both() throws {
         let other = try TestAuthority()

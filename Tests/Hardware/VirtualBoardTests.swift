@@ -47,6 +47,26 @@ struct VirtualBoardTests {
         #expect(kill(emulator, 0) != 0, "\(emulator) is left")
     }
 
+    @Test("inherits nothing of an agent that is installed, or was run, on this machine",
+        .enabled(if: getuid() == 0, "mounts as root"))
+    func inheritsNothing() async throws {
+        // A machine like that, in a mount namespace of its own.
+        let machine = """
+            mount --make-rprivate /
+            mount -t tmpfs lib /var/lib
+            mount -t tmpfs share /usr/share/doc
+            mkdir -m 700 /var/lib/latchkey /usr/share/doc/latchkey
+            echo theirs | tee /var/lib/latchkey/lock > /usr/share/doc/latchkey/README.md
+            ls /var/lib/latchkey
+            exec "$0" --controllers 0 --lines '' --no-sensors --timeout 300 -- ls -d /var/lib/latchkey /usr/share/doc/latchkey
+            """
+        let board = try RunningProgram(
+            URL(filePath: "/usr/bin/unshare"), ["--mount", "sh", "-ec", machine, VirtualBoard.command.path])
+        let status = try await board.ended(within: 400)
+        #expect(board.output.lines == ["lock"], "\(board.errors.text)")
+        #expect(status == 2)
+    }
+
     private func emulator(of board: pid_t) async throws -> pid_t {
         try await Acceptance.within(300, "the emulator") {
             try await process { process in

@@ -54,6 +54,26 @@ struct FailureTests {
         }
     }
 
+    @Test("that was lost leaves a log beside its name: it is set aside, and not played into the one that is made in its place")
+    func leftOverLog() throws {
+        let former = try workplace.open()
+        try former.note("former")
+        // As whoever removes the one file of a process that was killed leaves the others, or a check of the file system.
+        let left = try workplace.bytes("-wal")
+        former.close()
+        for name in try workplace.files() { try FileManager.default.removeItem(atPath: "\(workplace.directory)/\(name)") }
+        try left.write(to: URL(fileURLWithPath: workplace.path + "-wal"))
+        try Data("journal".utf8).write(to: URL(fileURLWithPath: workplace.path + "-journal"))
+
+        try Database.create(at: workplace.path, migrations: Workplace.notes) { try $0.note("new") }
+        let made = try workplace.open()
+        #expect(try made.notes() == ["new"])
+        made.close()
+        let kept = try workplace.files().filter { $0.contains(".damaged-") }
+        #expect(kept.map { $0.split(separator: "-").last } .suffix(2) == ["journal", "wal"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(workplace.directory)/\(try #require(kept.last))")) == left)
+    }
+
     @Test("that is something else is told from one that is damaged")
     func notADatabase() throws {
         try workplace.write(Data(repeating: 0x41, count: 8192))

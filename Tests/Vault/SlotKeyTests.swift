@@ -115,9 +115,55 @@ struct SlotKeyTests {
         }
     }
 
+    /// Makes slots as they were once made: with passphrases of any length.
+    private struct FormerPassphrase: SlotKey {
+        let kind = Slot.Kind.passphrase
+        let secret: SecretBytes
+
+        func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8]) {
+            let parameters = Passphrase.Parameters(cost: lightCost, salt: [UInt8](repeating: 7, count: 16)).encoded()
+            return (try wrappingKey(from: parameters), parameters)
+        }
+
+        func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes {
+            try Passphrase(secret, cost: lightCost).wrappingKey(from: parameters)
+        }
+    }
+
+    @Test("a passphrase of less than 16 bytes makes no slot, and opens the one that was once made with it")
+    func short() async throws {
+        let secret = SecretBytes(utf8: "fifteen letters")
+        let passphrase = Passphrase(secret, cost: lightCost)
+        let refusal = VaultError.passphraseShort(bytes: 15, least: 16)
+        await #expect(throws: refusal) { try await desk.open(with: passphrase, creating: true) }
+        #expect(try desk.files() == [])
+
+        await (try desk.open(with: FormerPassphrase(secret: secret), creating: true)).close()
+        let vault = try await desk.open(with: passphrase)
+        await #expect(throws: refusal) { try await vault.add(passphrase) }
+        await #expect(throws: refusal) { try await vault.rewrap(slot: 1, with: passphrase) }
+        try await vault.rewrap(slot: 1, with: Passphrase(SecretBytes(utf8: "sixteen letters!"), cost: lightCost))
+    }
+
+    @Test("the content of a credential makes the slot that the credential opens later")
+    func given() async throws {
+        try await desk.fill((token, "a"))
+        let vault = try await desk.open()
+        for count in [15, 4097] {
+            await #expect(throws: VaultError.credentialLength(bytes: count, least: 16, most: 4096)) {
+                try await vault.add(GivenCredential(SecretBytes([UInt8](repeating: 1, count: count))))
+            }
+        }
+        try await vault.rewrap(slot: 1, with: GivenCredential(SecretBytes([UInt8](repeating: 1, count: 16))))
+        await vault.close()
+        try desk.write(Data(repeating: 1, count: 16), to: desk.directory + "/vault-key")
+        let opened = try await desk.open(with: SystemdCredential(name: "vault-key", directory: desk.directory))
+        #expect(try await opened.text(token) == "a")
+    }
+
     @Test("a passphrase with the usual cost opens again")
     func usualCost() async throws {
-        let passphrase = Passphrase(SecretBytes(utf8: "correct horse"))
+        let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"))
         await (try desk.open(with: passphrase, creating: true)).close()
         await (try desk.open(with: passphrase)).close()
     }
@@ -128,7 +174,7 @@ struct SlotKeyTests {
         ScryptCost(n: 1 << 10, r: 0, p: 1), ScryptCost(n: 1 << 10, r: 8, p: -1),
     ])
     func hostileCost(cost: ScryptCost) async throws {
-        let passphrase = Passphrase(SecretBytes(utf8: "correct horse"), cost: lightCost)
+        let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"), cost: lightCost)
         await (try desk.open(with: passphrase, creating: true)).close()
         let parameters = Passphrase.Parameters(cost: cost, salt: [UInt8](repeating: 1, count: 16)).encoded()
         let wrapped = try desk.column("SELECT wrapped FROM slot")
@@ -141,7 +187,7 @@ struct SlotKeyTests {
 
     @Test("a passphrase is not derived with a cost beyond the limit either")
     func costOfOurs() async throws {
-        let passphrase = Passphrase(SecretBytes(utf8: "correct horse"), cost: ScryptCost(n: 1 << 20, r: 8, p: 1))
+        let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"), cost: ScryptCost(n: 1 << 20, r: 8, p: 1))
         await #expect(throws: VaultError.slotParametersRefused(kind: .passphrase)) {
             try await desk.open(with: passphrase, creating: true)
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Slots of the vault")
 struct SlotTests {
     let desk = try! Desk()  // Without a temporary directory there is nothing to test.
-    let passphrase = Passphrase(SecretBytes(utf8: "correct horse"), cost: lightCost)
+    let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"), cost: lightCost)
     var credential: SystemdCredential { SystemdCredential(name: "vault-key", directory: desk.directory + "/credentials") }
 
     func giveCredential(_ bytes: [UInt8] = [UInt8](repeating: 9, count: 32)) throws {
@@ -73,7 +73,7 @@ struct SlotTests {
     func rewrap() async throws {
         let vault = try await desk.open(with: passphrase, creating: true)
         try await vault.put(token, "a")
-        let new = Passphrase(SecretBytes(utf8: "battery staple"), cost: lightCost)
+        let new = Passphrase(SecretBytes(utf8: "battery staple correct"), cost: lightCost)
         let slot = try await vault.rewrap(slot: 1, with: new)
         #expect(try await vault.slots() == [slot])
         await #expect(throws: VaultError.slotUnknown(path: desk.path, id: 7)) {

@@ -13,6 +13,9 @@ extension AccessPolicy {
         if !settings.group.isEmpty { socketGroup = try Self.group(settings.group) }
     }
 
+    /// Whether this machine knows a user, or a group after `@`, that the settings name.
+    static func knows(_ name: String) -> Bool { (try? grant([name])) != nil }
+
     private static func grant(_ names: [String]) throws(ConfigurationError) -> Grant {
         var grant = Grant()
         for name in names {

@@ -9,9 +9,12 @@ public struct ConfigurationReport: Sendable {
     /// What is no fault but worth a look: settings without effect, keys that are not known.
     public private(set) var notices: [String] = []
 
-    /// - Parameter path: a gateway's document when it ends in `.json`, else the agent's own settings.
-    public init(of bytes: [UInt8], path: String) {
-        if path.hasSuffix(".json") { checkGateway(bytes) } else { checkAgent(bytes, path) }
+    /// - Parameters:
+    ///   - path: a gateway's document when it ends in `.json`, else the agent's own settings.
+    ///   - comparesMachine: whether to look for what the agent's settings name on this machine as well: users, groups, files,
+    ///     the board definition, the Bluetooth adapter.
+    public init(of bytes: [UInt8], path: String, comparesMachine: Bool = false) {
+        if path.hasSuffix(".json") { checkGateway(bytes) } else { checkAgent(bytes, path, comparesMachine) }
     }
 
     private mutating func checkGateway(_ bytes: [UInt8]) {
@@ -26,9 +29,13 @@ public struct ConfigurationReport: Sendable {
         }
     }
 
-    private mutating func checkAgent(_ bytes: [UInt8], _ path: String) {
+    private mutating func checkAgent(_ bytes: [UInt8], _ path: String, _ comparesMachine: Bool) {
         do {
-            _ = try AgentConfiguration(bytes: bytes, path: path)
+            let configuration = try AgentConfiguration(bytes: bytes, path: path)
+            guard comparesMachine else { return }
+            let comparison = MachineComparison(configuration)
+            faults = comparison.faults.map(\.description)
+            notices = comparison.notices.map(\.description)
         } catch .faults(_, let found) {
             faults = found.map(\.description)
         } catch {

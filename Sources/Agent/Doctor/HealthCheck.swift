@@ -33,6 +33,14 @@ enum Verdict: Sendable, Equatable {
     }
 }
 
+extension Verdict {
+    /// What programs get: every verdict, and the worst of them.
+    static func report(_ verdicts: [(name: String, verdict: Verdict)]) -> JSON {
+        let worst = ["fail", "warn"].first { word in verdicts.contains { $0.verdict.word == word } } ?? "pass"
+        return ["worst": .string(worst), "checks": .array(verdicts.map { $0.verdict.json(named: $0.name) })]
+    }
+}
+
 /// Every check, in the order in which a person mends: what comes first is often why what follows fails.
 enum Doctor {
     static let checks: [any HealthCheck] = [
@@ -41,8 +49,6 @@ enum Doctor {
     ]
 
     static func examine(_ agent: AgentState, by checks: [any HealthCheck] = checks) -> JSON {
-        let verdicts = checks.map { check in (name: type(of: check).name, verdict: check.run(agent)) }
-        let worst = ["fail", "warn"].first { word in verdicts.contains { $0.verdict.word == word } } ?? "pass"
-        return ["worst": .string(worst), "checks": .array(verdicts.map { $0.verdict.json(named: $0.name) })]
+        Verdict.report(checks.map { check in (name: type(of: check).name, verdict: check.run(agent)) })
     }
 }

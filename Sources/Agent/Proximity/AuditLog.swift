@@ -24,7 +24,7 @@ actor AuditLog {
     func append(_ record: AuditRecord) throws(AgentError) {
         var status = stat()
         if stat(path, &status) == 0, Int(status.st_size) >= limit { rename(path, "\(path).1") }
-        let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
         // A line that a power cut left half written must not take this one with it.

@@ -12,6 +12,8 @@ extension Agent {
         ("gateway.provider-url-", 400), ("gateway.", 502), ("http.", 502),
         ("proximity.no-such-request", 404), ("proximity.no-user-session", 409), ("proximity.sharing-in-progress", 409),
         ("proximity.login-in-progress", 409), ("proximity.invalid-", 400), ("proximity.user-declined", 403),
+        ("vault.slot-unknown", 404), ("vault.last-slot", 409), ("vault.too-many-slots", 409),
+        ("vault.credential-length", 400), ("vault.passphrase-", 400),
         ("proximity.nobody-to-ask", 403), ("proximity.request-", 429), ("proximity.", 502), ("bluetooth.", 503),
     ]
 
@@ -20,6 +22,7 @@ extension Agent {
         var router = Router(statuses: Self.statuses)
         addStatusRoutes(to: &router)
         addIdentityRoutes(to: &router)
+        addVaultRoutes(to: &router)
         addUserRoutes(to: &router)
         addProximityRoutes(to: &router)
         addMessageRoutes(to: &router)

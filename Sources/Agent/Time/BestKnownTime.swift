@@ -27,7 +27,7 @@ public final class BestKnownTime: Sendable {
         systemTime: @escaping @Sendable () -> Date = { Date() }) {
         self.path = path
         self.systemTime = systemTime
-        let confirmed = Self.modified(path)
+        let confirmed = Self.modified(path, followsLink: false)
         known = Mutex(Known(floor: max(built ?? .distantPast, confirmed ?? .distantPast), confirmed: confirmed))
     }
 
@@ -52,7 +52,7 @@ public final class BestKnownTime: Sendable {
             return isDue
         }
         guard isDue else { return }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         let seconds = now.timeIntervalSince1970.rounded(.down)
@@ -61,9 +61,13 @@ public final class BestKnownTime: Sendable {
     }
 
     /// When the file was last changed, where there is one.
-    public static func modified(_ path: String) -> Date? {
+    public static func modified(_ path: String) -> Date? { modified(path, followsLink: true) }
+
+    private static func modified(_ path: String, followsLink: Bool) -> Date? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard fstatat(AT_FDCWD, path, &status, followsLink ? 0 : AT_SYMLINK_NOFOLLOW) == 0,
+            followsLink || status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(status.st_mtim.tv_sec))
     }
 }

@@ -130,7 +130,9 @@ struct ConfigurationParser {
 
     private mutating func checkedAddress(_ text: String, at path: String) -> String? {
         do {
-            return try Self.address(text)
+            let address = try Self.address(text)
+            if address != text { reader.warn(path, "does not begin with /, and is taken as if it did", fix: "write \(address)") }
+            return address
         } catch {
             reader.fail(path, error.fault, fix: error.fix)
             return nil

@@ -108,8 +108,10 @@ extension GatewayError: Explained {
         case .enrollmentKeyMismatch:
             "do not go on with this URL: ask the administrator whether the gateway's key has changed"
         case .noActiveGateway: "enroll it: latchkey enroll - < url.txt"
-        case .hostNotConfigured, .hostConfigurationInvalid: "only the gateway itself and the hosts that its configuration document lists can be called; ask its administrator to add the host"
-        case .pathInvalid: "give a path that starts with /, or an https URL of the gateway or of a host that its configuration document lists"
+        case .hostNotConfigured:
+            "call a path of the gateway, such as /lab/hello; to call another host, connect to it yourself, with: latchkey token"
+        case .hostConfigurationInvalid: "give the host an anchor, a pin, or the public authorities"
+        case .pathInvalid: "give a path that starts with /, or an https URL of the gateway"
         case .noAnswer(_, let error): error.remedy
         case .unexpectedAnswer:
             "look for a proxy or a login page between this board and the gateway; nothing was changed, so it can be tried again"

@@ -1,21 +1,36 @@
+import Agent
 import ArgumentParser
+import FoundationEssentials
 import Groundwork
 import LocalAPI
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything the agent depends on, and say what to do where something fails.",
-        discussion: "Exit status 0 when nothing failed, also with warnings; 1 when something failed; 69 when the daemon is not running.")
+        discussion: "Without the daemon: what it would start with. Exit status 0 when nothing failed, also with warnings; 1 when "
+            + "something failed; 69 when the daemon is not running; 77 when this user may not ask it.")
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer = try await options.client.get("/v1/doctor", timeout: .seconds(90))
-        options.show(answer) { answer in
-            let checks = answer["checks"]?.array ?? []
+        let answer: JSON
+        do {
+            answer = try await options.client.get("/v1/doctor", timeout: .seconds(90))
+        } catch {
+            let settings = Environment["LATCHKEY_CONFIG"]
+            guard let report = InstallationDoctor.examine(settingsPath: settings, after: error) else { throw error }
+            show(report)
+            throw ExitCode(ExitStatus(error).rawValue)
+        }
+        show(answer)
+        guard answer["worst"]?.string != "fail" else { throw ExitCode(ExitStatus.failure.rawValue) }
+    }
+
+    private func show(_ report: JSON) {
+        options.show(report) { report in
+            let checks = report["checks"]?.array ?? []
             return (checks.map(line) + ["", Self.summary(of: checks)]).joined(separator: "\n")
         }
-        guard answer["worst"]?.string != "fail" else { throw ExitCode(ExitStatus.failure.rawValue) }
     }
 
     /// `13 checks: 10 passed, 2 warnings, 1 skipped`.

@@ -13,7 +13,7 @@ note_confinement() {
     main=$(shown MainPID)
     grep -E '^(Uid|Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' "/proc/$main/status" | tr '\t' ' ' | note process
     systemctl show latchkey -p NRestarts,User,ProtectSystem,ProtectHome,PrivateTmp,MemoryDenyWriteExecute,RestrictNamespaces \
-        -p DevicePolicy,NoNewPrivileges,CapabilityBoundingSet,AmbientCapabilities,WatchdogUSec | note shown
+        -p DevicePolicy,NoNewPrivileges,CapabilityBoundingSet,AmbientCapabilities,WatchdogUSec,MemorySwapMax | note shown
 }
 is_ruled() { [ "$(stat -c %G /dev/gpiochip0)" = gpio ]; }
 # Restarts the service with its drop-ins of now, and notes what it tells of itself from then on.

@@ -1,0 +1,99 @@
+import Glibc
+import Groundwork
+import Settings
+
+extension Installation {
+    /// Looks at this machine, as this user may.
+    init(gathering socketPath: String, _ socket: Socket, settingsPath: String?) {
+        self.init(socketPath: socketPath, socket: socket)
+        user = geteuid()
+        unit = Self.unit()
+        self.settingsPath = settingsPath ?? self.settingsPath
+        gatherSettings(named: settingsPath)
+        guard let settings else { return }
+        credentialFile = unit?.credentials[settings.vault.credential]
+        credential = credentialFile.map(Self.entry) ?? .missing
+        stateDirectory = Self.entry(settings.stateDirectory)
+        lock = Self.holder(of: "\(settings.stateDirectory)/\(StateDirectory.lockName)")
+    }
+
+    private mutating func gatherSettings(named path: String?) {
+        do {
+            let settings = try AgentConfiguration.load(path: path)
+            self.settings = settings
+            settingsFaults = MachineComparison(settings).faults.map(\.description)
+        } catch .faults(_, let faults) {
+            settingsFaults = faults.map(\.description)
+        } catch {
+            settingsFaults = [error.message]
+        }
+    }
+
+    private static func entry(_ path: String) -> Entry {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno == ENOENT ? .missing : .hidden }
+        return .there(owner: status.st_uid, mode: UInt32(status.st_mode) & 0o777)
+    }
+
+    // MARK: systemd
+
+    private static func unit() -> Unit? {
+        guard access("/run/systemd/system", F_OK) == 0 else { return nil }
+        let names = "LoadState,ActiveState,Result,ExecMainStatus,UnitFileState,User,LoadCredentialEncrypted"
+        guard let output = popen("systemctl show latchkey.service -p \(names) 2>/dev/null", "re") else { return nil }
+        defer { pclose(output) }
+        var text = [UInt8](repeating: 0, count: 16_384)
+        let count = fread(&text, 1, text.count, output)
+        return Unit(shown: String(decoding: text.prefix(count), as: UTF8.self))
+    }
+
+    // MARK: The lock
+
+    /// Who holds a lock, by `/proc/locks` (proc(5)): asking by taking it would keep an agent that starts now from it.
+    private static func holder(of path: String) -> Lock {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno == ENOENT ? .free : .hidden }
+        guard let locks = try? SmallFile.read("/proc/locks", limit: 1 << 20) else { return .hidden }
+        return lock(on: status.st_ino, in: String(decoding: locks, as: UTF8.self))
+    }
+
+    /// - Parameter inode: of the file; its device is not compared, as some file systems show another one there.
+    static func lock(on inode: UInt, in locks: String) -> Lock {
+        for line in locks.split(separator: "\n") {
+            // 1: FLOCK  ADVISORY  WRITE 4711 fe:01:131 0 EOF
+            let words = line.split(separator: " ")
+            guard words.count >= 6, words[1] == "FLOCK", words[5].split(separator: ":").last == Substring(String(inode)),
+                let process = Int32(words[4])
+            else { continue }
+            return .held(process: process)
+        }
+        return .free
+    }
+}
+
+extension Installation.Unit {
+    /// - Parameter shown: what `systemctl show` prints: lines `NAME=VALUE`.
+    init?(shown: String) {
+        self.init()
+        var isKnown = false
+        for line in shown.split(separator: "\n") {
+            guard let equals = line.firstIndex(of: "=") else { continue }
+            let value = String(line[line.index(after: equals)...])
+            switch line[..<equals] {
+            case "LoadState":
+                isKnown = true
+                isInstalled = value != "not-found"
+            case "ActiveState": activity = value
+            case "Result": result = value
+            case "ExecMainStatus": exitStatus = Int(value) ?? 0
+            case "UnitFileState": isEnabled = value == "enabled"
+            case "User": user = value
+            case "LoadCredentialEncrypted":
+                guard let colon = value.firstIndex(of: ":") else { continue }
+                credentials[String(value[..<colon])] = String(value[value.index(after: colon)...])
+            default: continue
+            }
+        }
+        guard isKnown else { return nil }
+    }
+}

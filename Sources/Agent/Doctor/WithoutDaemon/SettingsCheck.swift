@@ -1,0 +1,13 @@
+/// Fails when the settings have faults, or name what this machine lacks.
+struct SettingsCheck: InstallationCheck {
+    static let name = "settings"
+
+    func run(_ installation: Installation) -> Verdict? {
+        let path = installation.settingsPath
+        guard let first = installation.settingsFaults.first else {
+            return .pass(installation.settings == AgentConfiguration() ? "the defaults" : "\(path) has no faults")
+        }
+        let others = installation.settingsFaults.count == 1 ? "" : ", and \(installation.settingsFaults.count - 1) more"
+        return .fail("\(path): \(first)\(others)", remedy: "mend it, and check with: latchkey config check \(path)")
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@Suite("The doctor without a daemon", .timeLimit(.minutes(2)))
+struct DoctorWithoutDaemonTests {
+    private func examine(
+        _ board: TestBoard, settings: String? = nil, as user: [String] = []
+    ) async throws -> (status: Int32, checks: [String: [String: Any]]) {
+        if let settings { try settings.write(to: board.configuration, atomically: true, encoding: .utf8) }
+        let command = user + [Program(name: "latchkey").url.path, "doctor", "--json", "--socket", board.socket]
+        let result = try await Program(url: URL(filePath: command[0])).run(
+            Array(command.dropFirst()), environment: ["LATCHKEY_CONFIG": board.configuration.path])
+        let checks = try result.json["checks"] as? [[String: Any]] ?? []
+        return (result.status, Dictionary(uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0) }))
+    }
+
+    @Test("names every fault of the settings, and what they ask for that this machine has not")
+    func settings() async throws {
+        let board = try TestBoard(settings: "[broker]\nport = 99999\n")
+        var found = try await examine(board)
+        #expect(found.status == 69)
+        #expect(found.checks["daemon"]?["verdict"] as? String == "fail")
+        #expect((found.checks["daemon"]?["message"] as? String)?.contains("nothing is listening on \(board.socket)") == true)
+        #expect(found.checks["settings"]?["verdict"] as? String == "fail")
+        #expect((found.checks["settings"]?["message"] as? String)?.contains("broker.port") == true)
+
+        found = try await examine(board, settings: "[api]\noperate = [\"nobody-of-this-name\"]\n")
+        #expect((found.checks["settings"]?["message"] as? String)?.contains("does not know nobody-of-this-name") == true)
+        #expect((found.checks["settings"]?["remedy"] as? String)?.contains("latchkey config check") == true)
+        try await board.tearDown()
+    }
+
+    @Test("finds the agent that holds the lock and listens elsewhere")
+    func lock() async throws {
+        let board = try TestBoard()
+        try await board.start()
+        let moved = try String(contentsOf: board.configuration, encoding: .utf8).replacing(board.socket, with: board.socket + "2")
+        let process = try #require(board.daemon?.processIdentifier)
+        let elsewhere = try TestBoard()
+        let found = try await examine(elsewhere, settings: moved)
+        #expect(found.status == 69)
+        #expect((found.checks["daemon"]?["message"] as? String)?.contains("process \(process) is an agent") == true, "\(found)")
+        try await board.tearDown()
+        try await elsewhere.tearDown()
+    }
+
+    @Test("says to a user whom the socket keeps out what to do", .enabled(if: getuid() == 0, "takes a second user"))
+    func socket() async throws {
+        let board = try TestBoard(settings: "")
+        try await board.start()
+        let found = try await examine(board, as: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+        #expect(found.status == 77)
+        #expect((found.checks["daemon"]?["message"] as? String)?.contains("user nobody may not connect to \(board.socket)") == true)
+        #expect((found.checks["daemon"]?["remedy"] as? String)?.contains("adduser NAME latchkey") == true)
+        try await board.tearDown()
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import GatewayLab
+import Testing
+
+@Suite("What opens the store of a board", .timeLimit(.minutes(5)))
+struct VaultTests {
+    /// What systemd hands over, with the settings that ask for it.
+    private func give(_ credential: String, to board: TestBoard) throws {
+        let folder = board.folder.appending(path: "credentials")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "latchkey-vault")
+        try Data(credential.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o440], ofItemAtPath: file.path)
+        board.environment["CREDENTIALS_DIRECTORY"] = folder.path
+        let settings = try String(contentsOf: board.configuration, encoding: .utf8)
+        try settings.replacing("development-key-file", with: "systemd-credential")
+            .write(to: board.configuration, atomically: true, encoding: .utf8)
+    }
+
+    private func identity(_ board: TestBoard) async throws -> String {
+        let status = try await board.status { value($0, "broker", "state") as? String == "connected" }
+        return try #require(value(status, "registration", "magIdentifier") as? String)
+    }
+
+    private func slots(_ board: TestBoard) async throws -> [String] {
+        try #require(try await board.ask("vault", "slots")["slots"] as? [[String: Any]]).map { slot in
+            "\(slot["id"] ?? "?") \(slot["kind"] ?? "?")\(slot["isInUse"] as? Bool == true ? ", in use" : "")"
+        }
+    }
+
+    @Test("is changed from a development key to a credential, and a leaked credential for another, without enrolling again")
+    func moved() async throws {
+        let (first, second) = ("the first credential of this board", "the other one, once the first leaked")
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            let identifier = try await identity(board)
+            #expect(try await slots(board) == ["1 development-file, in use"])
+
+            try await board.ask("vault", "add", "--kind", "systemd-credential", "--key-file", try key(first, board))
+            try await board.stop()
+            try give(first, to: board)
+            try await board.start()
+            #expect(try await slots(board) == ["1 development-file", "2 systemd-credential, in use"])
+            let inUse = try await board.latchkey("vault", "remove", "2")
+            #expect(inUse.status != 0)
+            #expect(inUse.errors.contains("the vault was opened by slot 2"))
+            try await board.ask("vault", "remove", "1")
+            try FileManager.default.removeItem(at: board.state.appending(path: "vault.key"))
+
+            try await board.ask("vault", "rewrap", "2", "--kind", "systemd-credential", "--key-file", try key(second, board))
+            try await board.stop()
+            let refused = try board.launch()
+            #expect(try await refused.ended(within: 60) == 78)
+            #expect(refused.errors.text.contains("no slot opens with systemd-credential"))
+
+            try give(second, to: board)
+            try await board.start()
+            #expect(try await identity(board) == identifier)
+            #expect(try await slots(board) == ["2 systemd-credential, in use"])
+            #expect(await lab.devices().count == 1)
+        }
+    }
+
+    private func key(_ text: String, _ board: TestBoard) throws -> String {
+        let file = board.folder.appending(path: "key-\(text.count)")
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    @Test("is not what is too short to be one, nor a slot that is not there; the last slot stays", arguments: [
+        (["add", "--kind", "passphrase"], "fifteen letters\n", "the passphrase has 15 bytes; a new slot needs at least 16"),
+        (["add", "--kind", "systemd-credential"], "short", "the credential has 5 bytes"),
+        (["rewrap", "7", "--kind", "passphrase"], "sixteen letters!", "has no slot 7"),
+        (["remove", "7"], "", "has no slot 7"),
+        (["remove", "1"], "", "the vault was opened by slot 1"),
+    ])
+    func refused(arguments: [String], input: String, says: String) async throws {
+        let board = try TestBoard()
+        try await board.start()
+        let answer = try await Program(name: "latchkey").run(
+            ["vault"] + arguments + ["--socket", board.socket], input: input)
+        #expect(answer.status != 0)
+        #expect(answer.errors.contains(says), "\(answer.errors)")
+        #expect(try await slots(board) == ["1 development-file, in use"])
+        try await board.tearDown()
+    }
+
+    @Test("is not needed to begin anew where the store's file was lost, and its log was left")
+    func leftOverLog() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await identity(board)
+            try await board.stop(SIGKILL)
+            try FileManager.default.removeItem(at: board.state.appending(path: "vault.db"))
+            #expect(FileManager.default.fileExists(atPath: board.state.appending(path: "vault.db-wal").path))
+            try await board.start()
+            let status = try await board.ask("status")
+            #expect(value(status, "registration", "state") as? String == "unregistered")
+            let left = (status["setAside"] as? [String] ?? []).filter { $0.hasPrefix("vault.db.damaged-") }
+            #expect(left.count == 1, "\(status)")
+            _ = try await board.enroll(at: lab)
+            _ = try await identity(board)
+        }
+    }
+}

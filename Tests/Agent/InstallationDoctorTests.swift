@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import Agent
+
+/// One look at a machine whose agent does not answer, and what one check must say of it; `nil`: nothing.
+struct InstallationRow: Sendable, CustomTestStringConvertible {
+    let check: any InstallationCheck
+    let verdict: String?
+    let says: String
+    let installation: Installation
+
+    init(_ check: any InstallationCheck, _ verdict: String?, _ says: String, _ change: (inout Installation) -> Void) {
+        (self.check, self.verdict, self.says) = (check, verdict, says)
+        var installation = Installation(socketPath: "/run/latchkey/api.sock", unit: .init(user: "daemon"), settings: .init())
+        installation.stateDirectory = .there(owner: 1, mode: 0o700)
+        change(&installation)
+        self.installation = installation
+    }
+
+    var testDescription: String { "\(type(of: check).name): \(verdict ?? "nothing"), \(says)" }
+}
+
+@Suite("Checks of an agent that does not answer")
+struct InstallationDoctorTests {
+    static let rows: [InstallationRow] = [
+        InstallationRow(DaemonCheck(), "fail", "systemctl start latchkey") { _ in },
+        InstallationRow(DaemonCheck(), "fail", "systemctl enable --now latchkey") { $0.unit?.isEnabled = false },
+        InstallationRow(DaemonCheck(), "fail", "not installed") { $0.unit?.isInstalled = false },
+        InstallationRow(DaemonCheck(), "fail", "systemd, which would start the agent, is not running") { $0.unit = nil },
+        InstallationRow(DaemonCheck(), "fail", "is active, but nothing is listening") { $0.unit?.activity = "active" },
+        InstallationRow(DaemonCheck(), "fail", "failed, its last run ended with exit-code, status 78; mend what fails below") {
+            $0.unit = .init(activity: "failed", result: "exit-code", exitStatus: 78)
+        },
+        InstallationRow(DaemonCheck(), "fail", "activating, its last run ended with exit-code, status 243; systemd could not") {
+            $0.unit = .init(activity: "activating", result: "exit-code", exitStatus: 243)
+        },
+        InstallationRow(DaemonCheck(), "fail", "ended with watchdog; see what it said: journalctl") {
+            $0.unit = .init(activity: "failed", result: "watchdog")
+        },
+        InstallationRow(DaemonCheck(), "fail", "user daemon may not connect to /run/latchkey/api.sock; use sudo") {
+            ($0.socket, $0.user) = (.forbidden, 1)
+        },
+        InstallationRow(DaemonCheck(), "fail", "process 7 is an agent with the same state directory") { $0.lock = .held(process: 7) },
+
+        InstallationRow(SettingsCheck(), "pass", "the defaults") { _ in },
+        InstallationRow(SettingsCheck(), "pass", "/etc/latchkey/latchkey.toml has no faults") { $0.settings?.broker.port = 1 },
+        InstallationRow(SettingsCheck(), "fail", "a: wrong, and 1 more; mend it, and check with: latchkey config check /x") {
+            ($0.settingsPath, $0.settingsFaults) = ("/x", ["a: wrong", "b: wrong"])
+        },
+
+        InstallationRow(CredentialCheck(), "fail", "loads no credential latchkey-vault") { _ in },
+        InstallationRow(CredentialCheck(), "fail", "/c, which the agent's store opens with, does not exist") { $0.credentialFile = "/c" },
+        InstallationRow(CredentialCheck(), "warn", "sudo latchkey doctor") { ($0.credentialFile, $0.credential) = ("/c", .hidden) },
+        InstallationRow(CredentialCheck(), "pass", "/c is there") {
+            ($0.credentialFile, $0.credential) = ("/c", .there(owner: 0, mode: 0o600))
+        },
+        InstallationRow(CredentialCheck(), nil, "another key") { $0.settings?.vault.slot = .developmentKeyFile },
+        InstallationRow(CredentialCheck(), nil, "no settings") { $0.settings = nil },
+        InstallationRow(CredentialCheck(), nil, "no service") { $0.unit?.isInstalled = false },
+
+        InstallationRow(StateDirectoryCheck(), "pass", "free") { _ in },
+        InstallationRow(StateDirectoryCheck(), "pass", "is made when the agent starts") { $0.stateDirectory = .missing },
+        InstallationRow(StateDirectoryCheck(), "warn", "sudo latchkey doctor") { $0.stateDirectory = .hidden },
+        InstallationRow(StateDirectoryCheck(), "fail", "belongs to user root, and latchkey.service runs as user daemon; with the service") {
+            $0.stateDirectory = .there(owner: 0, mode: 0o700)
+        },
+        InstallationRow(StateDirectoryCheck(), "pass", "free") {
+            ($0.stateDirectory, $0.unit) = (.there(owner: 0, mode: 0o700), nil)
+        },
+        InstallationRow(StateDirectoryCheck(), "fail", "mode 755") { $0.stateDirectory = .there(owner: 1, mode: 0o755) },
+        InstallationRow(StateDirectoryCheck(), "warn", "cannot be seen") { $0.lock = .hidden },
+        InstallationRow(StateDirectoryCheck(), "fail", "process 7 holds the lock") { $0.lock = .held(process: 7) },
+        InstallationRow(StateDirectoryCheck(), "pass", "used by process 7") {
+            $0.lock = .held(process: 7)
+            $0.unit?.activity = "active"
+        },
+        InstallationRow(StateDirectoryCheck(), nil, "no settings") { $0.settings = nil },
+    ]
+
+    @Test("each says what it saw, and what to do", arguments: rows)
+    func check(row: InstallationRow) {
+        let verdict = row.check.run(row.installation)
+        #expect(verdict?.word == row.verdict)
+        switch verdict {
+        case .pass(let message): #expect(message.contains(row.says))
+        case .warn(let message, let remedy), .fail(let message, let remedy):
+            #expect("\(message); \(remedy)".contains(row.says))
+        case nil: break
+        }
+    }
+
+    @Test("what systemd shows of the service is read")
+    func unit() throws {
+        let unit = try #require(Installation.Unit(shown: """
+            LoadState=loaded
+            ActiveState=activating
+            Result=resources
+            ExecMainStatus=243
+            UnitFileState=enabled
+            User=latchkey
+            LoadCredentialEncrypted=latchkey-vault:/etc/latchkey/latchkey-vault.cred
+            """))
+        var expected = Installation.Unit(activity: "activating", result: "resources", exitStatus: 243, user: "latchkey")
+        expected.credentials = ["latchkey-vault": "/etc/latchkey/latchkey-vault.cred"]
+        #expect(unit == expected)
+        #expect(Installation.Unit(shown: "LoadState=not-found\nUnitFileState=\n")?.isInstalled == false)
+        #expect(Installation.Unit(shown: "") == nil)
+    }
+
+    @Test("the holder of a lock is found by the file's number")
+    func lock() {
+        let locks = """
+            1: POSIX  ADVISORY  WRITE 4711 fe:01:131 0 EOF
+            2: FLOCK  ADVISORY  WRITE 4712 fe:01:132 0 EOF
+            2: -> FLOCK  ADVISORY  WRITE 4713 fe:01:133 0 EOF
+            """
+        #expect(Installation.lock(on: 131, in: locks) == .free)
+        #expect(Installation.lock(on: 132, in: locks) == .held(process: 4712))
+        #expect(Installation.lock(on: 133, in: locks) == .free)
+    }
+}

@@ -1,0 +1,116 @@
+import Board
+import Foundation
+import Settings
+import Testing
+
+@testable import Agent
+
+@Suite("Settings beside the machine they are for")
+struct MachineComparisonTests {
+    /// What is found in a folder with a board definition `there`, with settings changed by `change`.
+    private func compare(
+        _ change: (inout AgentConfiguration, String) throws -> Void
+    ) throws -> (faults: [String], notices: [String], folder: String) {
+        try withFolder { folder in
+            try "title = \"There\"\n".write(toFile: "\(folder)/there.toml", atomically: true, encoding: .utf8)
+            var settings = AgentConfiguration()
+            settings.stateDirectory = "\(folder)/state"
+            settings.api.socket = "\(folder)/api.sock"
+            settings.board.definition = "there"
+            settings.board.directories = [folder]
+            try change(&settings, folder)
+            let comparison = MachineComparison(settings, machine: Machine(root: folder))
+            return (comparison.faults.map { "\($0.keyPath): \($0.fault)" }, comparison.notices.map { "\($0.keyPath): \($0.fault)" }, folder)
+        }
+    }
+
+    private func write(_ text: String, _ path: String, mode: Int = 0o600) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test("lack nothing where all they name is there")
+    func complete() throws {
+        let found = try compare { settings, folder in
+            (settings.api.group, settings.api.operate) = ("daemon", ["root", "@daemon"])
+            settings.vault.slot = .passphrase
+            settings.vault.passphraseFile = "\(folder)/passphrase"
+            try write("correct horse battery", settings.vault.passphraseFile)
+        }
+        #expect(found.faults == [])
+        #expect(found.notices == [])
+    }
+
+    @Test("name users and groups that the machine does not know")
+    func peers() throws {
+        let found = try compare { settings, _ in
+            settings.api.read = ["root", "no-such-user"]
+            settings.api.publish = ["@latchkey", "@no-such-group"]
+            settings.api.group = "no-such-group"
+        }
+        #expect(found.faults == [
+            "api.read[1]: this machine does not know no-such-user", "api.publish[1]: this machine does not know @no-such-group",
+            "api.group: this machine does not know the group no-such-group",
+        ])
+    }
+
+    @Test("name a board definition that is not there; nobody misses one that auto would have found")
+    func board() throws {
+        let named = try compare { settings, _ in settings.board.definition = "nope" }
+        #expect(named.faults == ["board.definition: no board definition nope in \(named.folder)"])
+        let auto = try compare { settings, _ in settings.board.definition = "auto" }
+        #expect(auto.faults == [])
+        #expect(auto.notices == ["board.definition: no board definition generic-linux in \(auto.folder)"])
+    }
+
+    @Test("name files that are missing, empty or open to others")
+    func files() throws {
+        func fault(_ slot: VaultSettings.Slot, _ prepare: (String) throws -> Void) throws -> String? {
+            let found = try compare { settings, folder in
+                let file = "\(folder)/keys/key"
+                settings.vault.slot = slot
+                (settings.vault.passphraseFile, settings.vault.developmentKeyFile) = (file, file)
+                try prepare(file)
+            }
+            return found.faults.first?.replacingOccurrences(of: found.folder, with: "")
+        }
+        func makeFolder(_ file: String) throws {
+            let folder = URL(filePath: file).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        #expect(try fault(.passphrase) { _ in } == "vault.passphrase_file: /keys/key does not exist")
+        #expect(try fault(.developmentKeyFile) { _ in } == "vault.development_key_file: /keys does not exist")
+        #expect(try fault(.developmentKeyFile, makeFolder) == nil)
+        #expect(try fault(.passphrase) { try makeFolder($0); try write("", $0) } == "vault.passphrase_file: /keys/key is empty")
+        #expect(try fault(.passphrase) { try makeFolder($0); try write("p", $0, mode: 0o640) }
+            == "vault.passphrase_file: others may read /keys/key")
+        #expect(try fault(.systemdCredential) { _ in } == nil)
+    }
+
+    @Test("name directories that are missing or open to others, and a socket whose path is too long")
+    func directories() throws {
+        var found = try compare { settings, folder in
+            settings.stateDirectory = "\(folder)/a/state"
+            settings.api.socket = "\(folder)/b/api.sock"
+        }
+        #expect(found.faults == [
+            "agent.state_directory: \(found.folder)/a does not exist", "api.socket: \(found.folder)/b does not exist",
+        ])
+        found = try compare { settings, folder in
+            settings.stateDirectory = "\(folder)/state"
+            try FileManager.default.createDirectory(atPath: settings.stateDirectory, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o750])
+            settings.api.socket = "/tmp/" + String(repeating: "s", count: 103)
+        }
+        #expect(found.faults == ["agent.state_directory: others may look into \(found.folder)/state", "api.socket: has 108 bytes"])
+        // Made by systemd when the service starts.
+        found = try compare { settings, _ in settings.api.socket = "/run/latchkey/api.sock" }
+        #expect(found.faults == [])
+    }
+
+    @Test("name a Bluetooth adapter that is not plugged in")
+    func adapter() throws {
+        let found = try compare { settings, _ in settings.bluetooth.adapter = "hci99" }
+        #expect(found.faults == ["bluetooth.adapter: there is no Bluetooth adapter hci99"])
+    }
+}
