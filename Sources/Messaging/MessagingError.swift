@@ -90,11 +90,12 @@ public enum MessagingError: Explained, Equatable {
         case .credentialsUnavailable: "check the registration at the gateway"
         case .cannotConnect, .connectTimeout: "check host, port, name resolution and firewall"
         case .tlsRefused: "check the clock, and that the gateway's configuration has the broker's authority or pin"
-        case .tlsFailed: "check the device certificate and the broker's log"
+        case .tlsFailed: "check that the port is that of MQTT over TLS, the device certificate, and the broker's log"
         case .refused(_, let refusal):
             refusal.concernsCredentials ? "a new token is asked for; if this stays, check the registration" : nil
         case .connectionLost:
-            "wait; the connection is made again by itself. If it is lost again and again, check the device certificate and the broker's log"
+            "wait; the connection is made again by itself. If it is lost again and again, check that the port is that of MQTT over "
+                + "TLS, the device certificate, and the broker's log"
         case .subscriptionRefused: "check what this client may subscribe to at the broker"
         }
     }

@@ -48,6 +48,7 @@ struct ConfigurationTests {
         ("broker.port", "65536", "1883"),
         ("broker.keep_alive_seconds", "4", "30"),
         ("broker.status_topic", "\"\"", "\"presence\""),
+        ("broker.topic_version", "\"2/0\"", "\"2\""),
         ("broker.window", "0", "10"),
         ("outbox.limit_bytes", "1024", "1048576"),
         ("outbox.max_age_hours", "0", "24"),

@@ -55,6 +55,16 @@ struct SendWindowTests {
     }
 }
 
+@Suite("A refused connection")
+struct BrokerRefusalTests {
+    @Test("is named by the codes of MQTT 3.1.1, and of MQTT 5 from a broker that speaks only that", arguments: [
+        (1, BrokerRefusal.protocolVersion), (2, .clientID), (3, .serverUnavailable), (4, .badCredentials), (5, .notAuthorized),
+        (0x84, .protocolVersion), (0x85, .clientID), (0x88, .serverUnavailable), (0x86, .badCredentials), (0x87, .notAuthorized),
+        (0x9F, .other(code: 0x9F)),
+    ])
+    func codes(code: Int, refusal: BrokerRefusal) { #expect(BrokerRefusal(code: code) == refusal) }
+}
+
 @Suite("Keep-alive")
 struct KeepAliveTests {
     private let start = ContinuousClock.now

@@ -32,6 +32,15 @@ struct TopicTests {
         #expect(try user.ownFilter.text == "/2.0/client/users/alice/custom/#")
     }
 
+    @Test("begin with another level for a broker that does not take the gateway's")
+    func version() throws {
+        let board = try TopicNamespace(prefix: "p", version: "2", deviceID: "d1")
+        #expect(try board.custom("a").name == "/p/2/client/devices/d1/custom/a")
+        #expect(try board.ownFilter.text == "/p/2/client/devices/d1/custom/#")
+        #expect(try board.userAcrossApplications("bob", "x").name == "/p/2/users/bob/custom/x")
+        #expect(throws: MessagingError.self) { try TopicNamespace(prefix: "p", version: "2/0", deviceID: "d1") }
+    }
+
     @Test("that are refused are quoted as they were written, without the device's own beginning")
     func quoted() throws {
         let board = try TopicNamespace(prefix: "", deviceID: String(repeating: "ab", count: 32))

@@ -85,6 +85,7 @@ extension AgentConfiguration {
             table.integer("port", &broker.port, in: 0...65_535)
             table.integer("keep_alive_seconds", &broker.keepAliveSeconds, in: 5...65_535)
             table.string("status_topic", &broker.statusTopic, .topic)
+            table.string("topic_version", &broker.topicVersion, .topicLevel)
             table.integer("window", &broker.window, in: 1...1000)
         }
         root.table("outbox") { table in

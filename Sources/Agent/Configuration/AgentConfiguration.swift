@@ -92,6 +92,8 @@ public struct BrokerSettings: Sendable, Equatable {
     public var keepAliveSeconds = 60
     /// Below the device's own topics: `online` or `offline`, retained.
     public var statusTopic = "status"
+    /// The first level of all topics after the gateway's prefix.
+    public var topicVersion = "2.0"
     /// Most messages that wait for the broker's word at once.
     public var window = 100
 }

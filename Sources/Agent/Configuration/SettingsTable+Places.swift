@@ -7,6 +7,7 @@ enum TextRule {
     case any, notEmpty, plainName, absolutePath, absolutePathOrEmpty
     /// A topic to publish to, below the device's own.
     case topic
+    case topicLevel
     /// A host name or an address, without scheme and port.
     case hostOrEmpty
 
@@ -16,6 +17,9 @@ enum TextRule {
         case .notEmpty: text.isEmpty ? ("is empty", "write a value, or leave the key out") : nil
         case .topic:
             (try? Topic(text)) == nil ? ("is no topic to publish to", "write levels with / between them, without + and #") : nil
+        case .topicLevel:
+            (try? Topic(text)) == nil || text.contains("/")
+                ? ("is not one level of a topic", "leave out slashes, + and #, and do not leave it empty") : nil
         case .hostOrEmpty:
             text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:".contains($0)) }
                 ? nil : ("is no host name and no address", "write it without scheme, port and brackets")

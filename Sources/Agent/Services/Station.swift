@@ -27,7 +27,8 @@ struct Station: Sendable {
             host: settings.broker.host.isEmpty ? gateway.identity.host : settings.broker.host,
             port: settings.broker.port == 0 ? gateway.announcedBrokerPort ?? BrokerAddress.standardPort : settings.broker.port)
         self.device = device
-        topics = try TopicNamespace(prefix: gateway.identity.prefix, deviceID: device)
+        topics = try TopicNamespace(
+            prefix: gateway.identity.prefix, version: settings.broker.topicVersion, deviceID: device)
         var messaging = MessengerSettings()
         messaging.keepAlive = .seconds(settings.broker.keepAliveSeconds)
         messaging.window = settings.broker.window

@@ -57,14 +57,15 @@ public enum BrokerRefusal: Sendable, Equatable {
     case notAuthorized
     case other(code: Int)
 
-    /// - Parameter code: the CONNACK return code, not 0.
+    /// - Parameter code: the CONNACK return code, not 0. Brokers that refuse MQTT 3.1.1 may answer in the codes of MQTT 5
+    ///   (section 3.2.2.2).
     init(code: Int) {
         self = switch code {
-        case 1: .protocolVersion
-        case 2: .clientID
-        case 3: .serverUnavailable
-        case 4: .badCredentials
-        case 5: .notAuthorized
+        case 1, 0x84: .protocolVersion
+        case 2, 0x85: .clientID
+        case 3, 0x88, 0x89: .serverUnavailable
+        case 4, 0x86: .badCredentials
+        case 5, 0x87: .notAuthorized
         default: .other(code: code)
         }
     }

@@ -6,23 +6,33 @@
 public struct TopicNamespace: Sendable, Hashable {
     /// The gateway's prefix with one leading slash, or empty (Q15).
     public let prefix: String
+    /// The first level after the prefix, `2.0` as the gateway has it.
+    public let version: String
     public let deviceID: String
     /// Who is logged in on this device; `nil` for a board without a user.
     public let userID: String?
 
     /// - Parameters:
     ///   - prefix: `server.prefix` as it is in the configuration; slashes around it do not count.
+    ///   - version: another first level, for brokers that do not take the gateway's as it is: RabbitMQ turns its dot into a
+    ///     slash.
     ///   - deviceID: the device identifier; one level of a topic.
     /// - Throws: ``MessagingError/invalidTopic(_:_:)`` when one of them cannot be part of a topic.
-    public init(prefix: String, deviceID: String, userID: String? = nil) throws(MessagingError) {
+    public init(
+        prefix: String, version: String = standardVersion, deviceID: String, userID: String? = nil
+    ) throws(MessagingError) {
         var bare = prefix[...]
         while bare.first == "/" { bare.removeFirst() }
         while bare.last == "/" { bare.removeLast() }
         self.prefix = bare.isEmpty ? "" : "/\(bare)"
+        self.version = try Self.level(version)
         self.deviceID = try Self.level(deviceID)
         self.userID = try userID.map { user throws(MessagingError) in try Self.level(user) }
         _ = try Topic(own("check"))
     }
+
+    /// Of the gateway protocol (9.2).
+    public static let standardVersion = "2.0"
 
     /// A topic of this device: the user's where somebody is logged in, else the device's own.
     public func custom(_ topic: String) throws(MessagingError) -> Topic { try Self.topic(own(""), topic) }
@@ -54,32 +64,32 @@ public struct TopicNamespace: Sendable, Hashable {
 
     /// A topic of a user within this application. A message to a user without a topic goes to the topic of that name.
     public func user(_ user: String, _ topic: String? = nil) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/2.0/client/users/\(Self.level(user))/custom/", topic ?? user)
+        try Self.topic("\(prefix)/\(version)/client/users/\(Self.level(user))/custom/", topic ?? user)
     }
 
     /// A topic of a user across applications.
     public func userAcrossApplications(_ user: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/2.0/users/\(Self.level(user))/custom/", topic)
+        try Self.topic("\(prefix)/\(version)/users/\(Self.level(user))/custom/", topic)
     }
 
     /// A topic of a device.
     public func device(_ device: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/2.0/client/devices/\(Self.level(device))/custom/", topic)
+        try Self.topic("\(prefix)/\(version)/client/devices/\(Self.level(device))/custom/", topic)
     }
 
     /// A topic of a group.
     public func group(_ group: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/2.0/client/groups/\(Self.level(group))/custom/", topic)
+        try Self.topic("\(prefix)/\(version)/client/groups/\(Self.level(group))/custom/", topic)
     }
 
     /// A topic of the application.
     public func application(_ topic: String) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/2.0/client/custom/", topic)
+        try Self.topic("\(prefix)/\(version)/client/custom/", topic)
     }
 
     private func own(_ topic: String) -> String {
-        if let userID { return "\(prefix)/2.0/client/users/\(userID)/custom/\(topic)" }
-        return "\(prefix)/2.0/client/devices/\(deviceID)/custom/\(topic)"
+        if let userID { return "\(prefix)/\(version)/client/users/\(userID)/custom/\(topic)" }
+        return "\(prefix)/\(version)/client/devices/\(deviceID)/custom/\(topic)"
     }
 
     /// A topic below `start`. Whoever wrote `name` does not know the rest: an error quotes `name` alone.
