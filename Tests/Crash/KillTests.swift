@@ -50,22 +50,25 @@ struct KillTests {
 
             try await board.start()
             publisher.allow(Self.readings)
-            #expect(await publisher.accepted(Self.readings, within: 120), "\(publisher.tally)")
+            #expect(await publisher.accepted(Self.readings, standstill: 60), "\(publisher.tally)")
             publisher.stop()
             await publisher.ended()
-            let status = try await board.status(within: 120) { value($0, "outbox", "depth") as? Int == 0 }
+            let backlog = value(try await board.ask("status"), "outbox", "depth") as? Int ?? 0
+            let drainStart = ContinuousClock.now
+            let status = try await board.drained()
+            let drainSeconds = (ContinuousClock.now - drainStart).components.seconds
             #expect(value(status, "outbox", "dropped") as? Int == 0)
             #expect(value(status, "outbox", "setAside") == nil)
             #expect(value(status, "registration", "magIdentifier") as? String == identifier)
             try await board.ask("publish", "--raw", "/2.0/client/users/alice/custom/crash/end", "that is all")
-            _ = try await arrivals.output.line(containing: "that is all", within: 120)
+            _ = try await arrivals.output.line(containing: "that is all", silence: 60)
             try await arrivals.stop(SIGKILL)
 
-            let found = Arrivals(arrivals.output.lines, accepted: publisher.acceptedByTopic)
+            let found = Arrivals(arrivals.output.lines(beginning: "reading "), accepted: publisher.acceptedByTopic)
             let tally = publisher.tally
             print("""
                 killed under load: \(Self.cycles) cycles (\(early) early, \(opened) with vault and outbox open, \(idle) without a reading), seed \(chance.seed), \
-                \(seconds) s; accepted \(tally.accepted), delivered \(found.delivered), duplicates \(found.duplicates), \
+                \(seconds) s; \(backlog) waited then and were sent in \(drainSeconds) s; accepted \(tally.accepted), delivered \(found.delivered), duplicates \(found.duplicates), \
                 reordered \(found.reordered), lost \(found.lost); \(tally.unknown) answers lost, refusals \(tally.refusals)
                 """)
             #expect(tally.accepted == Self.readings)
