@@ -93,7 +93,7 @@ class Stage:
     def __init__(self, ground, broker):
         self.ground, self.broker = ground, broker
         self.proxy = Proxy(free_port(), broker.port)
-        self.boards, self.board, self.disk, self.observer = {}, None, None, None
+        self.boards, self.board, self.disk, self.observer, self.streams = {}, None, None, None, {}
 
     def take_board(self, on_disk):
         """The agent of the last campaign, started anew so that it does not wait from earlier troubles."""
@@ -117,6 +117,13 @@ class Stage:
                 if on_disk:
                     self.disk.close()
                     self.disk = None
+
+    def await_accepted(self, messages):
+        """Until the agent has accepted so many more: on a busy machine that takes longer."""
+        def accepted():
+            return sum(stream.accepted for stream in self.streams.values())
+        end = accepted() + messages
+        await_true(120, f"the acceptance of {messages} more messages", lambda: accepted() >= end)
 
     def await_connection(self, after=None):
         """The agent waits longer after each connection that did not last; so does this."""
@@ -148,6 +155,7 @@ class Stage:
             raise BenchError("the observer did not come")
         streams = {"numbered": Stream(self, f"{prefix}/numbered", qos, str),
                    "equal": Stream(self, f"{prefix}/equal", qos, lambda _: "equal")}
+        self.streams = streams
         dropped, trouble, start = self.broker.count_dropped(), None, time.monotonic()
         publisher = Publisher(streams.values())
         try:
@@ -177,8 +185,8 @@ class Stage:
             if least is None or depth < least:
                 least, end = depth, time.monotonic() + standstill
             if time.monotonic() > end:
-                error = self.board.status("broker", "lastError") or "no error"
-                raise BenchError(f"{depth} messages stay in the outbox: {error}")
+                error = self.board.status("broker", "lastError") or {}
+                raise BenchError(f"{depth} messages stay in the outbox: {error.get('message', 'no error')}")
             time.sleep(0.1)
 
     def depth(self):

@@ -5,6 +5,7 @@ import argparse
 import datetime
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -158,8 +159,9 @@ def main():
             result.update(circumstances(field, options.brokers))
             for name in options.brokers:
                 lines[BROKERS[name].name] = run(field, name, options, keep)
-            # Where they lie differs from run to run.
-            lines = {name: [line.replace(str(field.folder), "FOLDER") for line in own] for name, own in lines.items()}
+            # Folders and ports differ from run to run.
+            lines = {name: [re.sub(r"(127\.0\.0\.1:|listener )\d+", r"\1PORT", line.replace(str(field.folder), "FOLDER"))
+                            for line in own] for name, own in lines.items()}
     except BenchError as error:
         print(f"deploy/guarantee: {error}", file=sys.stderr)
         return 1
