@@ -5,8 +5,15 @@ import Foundation
 /// Foundation's `Process` passes on whatever descriptors and blocked signals its thread has at the time: children started
 /// side by side then hold each other's ends, and are neither noticed when they end nor end when they are told to.
 enum ChildProcess {
+    /// The program ends with this process, whatever ends it (``TestRun``).
+    ///
     /// - Parameter streams: descriptors of its standard input, output and error.
     static func spawn(_ arguments: [String], variables: [String], streams: [Int32]) throws -> pid_t {
+        try spawnUnmarked(arguments, variables: TestRun.marked(variables), streams: streams)
+    }
+
+    /// The program is not part of the run.
+    static func spawnUnmarked(_ arguments: [String], variables: [String], streams: [Int32]) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -46,4 +53,9 @@ enum ChildProcess {
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
+}
+
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
 }

@@ -45,17 +45,13 @@ struct Program {
     }
 }
 
-struct Unexpected: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
-
 /// A process under way, whose output can be awaited line by line.
 final class RunningProgram: Sendable {
     let output = Collected()
     let errors = Collected()
     let processIdentifier: pid_t
     private let exit: AsyncStream<Int32>
+    private let isOver = Mutex(false)
 
     init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws {
         let (out, err, stdin) = (try Channel(), try Channel(), try Channel())
@@ -70,11 +66,22 @@ final class RunningProgram: Sendable {
 
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         exit = stream
-        Thread.detachNewThread {
-            continuation.yield(ChildProcess.waitForExit(of: process))
+        Thread.detachNewThread { [self] in
+            // Until it is reaped its number belongs to it, and afterwards nobody may send a signal there.
+            var ending = siginfo_t()
+            while waitid(P_PID, id_t(process), &ending, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+            let status = isOver.withLock {
+                $0 = true
+                return ChildProcess.waitForExit(of: process)
+            }
+            continuation.yield(status)
             continuation.finish()
         }
+        StartedPrograms.here?.add(self)
     }
+
+    /// Sends it a signal, unless it has ended.
+    func signal(_ number: Int32) { isOver.withLock { if !$0 { kill(processIdentifier, number) } } }
 
     /// A connection between this process and a child, which no other child inherits.
     private struct Channel {
@@ -118,7 +125,7 @@ final class RunningProgram: Sendable {
     func ended(within seconds: Double) async throws -> Int32 {
         let watchdog = Task { [self] in
             try await Task.sleep(for: .seconds(seconds))
-            kill(processIdentifier, SIGKILL)
+            signal(SIGKILL)
         }
         defer { watchdog.cancel() }
         var status: Int32 = -1
@@ -130,8 +137,8 @@ final class RunningProgram: Sendable {
 
     /// Asks it to end and waits until it has.
     @discardableResult
-    func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
-        kill(processIdentifier, signal)
+    func stop(_ number: Int32 = SIGTERM) async throws -> Int32 {
+        signal(number)
         return try await ended(within: 60)
     }
 }
@@ -147,6 +154,21 @@ final class Collected: Sendable {
 
     var text: String { state.withLock { String(decoding: $0.data, as: UTF8.self) } }
     var lines: [String] { text.split(separator: "\n").map(String.init) }
+    var count: Int { state.withLock { $0.data.count } }
+
+    /// The lines with this beginning; the others, of which there may be millions, are not made strings.
+    func lines(beginning: String) -> [String] {
+        let mark = Array(beginning.utf8)
+        return state.withLock { $0.data }.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: mark) }
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The lines after so many bytes, the last of which may be half a line, and where that one begins.
+    private func lines(after start: Int) -> (lines: [String], next: Int) {
+        let fresh = state.withLock { $0.data[start...] }
+        let end = fresh.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? start
+        return (fresh.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }, end)
+    }
 
     func append(_ data: Data) {
         state.withLock { state in
@@ -181,12 +203,37 @@ final class Collected: Sendable {
     /// The first line that holds `part`, once it is there.
     func line(containing part: String, within seconds: Double = 60) async throws -> String {
         try await Acceptance.within(seconds, "a line with \(part)") { [self] in
+            var start = 0
             for await _ in changes() {
-                if let line = lines.first(where: { $0.contains(part) }) { return line }
+                let (fresh, next) = lines(after: start)
+                if let line = fresh.first(where: { $0.contains(part) }) { return line }
+                start = next
             }
-            throw Unexpected("no line with \(part) in: \(text)")
+            throw Unexpected("no line with \(part) in: …\(text.suffix(8000))")
         }
     }
+
+    /// The first line that holds `part`, for as long as anything comes: the limit is for a silence, however much there is.
+    func line(containing part: String, silence seconds: Double) async throws -> String {
+        while true {
+            let before = count
+            do {
+                return try await line(containing: part, within: seconds)
+            } catch {
+                guard count > before else { throw error }
+            }
+        }
+    }
+}
+
+/// The programs that a test has started, so that none goes on when it has failed half-way.
+final class StartedPrograms: Sendable {
+    @TaskLocal static var here: StartedPrograms?
+
+    private let programs = Mutex<[RunningProgram]>([])
+
+    func add(_ program: RunningProgram) { programs.withLock { $0.append(program) } }
+    func endAll() { for program in programs.withLock({ $0 }) { program.signal(SIGKILL) } }
 }
 
 /// What acceptance tests share.

@@ -101,6 +101,19 @@ final class TestBoard {
         throw last
     }
 
+    /// Waits until the outbox is empty, for as long as it gets emptier: the limit is for a standstill, however much waits.
+    func drained(standstill seconds: Double = 60) async throws -> [String: Any] {
+        var (least, end) = (Int.max, ContinuousClock.now + .seconds(seconds))
+        while true {
+            let status = try await status(within: seconds) { value($0, "outbox", "depth") is Int }
+            let depth = value(status, "outbox", "depth") as? Int ?? .max
+            if depth == 0 { return status }
+            if depth < least { (least, end) = (depth, ContinuousClock.now + .seconds(seconds)) }
+            guard ContinuousClock.now < end else { throw Unexpected("\(depth) messages stay in the outbox: \(status)") }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
     /// The question that waits for consent, as soon as there is one.
     func question(within seconds: Double = 60) async throws -> [String: Any] {
         let end = ContinuousClock.now + .seconds(seconds)
@@ -127,11 +140,15 @@ func withLabAndBoard(
     _ lab: LabConfiguration = LabConfiguration(), settings: String = "",
     _ body: (Lab, TestBoard) async throws -> Void
 ) async throws {
+    let started = StartedPrograms()
+    defer { started.endAll() }
     let lab = try await Lab.start(lab)
     let board = try TestBoard(settings: settings)
     do {
-        try await board.start()
-        try await body(lab, board)
+        try await StartedPrograms.$here.withValue(started) {
+            try await board.start()
+            try await body(lab, board)
+        }
     } catch {
         let log = board.daemon?.errors.lines.suffix(60).joined(separator: "\n") ?? ""
         try? await board.tearDown()

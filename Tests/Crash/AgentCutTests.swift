@@ -32,15 +32,15 @@ struct AgentCutTests {
             }
             try await board.start()
             publisher.allow(200 * Self.cuts)
-            #expect(await publisher.accepted(200 * Self.cuts, within: 60), "\(publisher.tally)")
+            #expect(await publisher.accepted(200 * Self.cuts, standstill: 60), "\(publisher.tally)")
             publisher.stop()
             await publisher.ended()
-            let status = try await board.status(within: 60) { value($0, "outbox", "depth") as? Int == 0 }
+            let status = try await board.drained()
             #expect(value(status, "registration", "magIdentifier") as? String == identifier)
             try await board.ask("publish", "--raw", "/2.0/client/users/alice/custom/crash/end", "that is all")
-            _ = try await arrivals.output.line(containing: "that is all", within: 60)
+            _ = try await arrivals.output.line(containing: "that is all", silence: 60)
             try await arrivals.stop(SIGKILL)
-            let found = Arrivals(arrivals.output.lines, accepted: publisher.acceptedByTopic)
+            let found = Arrivals(arrivals.output.lines(beginning: "reading "), accepted: publisher.acceptedByTopic)
             print("""
                 power cuts of the agent: \(Self.cuts), seed \(chance.seed); accepted \(publisher.tally.accepted), \
                 delivered \(found.delivered), duplicates \(found.duplicates), reordered \(found.reordered), lost \(found.lost)

@@ -97,12 +97,14 @@ struct DiskTests {
 /// Gives `body` a lab and a board whose state directory is such a disk.
 func withDisk(_ body: (Lab, TestBoard, PowerCutDisk) async throws -> Void) async throws {
     try await inTurn {
+        let started = StartedPrograms()
+        defer { started.endAll() }
         let lab = try await Lab.start()
         let board = try TestBoard(settings: DamageTests.quiet)
         let disk = try PowerCutDisk(at: board.state.path)
         var failure: (any Error)?
         do {
-            try await body(lab, board, disk)
+            try await StartedPrograms.$here.withValue(started) { try await body(lab, board, disk) }
         } catch {
             let words = board.daemon?.errors.lines.suffix(40).joined(separator: "\n") ?? ""
             failure = Unexpected("\(error)\n--- the daemon's last words:\n\(words)")

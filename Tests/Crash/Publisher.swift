@@ -53,6 +53,15 @@ final class Publisher: Sendable {
         return true
     }
 
+    /// Waits until so many are accepted, for as long as there are more and more: the limit is for a standstill.
+    /// - Returns: whether they are.
+    func accepted(_ count: Int, standstill seconds: Double) async -> Bool {
+        while case let before = tally.accepted, before < count {
+            guard await accepted(before + 1, within: seconds) else { return false }
+        }
+        return true
+    }
+
     /// Waits until no program works any more.
     func ended() async {
         while state.withLock({ $0.working }) > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }

@@ -16,7 +16,7 @@ directory was. Of what came after, nothing survives, or everything, or a part: n
 some moment; writes in pieces of 512 or 4096 bytes, each for itself, so that a write may be torn and a later one outlive
 an earlier.
 """
-import ctypes, errno, os, random, stat, struct, sys, threading, time
+import ctypes, errno, os, random, signal, stat, struct, sys, threading, time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 (LOOKUP, FORGET, GETATTR, SETATTR, MKDIR, UNLINK, RMDIR, RENAME, LINK, OPEN, READ, WRITE, STATFS, RELEASE, FSYNC,
@@ -328,21 +328,33 @@ class Mount:
 
 
 def main():
-    files, mount = FileSystem(), None
+    # Whoever ends it has the disk taken down too: a mount that nobody serves would stay.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    mounts = []
+    try:
+        obey(mounts)
+    finally:
+        for mount in mounts:
+            mount.end()
+
+
+def obey(mounts):
+    """Carries out orders to their end. `mounts` has what is mounted: one, or none."""
+    files = FileSystem()
     for line in sys.stdin:
         order, *arguments = line.split()
         answer = "ok"
         try:
             if order == "mount":
-                mount = Mount(files, arguments[0])
+                mounts.append(Mount(files, arguments[0]))
             elif order == "restart":
-                path = mount.path
+                mount = mounts.pop()
                 with files.lock:
                     files.is_on = False
                 mount.end()
                 with files.lock:
                     answer = files.restart(int(arguments[0]))
-                mount = Mount(files, path)
+                mounts.append(Mount(files, mount.path))
             else:
                 with files.lock:
                     if order == "cut":
@@ -356,8 +368,6 @@ def main():
         except OSError as error:
             answer = f"error {error}"
         print(answer, flush=True)
-    if mount:
-        mount.end()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ final class Program: Sendable {
         // Without a terminal the C library would keep lines back.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
         process.arguments = ["-oL", "-eL", path] + arguments
+        process.environment = TestRun.environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         process.standardError = pipe

@@ -25,8 +25,12 @@ class BenchError(Exception):
     """Something did not do what the measurement needs."""
 
 
+# Whose words these are.
+PROGRAM = "deploy/bench"
+
+
 def say(text):
-    print(f"deploy/bench: {text}", file=sys.stderr, flush=True)
+    print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
 
 
 def await_true(seconds, what, condition, every=0.05):
@@ -210,20 +214,24 @@ class Ground(contextlib.AbstractContextManager):
         await_true(90, "the lab gateway", lambda: "admin page" in log.read_text())
         self.admin = next(line.split()[-1] for line in log.read_text().splitlines() if line.startswith("admin page"))
 
-    def start_broker(self):
-        """Mosquitto with a certificate of the gateway's authority; a second port without TLS is for whoever looks on."""
-        certificate = self.folder / "broker.pem"
+    def certify_broker(self):
+        """A certificate for localhost, of the gateway's authority, with the key of the gateway."""
+        self.certificate = self.folder / "broker.pem"
         subprocess.run(
             ["openssl", "req", "-x509", "-new", "-key", "lab/server.key", "-CA", "lab/ca.pem", "-CAkey", "lab/ca.key", "-days", "2",
              "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-             "-addext", "basicConstraints=critical,CA:FALSE", "-addext", "extendedKeyUsage=serverAuth", "-out", certificate],
+             "-addext", "basicConstraints=critical,CA:FALSE", "-addext", "extendedKeyUsage=serverAuth", "-out", self.certificate],
             cwd=self.folder, check=True, capture_output=True)
+
+    def start_broker(self):
+        """Mosquitto with a certificate of the gateway's authority; a second port without TLS is for whoever looks on."""
+        self.certify_broker()
         self.broker_port, self.plain_port = free_port(), free_port()
         configuration = self.folder / "mosquitto.conf"
         configuration.write_text(
             "per_listener_settings true\npersistence false\nmax_queued_messages 0\nmax_queued_bytes 0\nset_tcp_nodelay true\n"
             "sys_interval 1\nlog_dest stderr\nlog_type error\nlog_type warning\nlog_type notice\nlog_type subscribe\n"
-            f"listener {self.broker_port} 127.0.0.1\ncafile {self.folder}/lab/ca.pem\ncertfile {certificate}\n"
+            f"listener {self.broker_port} 127.0.0.1\ncafile {self.folder}/lab/ca.pem\ncertfile {self.certificate}\n"
             f"keyfile {self.folder}/lab/server.key\ntls_version tlsv1.2\nrequire_certificate true\nallow_anonymous true\n"
             f"listener {self.plain_port} 127.0.0.1\nallow_anonymous true\n" + ("user root\n" if os.getuid() == 0 else ""))
         self.run_broker()

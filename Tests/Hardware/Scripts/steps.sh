@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 
 PROGRAMS=${PROGRAMS:?the folder of the programs}
-log=/run/steps.log
+log=${LOG:-/run/steps.log}
 # Of the lab, for its administrator.
 admin=http://127.0.0.1:8480/api
 : > "$log"
@@ -26,16 +26,25 @@ step() {
 # Notes what was seen from outside: what, its value.
 observe() { echo "{\"event\":\"observed\",\"name\":\"$1\",\"value\":$2}" >> "$log"; }
 
-# Waits, a minute or so at most, until a command succeeds: what that means, the command. Notes and fails if it does not.
+# Waits until a command succeeds: what that means, the command. Looks so many times, and not for so many seconds, as what
+# it waits for has that much less of the processor where the machine is busy. Notes and fails if it does not succeed; the
+# third time nothing of what is left can, and the script ends.
 until_true() {
     awaited=$1
     shift
     tries=${patience:-600}
     until "$@" > /dev/null; do
         tries=$((tries - 1))
-        [ $tries -gt 0 ] || { echo "{\"event\":\"missed\",\"name\":\"$(echo "$awaited" | tr -d '"\134')\"}" >> "$log"; return 1; }
+        [ $tries -gt 0 ] || { miss; return 1; }
         sleep "${pause:-0.1}"
     done
+}
+
+# Notes what was waited for in vain.
+miss() {
+    echo "{\"event\":\"missed\",\"name\":\"$(echo "$awaited" | tr -d '"\134')\"}" >> "$log"
+    missed=$((${missed:-0} + 1))
+    [ "$missed" -lt 3 ] || give_up
 }
 
 # Whether the log has a line of this pattern after the beginning of the step.
@@ -94,6 +103,7 @@ ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "
 # Nothing else can succeed: says what the programs said last.
 give_up() {
     tail -n 15 /run/*.err >&2
+    echo "gave up after: $(grep '"missed"' "$log")" >&2
     exit 1
 }
 

@@ -1,0 +1,1 @@
+../Acceptance/TestRun.swift
