@@ -102,7 +102,8 @@ struct MainJobTests {
         let program = Program(name: "latchkey")
         let result = try await program.run(["status", "--socket", "/tmp/latchkey-nobody.sock"])
         #expect(result.status == 69)
-        #expect(result.errors.contains("systemctl start latchkey"))
+        // A socket that is not the service's belongs to a daemon started by hand.
+        #expect(result.errors.contains("latchkey run --config FILE"))
         let json = try await program.run(["publish", "a", "b", "--json", "--socket", "/tmp/latchkey-nobody.sock"])
         #expect(json.status == 69)
         #expect(json.errors.contains(#""code":"local-api.daemon-not-running""#))
@@ -114,7 +115,7 @@ struct MainJobTests {
         try await board.start()
         let second = try await Program(name: "latchkey").run(["run", "--config", board.configuration.path], seconds: 20)
         #expect(second.status == 78 || second.status == 1)
-        #expect(second.errors.contains("another agent uses it"))
+        #expect(second.errors.contains("another agent is using it"))
         try await board.tearDown()
     }
 }
