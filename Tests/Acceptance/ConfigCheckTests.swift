@@ -6,11 +6,13 @@ import Testing
 struct ConfigCheckTests {
     @Test("finds what run refuses, and with --syntax-only looks at the file alone", arguments: [
         ("[api]\noperate = [\"nobody-of-this-name\"]", "this machine does not know nobody-of-this-name"),
-        ("[bluetooth]\nadapter = \"hci99\"", "there is no Bluetooth adapter hci99"),
+        ("[bluetooth]\nadapter = \"hci99\"\n[api]", "there is no Bluetooth adapter hci99"),
     ])
     func machine(settings: String, fault: String) async throws {
-        let (board, program) = (try TestBoard(settings: settings), Program(name: "latchkey"))
+        let (board, program) = (try TestBoard(), Program(name: "latchkey"))
         let file = board.configuration.path
+        try String(contentsOf: board.configuration, encoding: .utf8).replacing("[api]", with: settings)
+            .write(to: board.configuration, atomically: true, encoding: .utf8)
         let check = try await program.run(["config", "check", file])
         #expect(check.status == 78)
         #expect(check.output.contains(fault), "\(check.output)")

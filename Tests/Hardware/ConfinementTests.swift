@@ -74,7 +74,7 @@ struct ConfinementTests {
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test("is installed by one command, and has every restriction in force when it starts")
+    @Test("is installed by one command, also where root ran it by hand before, and has every restriction in force when it starts")
     func started() async throws {
         let started = try await during("started")
         try expectConfined(started)
@@ -184,5 +184,12 @@ struct ConfinementTests {
         #expect(noted("shown", in: ended) == ["Result": "success", "ExecMainStatus": "0"])
         let complaints = ended.filter { $0["event"]?.string == "complaint" }.compactMap { $0["value"]?.string }
         #expect(complaints == [])
+    }
+
+    @Test("is removed with all that it left, its user and its group too")
+    func removed() async throws {
+        let removed = try await during("removed")
+        #expect(observed("purge", in: removed) == [0])
+        #expect(removed.filter { $0["event"]?.string == "left" } == [])
     }
 }

@@ -45,6 +45,9 @@ step installed
 start_lab
 mkdir -p /etc/latchkey/boards
 cp "$DEFINITION" /etc/latchkey/boards/virtual-board.toml
+# As root leaves it, who ran the agent by hand on this board once.
+mkdir -m 700 /var/lib/latchkey
+(umask 077; : > /var/lib/latchkey/lock)
 "$project/deploy/install" --program "${PROGRAM:?the program}" 2> /run/install.err || give_up
 until_true 'the rules of udev' is_ruled || give_up
 sed -i 's/^definition = .*/definition = "virtual-board"/' /etc/latchkey/latchkey.toml
@@ -136,3 +139,13 @@ systemctl stop latchkey
 observe stopped $?
 systemctl show latchkey -p Result,ExecMainStatus | note shown
 journalctl --no-pager -o cat -u latchkey --grep 'not permitted|denied|priority' | tr '=:"' ' ' | sed 's/^/said=/' | note complaint
+
+step removed
+"$project/deploy/install" --uninstall --purge 2> /run/install.err
+observe purge $?
+for name in /usr/bin/latchkey /etc/latchkey /var/lib/latchkey /usr/lib/systemd/system/latchkey.service; do
+    [ ! -e $name ] || echo "left=$name" | note left
+done
+for kind in passwd group; do
+    if getent $kind latchkey > /dev/null; then echo "left=$kind" | note left; fi
+done
