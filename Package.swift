@@ -128,7 +128,7 @@ let package = Package(
         tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "Gateway", "Messaging", "Board",
             "Bluetooth", "Proximity", "LocalAPI", logging]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", argumentParser]),
-        tests(of: "GatewayLab", ["Groundwork", "Cryptography"]),
+        tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),
         .executableTarget(name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),
         .executableTarget(name: "hardware-probe", dependencies: ["Groundwork", "Board"], path: "Tests/Hardware/Probe", swiftSettings: strict),

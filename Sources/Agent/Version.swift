@@ -1,4 +1,5 @@
 import Cryptography
+import Groundwork
 import HTTPClient
 import Messaging
 import Storage
@@ -6,7 +7,7 @@ import Storage
 /// What this program is.
 public enum Version {
     /// Semantic version (semver.org).
-    public static let text = "0.1.0"
+    public static let text = Release.version
 
     /// The system's libraries that it runs with, which the distribution keeps up to date.
     public static var libraries: [(name: String, version: String)] {

@@ -94,7 +94,9 @@ public struct CertificateTemplate: Sendable {
         try add(NID_basic_constraints, isCA ? "critical,CA:TRUE" : "critical,CA:FALSE")
         try add(NID_key_usage, isCA ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature,keyEncipherment")
         try add(NID_subject_key_identifier, "hash")
-        try add(NID_authority_key_identifier, "keyid")
+        // "always", for OpenSSL writes an empty one into a certificate that is its own issuer, which strict verifiers
+        // refuse (RFC 5280 section 4.2.1.1).
+        try add(NID_authority_key_identifier, "keyid:always")
         var purposes: [String] = []
         if usage.contains(.server) { purposes.append("serverAuth") }
         if usage.contains(.client) { purposes.append("clientAuth") }

@@ -18,6 +18,10 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case logout = "E10"
     case sessionStatus = "E11"
     case userinfo = "E12"
+    /// Announced, as one of the known clients refuses a configuration without it; answers 501.
+    case enterpriseBrowser = "E13"
+    /// As ``enterpriseBrowser``.
+    case oneTimePassword = "E16"
     case discovery = "E17"
     case keySet = "E18"
     /// A device lets another one in; the path continues with a `/` and the session.
@@ -49,6 +53,8 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .logout: "/connect/session/logout"
         case .sessionStatus: "/connect/session/status"
         case .userinfo: "/openid/connect/v1/userinfo"
+        case .enterpriseBrowser: "/connect/enterprise/browser"
+        case .oneTimePassword: "/auth/generateOTP"
         case .discovery: "/.well-known/openid-configuration"
         case .keySet: "/openid/connect/jwks.json"
         case .deviceAuthorization, .poll: "/auth/device/authorization"
@@ -58,10 +64,40 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    var methods: [String] {
+    /// What it is for, in a few words.
+    public var summary: String {
         switch self {
-        case .enrollment, .authorization, .enterpriseLogin, .sessionStatus, .userinfo, .discovery, .keySet, .poll, .hello,
-            .scoped:
+        case .enrollment: "give the configuration once"
+        case .clientInitialization: "initialize a client"
+        case .authorization: "begin a log-in"
+        case .login: "login page"
+        case .consent: "consent page"
+        case .enterpriseLogin: "enterprise log-in"
+        case .registration: "register a device by a user"
+        case .clientRegistration: "register a device by its client"
+        case .renewal: "renew a certificate"
+        case .removal: "remove a device"
+        case .token: "issue tokens"
+        case .revocation: "revoke a token"
+        case .logout: "log a user out"
+        case .sessionStatus: "status of a session"
+        case .userinfo: "profile of the user"
+        case .enterpriseBrowser: "enterprise browser"
+        case .oneTimePassword: "delivery of one-time passwords"
+        case .discovery: "OpenID discovery"
+        case .keySet: "signing keys"
+        case .deviceAuthorization: "let another device in"
+        case .poll: "ask whether it was let in"
+        case .hello: "greet any valid token"
+        case .echo: "answer what was sent"
+        case .scoped: "for tokens with one scope"
+        }
+    }
+
+    public var methods: [String] {
+        switch self {
+        case .enrollment, .authorization, .enterpriseLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
+            .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped:
             ["GET"]
         case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
         case .login, .deviceAuthorization: ["GET", "POST"]

@@ -69,3 +69,28 @@ final class FaultSwitchboard: Sendable {
         }
     }
 }
+
+extension Fault {
+    /// The names of the kinds and what they do, for people.
+    public static let kinds = [
+        ("delay", "answers as it should, but only after --milliseconds"),
+        ("drop", "closes the connection without an answer; nothing has been done"),
+        ("drop-answer", "does what was asked and closes the connection without an answer"),
+        ("status", "answers --status without an x-ca-err"),
+        ("error", "answers --status with the x-ca-err --code"),
+        ("captive-portal", "answers 200 with a page of HTML, as a hotel's network does"),
+    ]
+}
+
+extension ServerFace {
+    /// What is wrong with it, for people.
+    public var summary: String {
+        switch self {
+        case .genuine: "the lab's own key and a valid certificate"
+        case .otherKey: "a certificate of the lab's authority for another key, so that no pin matches"
+        case .expired: "the lab's own key with a certificate that ended yesterday"
+        case .otherHost: "the lab's own key with a certificate for another host"
+        case .otherAuthority: "the right name, certified by an authority that nobody knows"
+        }
+    }
+}

@@ -25,6 +25,7 @@ public final class Lab: Sendable {
     let journal: Journal
     let faults: FaultSwitchboard
     let machinery: Machinery
+    let token: AdminToken
     private let admin = Mutex<HTTPListener?>(nil)
 
     /// Listens when it returns; with a broker, the broker accepts connections too.
@@ -38,6 +39,10 @@ public final class Lab: Sendable {
         logger.logLevel = configuration.logLevel
         let clock = LabClock()
         let keeper = try configuration.dataDirectory.map(StateKeeper.init(directory:))
+        var configuration = configuration
+        if configuration.isReachableByOthers {
+            configuration.users = try OwnPasswords(keeper: keeper).replacing(in: configuration.users)
+        }
         let keys = try keeper?.authorityKeys(now: clock.now) ?? AuthorityKeys.generate(now: clock.now, keeping: false)
         let authority = try Authority(keys: keys, host: configuration.host, now: clock.now)
         let core = GatewayCore(
@@ -56,7 +61,7 @@ public final class Lab: Sendable {
             }
             let lab = Lab(
                 configuration: configuration, authority: authority, desk: desk, clock: clock, journal: journal,
-                faults: faults, machinery: machinery, port: port, brokerPort: brokerPort)
+                faults: faults, machinery: machinery, token: try AdminToken(), port: port, brokerPort: brokerPort)
             try await lab.openAdmin(logger: logger)
             return lab
         } catch {
@@ -67,7 +72,7 @@ public final class Lab: Sendable {
 
     private init(
         configuration: LabConfiguration, authority: Authority, desk: GatewayDesk, clock: LabClock, journal: Journal,
-        faults: FaultSwitchboard, machinery: Machinery, port: Int, brokerPort: Int?
+        faults: FaultSwitchboard, machinery: Machinery, token: AdminToken, port: Int, brokerPort: Int?
     ) {
         self.configuration = configuration
         self.authority = authority
@@ -76,6 +81,7 @@ public final class Lab: Sendable {
         self.journal = journal
         self.faults = faults
         self.machinery = machinery
+        self.token = token
         self.port = port
         self.brokerPort = brokerPort
         caCertificate = authority.certificate
@@ -86,6 +92,9 @@ public final class Lab: Sendable {
             AdminResponder(lab: self), address: "127.0.0.1", port: configuration.adminPort, tls: nil,
             connections: Connections(), logger: logger)
         admin.withLock { $0 = opened }
+        if let directory = configuration.dataDirectory {
+            try AdminTokenFile(dataDirectory: directory).write(token.text)
+        }
     }
 
     public var caCertificatePEM: String { caCertificate.pem }
@@ -93,6 +102,10 @@ public final class Lab: Sendable {
     public var baseURL: String { GatewayCore.baseURL(configuration, port: port) }
     public var adminPort: Int { admin.withLock { $0?.port ?? 0 } }
     public var adminURL: String { "http://127.0.0.1:\(adminPort)" }
+    /// What the admin API asks for as `Authorization: Bearer`; also in `admin.token` of the data directory.
+    public var adminToken: String { token.text }
+    /// The admin page with the token. In the fragment, which a browser sends to nobody.
+    public var adminPageURL: String { "\(adminURL)/#\(adminToken)" }
 
     /// Closes everything. A lab started later with the same data directory goes on where this one ended.
     public func stop() async {

@@ -1,4 +1,5 @@
 import Logging
+import NIOCore
 
 /// What a lab gateway is started with. The defaults give a complete gateway on ephemeral loopback ports that
 /// remembers nothing.
@@ -25,6 +26,8 @@ public struct LabConfiguration: Sendable {
     public var brokerPlugin: String?
     public var lives = Lives()
     public var masterClients = [MasterClient.agent]
+    /// Where others can reach the lab, the passwords of ``LabUser/examples``, which everybody can read, give way to
+    /// random ones; ``Lab/configuration`` has them.
     public var users = LabUser.examples
     /// How devices find each other for proximity log-in.
     public var proximity = ProximityBeacon()
@@ -41,6 +44,15 @@ public struct LabConfiguration: Sendable {
     public var logLevel = Logger.Level.error
 
     public init() {}
+
+    /// Whether other machines can reach the gateway and the broker: a name or an address that is not loopback.
+    public var isReachableByOthers: Bool {
+        guard let address = try? SocketAddress(ipAddress: listenAddress, port: 0).ipAddress else {
+            return listenAddress != "localhost"
+        }
+        // The whole of 127.0.0.0/8 is loopback (RFC 1122 section 3.2.1.3).
+        return address != "::1" && !address.hasPrefix("127.")
+    }
 }
 
 /// How long what the lab issues stays valid, in seconds (gateway protocol 14.3).

@@ -7,7 +7,7 @@ public enum LabError: Explained, Equatable {
     /// The state file is not one of ours; it is left as it is.
     case stateUnreadable(path: String, reason: String)
     case brokerMissing
-    case brokerPluginMissing(searched: [String])
+    case brokerPluginMissing(path: String)
     case brokerFailed(reason: String)
     case cryptography(operation: String, reason: String)
     case noSuch(thing: String, name: String)
@@ -33,9 +33,8 @@ public enum LabError: Explained, Equatable {
         case .cannotKeep(let path, let reason): "cannot write \(path): \(reason)"
         case .stateUnreadable(let path, let reason): "cannot read the lab's state in \(path): \(reason)"
         case .brokerMissing: "cannot start the broker: there is no mosquitto program"
-        case .brokerPluginMissing(let searched):
-            "cannot start the broker: liblatchkey-lab-broker.so is not in \(searched.joined(separator: ", "))"
-        case .brokerFailed(let reason): "the broker does not run: \(reason)"
+        case .brokerPluginMissing(let path): "cannot start the broker: its plugin \(path) is missing"
+        case .brokerFailed(let reason): "the broker is not running: \(reason)"
         case .cryptography(let operation, let reason): "cannot \(operation): \(reason)"
         case .noSuch(let thing, let name): "the lab has no \(thing) \(name)"
         case .badPrefix(let prefix): "the prefix \(prefix) is not a bare word of letters, digits, '-' and '_'"
@@ -44,11 +43,13 @@ public enum LabError: Explained, Equatable {
 
     public var remedy: String? {
         switch self {
-        case .cannotListen: "choose another port, or stop the program that has it"
+        case .cannotListen:
+            "stop that program, or choose another port with --port, --admin-port or --broker-port (0 is any)"
         case .cannotKeep: "check owner and free space of the directory"
         case .stateUnreadable: "move the file away to start with an empty lab"
         case .brokerMissing: "apt-get install mosquitto"
-        case .brokerPluginMissing: "swift build --product latchkey-lab-broker"
+        case .brokerPluginMissing:
+            "swift build --product latchkey-lab-broker puts it beside the program; --broker-plugin names another file"
         case .brokerFailed, .cryptography, .noSuch: nil
         case .badPrefix: "use a word such as lab"
         }

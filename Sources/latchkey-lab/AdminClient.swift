@@ -1,40 +1,78 @@
 import ArgumentParser
 import Foundation
+import GatewayLab
 import Groundwork
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 
-/// Where the running lab is.
+/// Where the running lab is, and its admin token.
 struct AdminOptions: ParsableArguments {
-    @Option(help: "The admin address of the running lab.")
+    @Option(help: "Admin address of the running lab.")
     var admin = "http://127.0.0.1:8480"
+
+    @Option(help: ArgumentHelp(
+        "Data directory of the running lab, with its admin token; not needed for labs that this user started.",
+        valueName: "directory"))
+    var data: String?
 
     @Flag(help: "Print the answer as JSON.")
     var json = false
 
+    /// The admin address without the token that the printed link has: a token is read from its file, never from an
+    /// argument, which other users can see.
+    /// - Throws: `ValidationError`
+    func address() throws -> String {
+        let address = admin.prefix { $0 != "#" }
+        let plain = address.hasSuffix("/") ? String(address.dropLast()) : String(address)
+        guard let url = URL(string: plain), url.scheme == "http", url.host != nil else {
+            throw ValidationError("\(plain) is not an address such as http://127.0.0.1:8480.")
+        }
+        return plain
+    }
+
+    /// - Throws: `ValidationError`, `AdminFailure.noToken`
+    func token() throws -> String {
+        let address = try address()
+        let file =
+            data.map(AdminTokenFile.init(dataDirectory:)) ?? AdminTokenFile(port: URL(string: address)?.port ?? 80)
+        guard let token = file.read() else { throw AdminFailure.noToken(path: file.path, address: address) }
+        return token
+    }
+
     /// Calls the admin API.
-    /// - Throws: ``AdminFailure``
+    /// - Throws: ``AdminFailure``, `ValidationError`
     func call(_ method: String, _ path: String, _ input: JSON? = nil) async throws -> JSON {
-        guard let url = URL(string: "\(admin)/api/\(path)") else {
-            throw ValidationError("\(admin) is no address")
+        let address = try address()
+        guard let url = URL(string: "\(address)/api/\(path)") else {
+            throw ValidationError("\(path) cannot be asked for.")
         }
         var request = URLRequest(url: url)
         request.httpMethod = method
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        // Without one, the lab says whether it is there at all.
+        let known = Result { try token() }
+        if case .success(let token) = known {
+            request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        }
         request.httpBody = input.map { Data($0.bytes) }
         let (data, response): (Data, URLResponse)
         do {
             (data, response) = try await URLSession.shared.data(for: request)
         } catch {
-            throw AdminFailure.noLab(address: admin)
+            throw AdminFailure.noLab(address: address)
         }
         let answer = (try? JSON(parsing: data, limit: 16 << 20)) ?? .null
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
-            throw AdminFailure.refused(reason: answer["error"]?.string ?? "it gave no reason")
+        switch (response as? HTTPURLResponse)?.statusCode {
+        case 200: return answer
+        case 401:
+            _ = try known.get()
+            throw AdminFailure.wrongToken(address: address)
+        default:
+            throw AdminFailure.refused(
+                code: answer["code"]?.string ?? "lab.bad-input", reason: answer["error"]?.string ?? "it gave no reason")
         }
-        return answer
     }
 
     /// Prints `answer` if JSON was asked for, else what `text` makes of it.
@@ -42,40 +80,50 @@ struct AdminOptions: ParsableArguments {
         print(json ? answer.prettyText : text(answer))
     }
 
-    /// Prints a list that the lab has, a line for each, or that there are none.
-    func showList(_ member: String, called name: String, _ line: (JSON) -> String) async throws {
+    /// Prints a list that the lab has as a table, or that there are none.
+    func showList(
+        _ member: String, called name: String, _ table: Table, _ add: (inout Table, JSON) -> Void
+    ) async throws {
         show(try await call("GET", "state")[member] ?? []) { list in
-            let lines = (list.array ?? []).map(line)
-            return lines.isEmpty ? "no \(name)" : lines.joined(separator: "\n")
+            let items = list.array ?? []
+            var table = table
+            for item in items { add(&table, item) }
+            return items.isEmpty ? "no \(name)" : table.text
         }
     }
 }
 
 enum AdminFailure: Explained, Equatable {
     case noLab(address: String)
-    case refused(reason: String)
+    case noToken(path: String, address: String)
+    case wrongToken(address: String)
+    /// The code is the lab's own.
+    case refused(code: String, reason: String)
 
     var code: String {
         switch self {
         case .noLab: "lab.not-running"
-        case .refused: "lab.refused"
+        case .noToken, .wrongToken: "lab.unauthorized"
+        case .refused(let code, _): code
         }
     }
 
     var message: String {
         switch self {
         case .noLab(let address): "no lab answers at \(address)"
-        case .refused(let reason): "the lab refused: \(reason)"
+        case .noToken(let path, let address):
+            "the lab at \(address) asks for its admin token, and \(path) cannot be read"
+        case .wrongToken(let address): "the lab at \(address) has another admin token"
+        case .refused(_, let reason): reason
         }
     }
 
     var remedy: String? {
         switch self {
         case .noLab: "start one with latchkey-lab run, or name its admin address with --admin"
+        case .noToken, .wrongToken:
+            "run this as the user who started the lab, or name the lab's data directory with --data"
         case .refused: nil
         }
     }
-
-    /// What the command prints after "Error: ".
-    var description: String { ([message] + [remedy].compactMap(\.self)).joined(separator: "\n") }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import GatewayLab
 import Groundwork
 
 struct Client: AsyncParsableCommand {
@@ -26,13 +27,19 @@ struct Client: AsyncParsableCommand {
         var input: [String: JSON] = ["name": .string(name)]
         input["user"] = user.map { .string($0) }
         let client = try await lab.call("POST", "clients", .object(input))
-        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+        do {
+            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+        } catch {
+            throw LabError.cannotKeep(path: out, reason: error.localizedDescription)
+        }
         for (file, member) in [("ca.pem", "ca"), ("cert.pem", "certificate"), ("key.pem", "private_key")] {
             let path = out + "/" + file
             let written = FileManager.default.createFile(
                 atPath: path, contents: Data((client[member]?.string ?? "").utf8),
                 attributes: [.posixPermissions: 0o600])
-            guard written else { throw ValidationError("cannot write \(path)") }
+            guard written else {
+                throw LabError.cannotKeep(path: path, reason: String(cString: strerror(errno)))
+            }
         }
         guard case .object(var members) = client else { return }
         // Its place is the file.

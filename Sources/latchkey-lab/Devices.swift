@@ -28,20 +28,19 @@ struct Devices: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let device else { return try await lab.showList("devices", called: "devices", Self.line) }
+        guard let device else {
+            let table = Table("MAG-IDENTIFIER", "STATUS", "BROKER", "NAME", "LOGGED IN")
+            return try await lab.showList("devices", called: "devices", table) { table, device in
+                table.add(
+                    device["mag_identifier"]?.string ?? "", device["status"]?.string ?? "",
+                    device["connected"]?.bool == true ? "connected" : "", device["name"]?.string ?? "",
+                    (device["logged_in"]?.array ?? []).compactMap(\.string).joined(separator: ", "))
+            }
+        }
         let answer =
             action == .remove
             ? try await lab.call("DELETE", "devices/\(device)")
             : try await lab.call("POST", "devices/\(device)/\(action.rawValue)", [:])
         lab.show(answer) { _ in "\(action.rawValue): done for \(device)" }
-    }
-
-    private static func line(_ device: JSON) -> String {
-        let users = (device["logged_in"]?.array ?? []).compactMap(\.string)
-        return
-            ([
-                device["mag_identifier"]?.string ?? "", device["status"]?.string ?? "",
-                device["connected"]?.bool == true ? "connected" : "-", device["name"]?.string ?? "",
-            ] + (users.isEmpty ? [] : [users.joined(separator: ", ")])).joined(separator: "  ")
     }
 }

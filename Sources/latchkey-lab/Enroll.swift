@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import GatewayLab
 import Groundwork
 
@@ -21,8 +22,15 @@ struct Enroll: AsyncParsableCommand {
             let plain: JSON = ["url": .string(url), "expires_in": answer["expires_in"] ?? .null]
             print(plain.prettyText)
         } else {
-            if qr, let code = QRCode(url) { print(code.terminalText) }
+            if qr, let code = QRCode(url) { print(code.terminalText(colored: Self.hasColors)) }
             print(url)
         }
+    }
+
+    /// Not in a pipe, nor where `NO_COLOR` is set (no-color.org).
+    private static var hasColors: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        let isWanted = environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        return isWanted && isatty(STDOUT_FILENO) == 1
     }
 }

@@ -6,7 +6,8 @@ struct FaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fault",
         abstract: "Make the lab misbehave.",
-        subcommands: [Set.self, Clear.self, Face.self, Part.self, Clock.self])
+        discussion: "latchkey-lab fault names explains every kind, endpoint, certificate and part.",
+        subcommands: [Set.self, List.self, Names.self, Clear.self, Face.self, Part.self, Clock.self])
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -22,7 +23,7 @@ struct FaultCommand: AsyncParsableCommand {
         @Argument(help: "delay, drop, drop-answer, status, error or captive-portal.")
         var kind: String
 
-        @Option(help: "E1 to E20, E3a to E3c for the login pages, L1 to L3; every endpoint if not given.")
+        @Option(help: "Such as E8; latchkey-lab fault names lists them. Every endpoint if not given.")
         var endpoint: String?
 
         @Option(help: "How many requests are struck; all until cleared if not given.")
@@ -45,6 +46,47 @@ struct FaultCommand: AsyncParsableCommand {
                 input[name] = value.map { .integer(Int64($0)) }
             }
             lab.show(try await lab.call("POST", "faults", .object(input))) { _ in "set" }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the faults that are set.")
+        @OptionGroup var lab: AdminOptions
+
+        func run() async throws {
+            let table = Table("KIND", "ENDPOINT", "TIMES LEFT", "STATUS", "CODE", "MILLISECONDS")
+            try await lab.showList("faults", called: "faults", table) { table, fault in
+                func number(_ name: String) -> String { fault[name]?.integer.map(String.init) ?? "" }
+                table.add(
+                    fault["kind"]?.string ?? "", fault["endpoint"]?.string ?? "every", number("times"),
+                    number("status"), number("code"), number("milliseconds"))
+            }
+        }
+    }
+
+    struct Names: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Explain the names that the other commands take.", discussion: "Asks no lab.")
+
+        func run() {
+            var kinds = Table("KIND", "WHAT THE LAB DOES")
+            for (name, text) in Fault.kinds { kinds.add(name, text) }
+            var endpoints = Table("ENDPOINT", "METHODS", "PATH", "WHAT IT IS FOR")
+            for endpoint in Endpoint.allCases {
+                endpoints.add(
+                    endpoint.rawValue, endpoint.methods.joined(separator: " "), endpoint.path, endpoint.summary)
+            }
+            var faces = Table("FACE", "CERTIFICATE SHOWN")
+            for face in ServerFace.allCases { faces.add(face.rawValue, face.summary) }
+            var parts = Table("PART", "ACTION", "WHAT HAPPENS")
+            parts.add("gateway", "stop", "closes its port and its connections; it remembers everything")
+            parts.add("gateway", "start", "listens again on the same port")
+            parts.add("broker", "stop", "ends; it saves what it holds")
+            parts.add("broker", "kill", "ends at once, without saving")
+            parts.add("broker", "start", "starts again on the same port")
+            parts.add("broker", "suspend", "hangs: connections stay open and nothing is answered")
+            parts.add("broker", "resume", "goes on after suspend")
+            print([kinds, endpoints, faces, parts].map(\.text).joined(separator: "\n\n"))
         }
     }
 
@@ -78,10 +120,13 @@ struct FaultCommand: AsyncParsableCommand {
         @Argument(help: "gateway or broker.")
         var part: String
 
-        @Argument(help: "stop or start; for the broker also kill, suspend, resume.")
+        @Argument(help: "stop or start; for the broker also suspend, resume and kill.")
         var action: String
 
         func run() async throws {
+            guard ["gateway", "broker"].contains(part) else {
+                throw ValidationError("There is no part \(part); there are gateway and broker.")
+            }
             lab.show(try await lab.call("POST", "\(part)/\(action)", [:])) { _ in "\(part): \(action)" }
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Groundwork
 
 /// The command of the lab gateway. `run` is the lab; every other subcommand asks a running one through its admin port.
 @main
@@ -11,11 +12,32 @@ struct LatchkeyLab: AsyncParsableCommand {
             gateway     https://localhost:8443
             broker      localhost:8883
             users       alice (alice-password), bob (bob-password)
-            admin page  http://127.0.0.1:8480
+            admin page  http://127.0.0.1:8480/#q6v…
             $ latchkey-lab enroll
             https://localhost:8443/connect/device/config?sessionData=eyJ…&subjectKeyHash=9pA…%3D
+
+            Only the user who started the lab can act on it: the commands read its admin token from a file of that
+            user's.
+
+            Exit status (sysexits.h): 64 wrong use, 65 the lab refused what was given, 69 no lab is running or it cannot
+            start its parts, 77 the admin token is missing, 78 the lab's own surroundings are at fault.
             """,
+        version: Release.version,
         subcommands: [
-            Run.self, Enroll.self, Devices.self, Logins.self, FaultCommand.self, Client.self, MessagesCommand.self,
+            Run.self, Page.self, Enroll.self, Devices.self, Logins.self, FaultCommand.self, Client.self,
+            MessagesCommand.self, Completions.self,
         ])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Failure(error, asJSON: CommandLine.arguments.contains("--json")).exit()
+        }
+    }
 }

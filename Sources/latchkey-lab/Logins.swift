@@ -31,14 +31,16 @@ struct Logins: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let login else { return try await lab.showList("authorizations", called: "log-ins", Self.line) }
+        guard let login else {
+            let table = Table("LOG-IN", "STATUS", "USER", "MAG-IDENTIFIER")
+            return try await lab.showList("authorizations", called: "log-ins", table) { table, login in
+                func part(_ name: String) -> String { login[name]?.string ?? "" }
+                table.add(part("id"), part("status"), part("user"), part("mag_identifier"))
+            }
+        }
         // A URL ends with what the lab calls the log-in.
         let id = login.split(separator: "/").last.map(String.init) ?? login
         let answer = try await lab.call("POST", "authorizations/\(id)/\(action.rawValue)", ["user": .string(user)])
         lab.show(answer) { _ in action == .authorize ? "authorized as \(user)" : "refused" }
-    }
-
-    private static func line(_ login: JSON) -> String {
-        ["id", "status", "user", "mag_identifier"].map { login[$0]?.string ?? "-" }.joined(separator: "  ")
     }
 }

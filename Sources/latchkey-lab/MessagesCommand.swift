@@ -8,10 +8,10 @@ struct MessagesCommand: AsyncParsableCommand {
 
     @OptionGroup var lab: AdminOptions
 
-    @Option(help: "Only topics that end so.")
+    @Option(help: ArgumentHelp("Only topics that end with this text.", valueName: "end"))
     var topic = ""
 
-    @Option(help: ArgumentHelp("Show the newest N messages.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show the newest n messages.", valueName: "n"))
     var count = 20
 
     func run() async throws {

@@ -8,13 +8,17 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the gateway, its broker and its admin page.",
         discussion: """
             People log in as alice with the password alice-password, and as bob with bob-password: on a board, on the
-            login page of a browser, or by letting a device in with one on which they are logged in already.
+            login page of a browser, or by letting a device in with one on which they are logged in already. Where other
+            machines can reach the lab, both have random passwords, which it prints.
+
+            The link to the admin page holds the lab's admin token. The commands read it from a file that only this user
+            can read: admin.token in the data directory, and ~/.local/state/latchkey-lab/PORT.token.
             """)
 
     @Option(help: "Directory for keys, registrations and retained messages; without it nothing is kept.")
     var data: String?
 
-    @Option(help: "Name by which boards reach the lab; it stands in URLs and in the certificate.")
+    @Option(help: "Name by which boards reach the lab, in URLs and in the certificate.")
     var host = "localhost"
 
     @Option(help: "Address the gateway and the broker listen on. The admin page is on loopback alone.")
@@ -69,13 +73,36 @@ struct Run: AsyncParsableCommand {
         let lab = try await Lab.start(configuration)
         print("gateway     \(lab.baseURL)")
         if let port = lab.brokerPort { print("broker      \(host):\(port)") }
-        let users = configuration.users.map { "\($0.name) (\($0.password))" }
+        let users = lab.configuration.users.map { "\($0.name) (\($0.password))" }
         print("users       \(users.joined(separator: ", "))")
-        print("admin page  \(lab.adminURL)")
+        let tokenFile = keepToken(of: lab)
+        print("admin page  \(lab.adminPageURL)")
         // A program that reads these lines through a pipe waits for them.
         fflush(nil)
+        if lab.configuration.isReachableByOthers { warn(Self.reachable) }
         await signals.wait()
         await lab.stop()
+        tokenFile.remove(lab.adminToken)
+    }
+
+    /// For the commands of this user. Where it cannot be written, such as without a home, they need `--data`.
+    private func keepToken(of lab: Lab) -> AdminTokenFile {
+        let file = AdminTokenFile(port: lab.adminPort)
+        do {
+            try file.write(lab.adminToken)
+        } catch {
+            warn("\(error); the other commands need --data")
+        }
+        return file
+    }
+
+    private static let reachable = """
+        other machines can reach this lab. Whoever knows its client id can register a device; \
+        with --manual-activation it may not work before you activate it.
+        """
+
+    private func warn(_ text: String) {
+        FileHandle.standardError.write(Data("latchkey-lab: \(text)\n".utf8))
     }
 }
 
@@ -116,7 +143,7 @@ struct LifeOptions: ParsableArguments {
             tokenLife, refreshLife, idTokenLife, certificateLife, enrollmentLife, authorizationLife, codeLife,
         ]
         guard positive.allSatisfy({ $0 > 0 }), clientLife >= 0 else {
-            throw ValidationError("A life must be a positive number of seconds.")
+            throw ValidationError("A lifetime must be a positive number of seconds.")
         }
     }
 }

@@ -27,6 +27,25 @@ struct CertificateTests {
         #expect(shown.output.contains("IP Address:127.0.0.1"))
     }
 
+    @Test("names the key that signed it, its own where it is its own issuer (RFC 5280 section 4.2.1.1)")
+    func authorityKeyIdentifier() throws {
+        let folder = try TemporaryFolder()
+        /// The identifiers that the openssl command reads: subject's, authority's.
+        func identifiers(_ certificate: Certificate) throws -> (String, String) {
+            let path = try folder.write(certificate.pem, as: "\(certificate.serialNumber).pem")
+            func value(_ name: String) throws -> String {
+                let shown = try OpenSSLCommand.run("x509", "-in", path, "-noout", "-ext", name).output
+                return String(shown.split(separator: "\n").last ?? "").trimmingCharacters(in: .whitespaces)
+            }
+            return (try value("subjectKeyIdentifier"), try value("authorityKeyIdentifier"))
+        }
+        let (root, ofRoot) = try identifiers(authority.root)
+        #expect(root.count == 59 && ofRoot == root)
+        let (intermediate, ofIntermediate) = try identifiers(authority.intermediate)
+        #expect(intermediate != root && ofIntermediate == root)
+        #expect(try identifiers(try authority.client(name: "board").chain[0]).1 == intermediate)
+    }
+
     @Test("tells subject, issuer, dates, names, serial number and key")
     func fields() throws {
         let key = try PrivateKey(generating: .p256)

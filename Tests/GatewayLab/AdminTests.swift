@@ -35,6 +35,77 @@ extension GatewayLabTests {
             }
         }
 
+        @Test("answers nobody who does not show the token of this start")
+        func strangers() async throws {
+            var shown: [String?] = [nil, "", "x"]
+            try await Workshop.open { shown.append($0.lab.adminToken) }
+            try await Workshop.open { shop in
+                for token in shown + [shop.lab.adminToken + "x"] {
+                    let header = token.map { ["-H", "Authorization: Bearer \($0)"] } ?? []
+                    for (method, path) in [
+                        ("GET", "state"), ("GET", "events"), ("POST", "enrollments"), ("POST", "clients"),
+                        ("DELETE", "faults"), ("GET", "nothing"),
+                    ] {
+                        let answer = try await run(
+                            "curl",
+                            [
+                                "-s", "-i", "--max-time", "10", "-X", method, "-H", "Content-Type: application/json",
+                                "-d", #"{"name":"evil"}"#, "\(shop.lab.adminURL)/api/\(path)",
+                            ] + header
+                        ).output
+                        let isRefused = answer.hasPrefix("HTTP/1.1 401") && answer.contains("lab.unauthorized")
+                        #expect(isRefused, "\(method) \(path)")
+                    }
+                }
+                #expect(shop.lab.log.isEmpty)
+            }
+        }
+
+        @Test("keeps its token in a file that no other user can read", .enabled(if: getuid() == 0))
+        func tokenFile() async throws {
+            let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
+            defer { try? FileManager.default.removeItem(atPath: data) }
+            try await Workshop.open({ $0.dataDirectory = data }) { shop in
+                let file = data + "/admin.token"
+                #expect(try String(contentsOfFile: file, encoding: .utf8) == shop.lab.adminToken + "\n")
+                let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
+                let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+                await #expect(throws: ProgramFailure.self) { try await run("setpriv", nobody + ["cat", file]) }
+                let answer = try await run(
+                    "setpriv",
+                    nobody + [
+                        "curl", "-s", "--max-time", "10", "-H", "Content-Type: application/json", "-d",
+                        #"{"name":"evil","user":"alice"}"#, "\(shop.lab.adminURL)/api/clients",
+                    ]
+                ).output
+                #expect(answer.contains("lab.unauthorized") && !answer.contains("access_token"))
+            }
+        }
+
+        @Test("shows messages without readings, or those with a text, beyond the newest hundred")
+        func filters() async throws {
+            try await Workshop.open({ $0.broker = true }) { shop in
+                let phone = try await Phone(shop)
+                var arrivals = shop.lab.arrivals.subscribe().makeAsyncIterator()
+                try await phone.publish("/2.0/client/devices/\(phone.deviceID)/custom/door", "open")
+                _ = await arrivals.next()
+                let readings = (1...101).map { "reading \($0)\n" }.joined()
+                try await phone.publish("/2.0/client/devices/\(phone.deviceID)/custom/telemetry", lines: readings)
+                for _ in 1...101 { _ = await arrivals.next() }
+                func topics(_ query: String) async throws -> [String] {
+                    let text = try await ask(shop, ["\(shop.lab.adminURL)/api/state\(query)"])
+                    let state = try JSON(parsing: Array(text.utf8))
+                    return (state["messages"]?.array ?? []).compactMap { $0["topic"]?.string }
+                }
+                #expect(try await topics("").count == 100)
+                #expect(try await topics("?telemetry=no").map { $0.hasSuffix("/door") } == [true])
+                #expect(try await topics("?match=OPEN").map { $0.hasSuffix("/door") } == [true])
+                #expect(try await topics("?match=reading%207").count == 11)
+                #expect(try await topics("?telemetry=no&match=reading").isEmpty)
+            }
+        }
+
         @Test("mints a URL that works, with its QR code")
         func mints() async throws {
             try await Workshop.open { shop in
@@ -88,9 +159,11 @@ extension GatewayLabTests {
         func events() async throws {
             try await Workshop.open { shop in
                 let script = """
-                    exec 3< <(exec curl -sN --max-time 15 \(shop.lab.adminURL)/api/events)
+                    api=\(shop.lab.adminURL)/api
+                    token='Authorization: Bearer \(shop.lab.adminToken)'
+                    exec 3< <(exec curl -sN --max-time 15 -H "$token" $api/events)
                     read -r first <&3; echo "$first"
-                    curl -s -o /dev/null -H 'Content-Type: application/json' -d '{}' \(shop.lab.adminURL)/api/enrollments
+                    curl -s -o /dev/null -H "$token" -H 'Content-Type: application/json' -d '{}' $api/enrollments
                     while read -r line <&3; do case $line in event:*) echo "$line"; break;; esac; done
                     kill $! || true
                     """
@@ -100,7 +173,7 @@ extension GatewayLabTests {
         }
 
         private func ask(_ shop: Workshop, _ arguments: [String]) async throws -> String {
-            try await run("curl", ["-s", "--max-time", "10"] + arguments).output
+            try await run("curl", ["-s", "--max-time", "10"] + shop.adminHeader + arguments).output
         }
 
         private func post(_ shop: Workshop, _ path: String, _ input: JSON, method: String = "POST") async throws -> JSON

@@ -219,6 +219,11 @@ struct Phone: Sendable {
         try await run("mosquitto_pub", arguments(topic) + ["-q", "1", "-m", payload] + more)
     }
 
+    /// A message a line, with QoS 1.
+    func publish(_ topic: String, lines: String) async throws {
+        try await run("mosquitto_pub", arguments(topic) + ["-q", "1", "-l"], input: Array(lines.utf8))
+    }
+
     /// Returns when `count` messages have come.
     func subscribe(_ filter: String, count: Int) async throws -> Finished {
         try await run("mosquitto_sub", arguments(filter) + ["-C", "\(count)", "-W", "10", "-q", "1"])

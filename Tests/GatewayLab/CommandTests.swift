@@ -16,9 +16,10 @@ extension GatewayLabTests {
         /// Starts a lab on any ports as `$lab`, its admin address as `$admin`, its broker's process as `$broker`.
         private static let start = """
             set -eu
+            export XDG_STATE_HOME=$(mktemp -d)
             exec 3< <(exec \(program) run --port 0 --admin-port 0 --broker-port 0 2>&1)
             lab=$!
-            trap 'kill -KILL "$lab" 2>/dev/null || true' EXIT
+            trap 'kill -KILL "$lab" 2>/dev/null || true; rm -rf "$XDG_STATE_HOME"' EXIT
             while read -r what page admin <&3; do [ "$what" != admin ] || break; done
             for child in /proc/[0-9]*; do
                 if grep -qs "^PPid:[[:space:]]$lab$" "$child/status"; then broker=${child#/proc/}; fi
@@ -39,7 +40,8 @@ extension GatewayLabTests {
                 sed -n '/^mosquitto_pub/,$p' \(directory).txt | sed 's/DEVICE/'"$(sed -n "s/.*-u '\\(.*\\)' -P.*/\\1/p" \(directory).txt | head -1)"'/' | bash
                 \(Self.program) devices --admin "$admin" | sed 's/^[^ ]*//'
                 rm \(directory).txt
-                kill -INT "$lab"; gone "$lab"; gone "$broker"; echo ended
+                ls -l "$XDG_STATE_HOME/latchkey-lab" | grep -c -- '-rw-------.*token'
+                kill -INT "$lab"; gone "$lab"; gone "$broker"; ls "$XDG_STATE_HOME/latchkey-lab"; echo ended
                 """
             let said = try await run("bash", ["-c", script]).output
             #expect(said == """
@@ -48,7 +50,9 @@ extension GatewayLabTests {
                 ca.pem
                 cert.pem
                 key.pem
-                  active  -  phone
+                                        STATUS  BROKER  NAME   LOGGED IN
+                  active  -       phone  -
+                1
                 ended
 
                 """)
@@ -59,22 +63,23 @@ extension GatewayLabTests {
             let directory = FileManager.default.temporaryDirectory.appendingPathComponent("users-" + UUID().uuidString).path
             defer { try? FileManager.default.removeItem(atPath: directory) }
             let script = """
+                export XDG_STATE_HOME=$(mktemp -d)
                 exec 3< <(exec \(Self.program) run --port 0 --admin-port 0 --no-broker 2>&1)
                 set -eu
                 lab=$!
-                trap 'kill "$lab"' EXIT
+                trap 'kill "$lab"; rm -rf "$XDG_STATE_HOME"' EXIT
                 while read -r what rest <&3; do
                     case $what in users) echo "$rest" ;; gateway) gateway=$rest ;; admin) admin=${rest#page  }; break ;; esac
                 done
                 \(Self.program) client --admin "$admin" --name phone --user alice --out \(directory) > \(directory).txt
-                \(Self.program) devices --admin "$admin" | sed 's/^[^ ]*//'
+                \(Self.program) devices --admin "$admin" | sed '1d; s/^[^ ]*//'
                 \(Self.program) devices --admin "$admin" --json | tr -d ' \\n' | grep -o '"logged_in":[^]]*]'
                 \(Self.program) logins --admin "$admin"
                 url=$(curl -s --cacert \(directory)/ca.pem "$gateway/auth/oauth/v2/authorize?client_id=\(Self.master)&response_type=code&display=social_login" \\
                     | grep -o '"auth_url":"[^"]*device[^"]*' | cut -d'"' -f4)
-                \(Self.program) logins --admin "$admin" | cut -d' ' -f3-
+                \(Self.program) logins --admin "$admin" | sed 1d | cut -d' ' -f3-
                 sed -n '/^curl/,/PROVIDER_URL/p' \(directory).txt | sed "s,PROVIDER_URL,$url," | bash
-                \(Self.program) logins --admin "$admin" | cut -d' ' -f3-
+                \(Self.program) logins --admin "$admin" | sed 1d | cut -d' ' -f3-
                 \(Self.program) logins refuse "$url" --admin "$admin"
                 \(Self.program) logins authorize "$url" --user bob --admin "$admin" 2>&1 | head -1 || true
                 rm \(directory).txt
@@ -82,14 +87,14 @@ extension GatewayLabTests {
             let said = try await run("bash", ["-c", script]).output
             #expect(said == """
                 alice (alice-password), bob (bob-password)
-                  active  -  phone  alice
+                  active  -       phone  alice
                 "logged_in":["alice"]
                 no log-ins
-                waiting  -  -
+                waiting  -     -
                 authorized
                 authorized  alice  -
                 refused
-                Error: the lab refused: the lab has no open log-in \(said.split(separator: " ").last ?? "")
+                latchkey-lab: the lab has no open log-in \(said.split(separator: " ").last ?? "")
                 """)
         }
 

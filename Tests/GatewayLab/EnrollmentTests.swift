@@ -83,5 +83,29 @@ extension GatewayLabTests {
                 #expect(try await shop.curl.send("GET", shop.lab.mintEnrollmentURL()).status == 200)
             }
         }
+
+        @Test("gives a document that names no endpoint which is not there; two that a client demands are 501 (1.1)")
+        func announced() async throws {
+            try await Workshop.open { shop in
+                let document = try JSON(parsing: try await shop.lab.configurationDocument())
+                let groups = [
+                    document["oauth"]?["system_endpoints"], document["oauth"]?["oauth_protected_endpoints"],
+                    document["mag"]?["system_endpoints"], document["mag"]?["oauth_protected_endpoints"],
+                    document["mas"], document["custom"],
+                ]
+                var missing: [String] = []
+                for (name, value) in groups.flatMap({ $0?.object ?? [:] }) {
+                    guard let path = value.string else { continue }
+                    let reply = try await shop.curl.send("GET", path)
+                    #expect(reply.status != 404, "\(name)")
+                    if reply.status == 501 {
+                        missing.append(name)
+                        #expect(reply.json["error"]?.string == "not_implemented")
+                        #expect(reply.errorCode?.hasSuffix("000") == true)
+                    }
+                }
+                #expect(missing.sorted() == ["authenticate_otp_endpoint_path", "enterprise_browser_endpoint_path"])
+            }
+        }
     }
 }

@@ -156,6 +156,19 @@ extension GatewayLabTests {
             }
         }
 
+        @Test("several slashes before a path count as one, as clients join a URL and a path", arguments: ["", "lab"])
+        func slashes(prefix: String) async throws {
+            try await Workshop.open({ $0.prefix = prefix }) { shop in
+                let base = "https://localhost:\(shop.lab.port)"
+                let below = prefix.isEmpty ? "" : "/\(prefix)"
+                for path in ["/\(below)", "\(below)/", "//\(below)//"] {
+                    let reply = try await shop.curl.send("GET", base + path + Endpoint.discovery.path)
+                    #expect(reply.status == 200, "\(path)")
+                }
+                #expect(try await shop.curl.send("GET", base + "\(below)/openid//connect/jwks.json").status == 404)
+            }
+        }
+
         private func login(_ shop: Workshop, _ device: Registered, _ scope: String = MasterClient.defaultScope)
             async throws
             -> (access: String, refresh: String, idToken: String)

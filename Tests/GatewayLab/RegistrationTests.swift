@@ -241,5 +241,49 @@ extension GatewayLabTests {
                 #expect(try await shop.token(device, [("grant_type", "client_credentials")]).status == 200)
             }
         }
+
+        @Test("a device-id or a name that no certificate can hold is 400: to try again would not help (4.3)")
+        func cannotBeCertified() async throws {
+            try await Workshop.open { shop in
+                var board = try await shop.board()
+                let client = try await shop.initialize(board)
+                for (id, component, status, code) in [
+                    (String(repeating: "d", count: 65), "lab", 400, "1007103"),
+                    // A domain component has no letters beyond ASCII.
+                    ("board-id", "Türschloss", 400, "1007104"),
+                    (String(repeating: "d", count: 64), "lab", 200, nil as String?),
+                ] {
+                    board.deviceID = id
+                    board.request = try await Self.request(
+                        unit: id, component: component, keyFile: board.keyFile, in: shop)
+                    let reply = try await shop.register(board, client)
+                    #expect(reply.status == status && reply.errorCode == code, "\(reply.text)")
+                }
+            }
+        }
+
+        /// A signing request with a subject that the openssl program refuses to write.
+        private static func request(unit: String, component: String, keyFile: String, in shop: Workshop) async throws
+            -> [UInt8]
+        {
+            let script = """
+                import sys
+                from cryptography import x509
+                from cryptography.hazmat.primitives import hashes, serialization
+                from cryptography.x509.name import _ASN1Type
+                unit, component, key, out = sys.argv[1:]
+                parts = [("2.5.4.3", "clientName"), ("2.5.4.11", unit), ("0.9.2342.19200300.100.1.25", component),
+                         ("2.5.4.10", "Latchkey Lab")]
+                text = _ASN1Type.UTF8String
+                name = x509.Name([x509.NameAttribute(x509.ObjectIdentifier(oid), value, text, _validate=False)
+                                  for oid, value in parts])
+                key = serialization.load_pem_private_key(open(key, "rb").read(), None)
+                request = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, hashes.SHA256())
+                open(out, "wb").write(request.public_bytes(serialization.Encoding.DER))
+                """
+            let path = "\(shop.directory)/\(UUID().uuidString).csr"
+            try await run("python3", ["-c", script, unit, component, keyFile, path])
+            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        }
     }
 }

@@ -15,7 +15,7 @@ extension GatewayLabTests {
                 let code = try await shop.code(attempt, by: (phone, token))
                 #expect(try await state(shop)["authorizations"]?[0]?["status"] == "authorized")
                 let tokens = try await shop.redeem(code, attempt, on: board)
-                let text = try await run("curl", ["-s", "\(shop.lab.adminURL)/api/state"]).output
+                let text = try await run("curl", ["-s", "\(shop.lab.adminURL)/api/state"] + shop.adminHeader).output
                 let full = try JSON(parsing: Array(text.utf8))
                 #expect(try users(full, board) == ["alice"] && full["authorizations"]?[0]?["status"] == "used")
                 #expect(full["authorizations"]?[0]?["user"] == "alice" && full["users"] == ["alice", "bob"])
@@ -99,7 +99,8 @@ extension GatewayLabTests {
         }
 
         private func state(_ shop: Workshop) async throws -> JSON {
-            try JSON(parsing: Array(try await run("curl", ["-s", "\(shop.lab.adminURL)/api/state"]).output.utf8))
+            let text = try await run("curl", ["-s", "\(shop.lab.adminURL)/api/state"] + shop.adminHeader).output
+            return try JSON(parsing: Array(text.utf8))
         }
 
         private func users(_ state: JSON, _ device: Registered) throws -> [String] {
@@ -113,7 +114,7 @@ extension GatewayLabTests {
                 [
                     "-s", "-X", "POST", "-H", "Content-Type: application/json", "-d", input.text,
                     "\(shop.lab.adminURL)/api/\(path)",
-                ]
+                ] + shop.adminHeader
             ).output
             return try JSON(parsing: Array(answer.utf8))
         }

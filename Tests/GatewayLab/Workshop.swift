@@ -29,6 +29,9 @@ struct Workshop: Sendable {
         await lab.stop()
     }
 
+    /// A header that every call of the admin API has to show, for curl.
+    var adminHeader: [String] { ["-H", "Authorization: Bearer \(lab.adminToken)"] }
+
     /// A key and a request, made by the openssl program.
     func board(_ name: String = "board", commonName: String = "clientName", organization: String = "Latchkey Lab")
         async throws

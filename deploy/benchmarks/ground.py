@@ -212,7 +212,9 @@ class Ground(contextlib.AbstractContextManager):
             [self.programs / "latchkey-lab", "run", "--port", "0", "--admin-port", "0", "--no-broker", "--data",
              self.folder / "lab"], stdout=log.open("wb"), stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL))
         await_true(90, "the lab gateway", lambda: "admin page" in log.read_text())
-        self.admin = next(line.split()[-1] for line in log.read_text().splitlines() if line.startswith("admin page"))
+        # Without the token in the link: the commands find it in a file.
+        page = next(line.split()[-1] for line in log.read_text().splitlines() if line.startswith("admin page"))
+        self.admin = page.split("#")[0]
 
     def certify_broker(self):
         """A certificate for localhost, of the gateway's authority, with the key of the gateway."""

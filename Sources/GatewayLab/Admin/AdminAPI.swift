@@ -11,11 +11,14 @@ struct AdminAPI {
         var text: String
     }
 
+    /// - Parameter query: of `state`: `telemetry=no` leaves readings out of the messages, `match` keeps those messages
+    ///   whose topic, sender or payload holds this text.
     /// - Returns: `nil` when there is no such call.
     /// - Throws: ``BadInput``, ``LabError``
-    func call(_ method: String, _ path: [String], _ input: JSON) async throws -> JSON? {
+    func call(_ method: String, _ path: [String], _ query: Parameters?, _ input: JSON) async throws -> JSON? {
         switch (method, path.first, path.count) {
-        case ("GET", "state", 1): return await state()
+        case ("GET", "state", 1):
+            return await state(showing: MessageFilter(telemetry: query?["telemetry"] != "no", text: query?["match"]))
         case ("POST", "enrollments", 1): return try await enroll(input)
         case ("POST", "clients", 1): return try await makeClient(input)
         case ("POST", "faults", 1):
@@ -68,7 +71,7 @@ struct AdminAPI {
         ]
     }
 
-    private func run(_ part: String, _ action: String) async throws -> JSON? {
+    private func run(_ part: String, _ action: String) async throws -> JSON {
         switch (part, action) {
         case ("gateway", "stop"): await lab.suspend()
         case ("gateway", "start"): try await lab.resume()
@@ -77,7 +80,9 @@ struct AdminAPI {
         case ("broker", "start"): try await lab.startBroker()
         case ("broker", "suspend"): await lab.suspendBroker()
         case ("broker", "resume"): await lab.resumeBroker()
-        default: return nil
+        default:
+            let known = part == "gateway" ? "stop or start" : "stop, start, suspend, resume or kill"
+            throw BadInput(text: "the \(part) knows no \(action), only \(known)")
         }
         return [:]
     }

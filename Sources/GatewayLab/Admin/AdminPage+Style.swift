@@ -29,7 +29,10 @@ extension AdminPage {
         #live::before { content: "●"; margin-right: .4rem; color: var(--warn); }
         #live.on::before { color: var(--good); }
         #live.off::before { color: var(--bad); }
-        main { display: grid; grid-template-columns: 20rem minmax(0, 1fr); gap: 1rem; padding: 1rem 1.5rem; max-width: 90rem; margin: 0 auto; }
+        main { display: grid; grid-template: auto 1fr / 20rem minmax(0, 1fr); gap: 1rem; padding: 1rem 1.5rem; max-width: 90rem; margin: 0 auto; }
+        #enrolling, #breaking { grid-column: 1; }
+        #lists { grid-area: 1 / 2 / span 2; }
+        #locked { max-width: 40rem; margin: 2rem auto; }
         .column { display: grid; gap: 1rem; align-content: start; min-width: 0; }
         section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; min-width: 0; }
         section p { margin: 0 0 .7rem; color: var(--quiet); }
@@ -41,12 +44,16 @@ extension AdminPage {
         .primary { background: var(--accent); color: var(--on-accent); border-color: var(--accent); width: 100%; padding: .5rem; font-weight: 600; }
         .danger { color: var(--bad); }
         label { display: grid; grid-template-columns: 7rem 1fr; align-items: center; gap: .5rem; margin-bottom: .5rem; font-size: .9rem; }
+        .check { display: flex; margin: 0; white-space: nowrap; }
+        .bar { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .9rem; margin-bottom: .5rem; }
+        .bar h2 { margin: 0; flex: 1; }
+        .bar input[type=search] { width: 9rem; }
         label[for] { display: block; color: var(--quiet); margin: .5rem 0 .2rem; }
-        label select, label input { min-width: 0; width: 100%; }
+        label select, label input:not([type=checkbox]) { min-width: 0; width: 100%; }
         [hidden] { display: none !important; }
         .row { display: flex; flex-wrap: wrap; gap: .5rem; margin-bottom: .9rem; }
-        td .row { gap: .4rem; margin: 0; }
-        td button { font-size: .85rem; padding: .1rem .5rem; }
+        td .row { gap: .4rem; margin: 0; flex-wrap: nowrap; }
+        td button { white-space: nowrap; font-size: .85rem; padding: .1rem .5rem; }
         .cards .row { gap: .4rem; margin: 0; }
         .cards button { font-size: .85rem; padding: .2rem .5rem; }
         fieldset { border: 0; padding: 0; margin: .6rem 0 0; display: flex; flex-wrap: wrap; gap: .4rem; }
@@ -61,7 +68,8 @@ extension AdminPage {
         .cards li { border: 1px solid var(--line); border-radius: 8px; padding: .7rem .8rem; min-width: 0; }
         .cards h3 { margin: 0; font-size: .95rem; display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; }
         .cards dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .1rem .8rem; margin: .4rem 0 .6rem; }
-        .cards dd { font-size: .8rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+        .cards dd { font-size: .8rem; overflow-wrap: anywhere; }
+        button.small, .cards button.small { font: .75rem system-ui, sans-serif; padding: 0 .45rem; color: var(--quiet); }
         .badge { font-size: .75rem; font-weight: 600; border-radius: 99px; padding: 0 .55rem; border: 1px solid currentColor; }
         .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); } .quiet { color: var(--quiet); }
         .scroll { overflow: auto; max-height: 22rem; }
@@ -74,6 +82,34 @@ extension AdminPage {
         td code { font: .8rem ui-monospace, monospace; }
         .empty { color: var(--quiet); margin: 0; }
         #notice { position: fixed; right: 1.5rem; bottom: 1.5rem; max-width: 28rem; background: var(--card); border: 1px solid var(--bad); border-radius: 8px; padding: .7rem 1rem; box-shadow: 0 4px 20px #0003; }
-        @media (max-width: 60rem) { main { grid-template-columns: minmax(0, 1fr); padding: 1rem; } .cards { grid-template-columns: minmax(0, 1fr); } }
+        dialog { max-width: min(26rem, calc(100vw - 2rem)); background: var(--card); color: var(--text); border: 1px solid var(--line); border-radius: 10px; padding: 1.2rem; }
+        dialog::backdrop { background: #0006; }
+        dialog p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+        dialog .row { justify-content: end; margin: 0; }
+        @media (max-width: 60rem) {
+          main { grid-template: none; grid-template-columns: minmax(0, 1fr); padding: 1rem; }
+          #enrolling, #lists, #breaking { grid-area: auto; }
+          .cards { grid-template-columns: minmax(0, 1fr); }
+        }
+        /* A phone: each row of a table is a card, with the head of its column before each value. */
+        @media (max-width: 600px) {
+          header { position: static; padding: .8rem 1rem; }
+          main { padding: .6rem; gap: .6rem; }
+          section { padding: .8rem; }
+          button, select, input { min-height: 2.4rem; }
+          td button, .cards button { font-size: .9rem; padding: .3rem .7rem; }
+          td .row { flex-wrap: wrap; }
+          button.small, .cards button.small { min-height: 1.8rem; }
+          .check input { min-height: 0; }
+          .scroll { max-height: 32rem; }
+          table, tbody, tr, td { display: block; }
+          thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+          tr { border: 1px solid var(--line); border-radius: 8px; padding: .4rem .7rem; margin-bottom: .5rem; }
+          td, td:first-child { display: grid; grid-template-columns: 5rem minmax(0, 1fr); gap: .5rem; padding: .15rem 0; border: 0; white-space: normal; }
+          td::before { content: attr(data-label); color: var(--quiet); }
+          td[colspan] { display: block; }
+          td:empty, td:has(> .row:empty) { display: none; }
+          #notice { left: .6rem; right: .6rem; bottom: .6rem; max-width: none; }
+        }
         """#
 }

@@ -1,5 +1,9 @@
+import Foundation
+
 /// The page of the admin port. It loads nothing from elsewhere and runs no inline script; its parts are ``css`` and
-/// ``script``.
+/// ``script``. It holds no secret: what it shows comes from the admin API, with the token of the link it was opened by.
+///
+/// On a wide screen, enrolling and faults stand beside the rest; on a phone, the sections follow each other as written.
 enum AdminPage {
     static let html = #"""
         <!DOCTYPE html>
@@ -23,8 +27,13 @@ enum AdminPage {
           </dl>
           <p id="live" role="status">connecting</p>
         </header>
-        <main>
-          <div class="column side">
+        <section id="locked" role="alert" hidden>
+          <h2>This page needs its link</h2>
+          <p>Open the link that <code>latchkey-lab run</code> printed; <code>latchkey-lab page</code> prints it again.
+          Each start of the lab has a new one.</p>
+        </section>
+        <main id="content">
+          <div class="column" id="enrolling">
             <section aria-labelledby="enroll-title">
               <h2 id="enroll-title">Enroll a board</h2>
               <p>Creates a one-time enrollment link.</p>
@@ -38,6 +47,35 @@ enum AdminPage {
                 <button id="copy">Copy command</button>
               </div>
             </section>
+          </div>
+          <div class="column" id="lists">
+            <section aria-labelledby="devices-title">
+              <h2 id="devices-title">Devices <span id="device-count" class="count"></span></h2>
+              <ul id="devices" class="plain cards"></ul>
+            </section>
+            <section aria-labelledby="logins-title">
+              <h2 id="logins-title">Log-ins <span id="login-count" class="count"></span></h2>
+              \#(table("logins", ["Ends", "Device", "Status", "User", "Scopes", "Decide"]))
+            </section>
+            <section aria-labelledby="messages-title">
+              <div class="bar">
+                <h2 id="messages-title">Messages <span id="message-count" class="count"></span></h2>
+                <label class="check"><input type="checkbox" id="hide-telemetry"> Hide telemetry</label>
+                <input type="search" id="match" placeholder="Filter" aria-label="Show messages with this text" spellcheck="false">
+                <button id="pause" aria-pressed="false" aria-label="Pause messages and events">Pause</button>
+              </div>
+              \#(table("messages", ["Time", "From", "Topic", "Payload"]))
+            </section>
+            <section aria-labelledby="events-title">
+              <h2 id="events-title">Events</h2>
+              \#(table("events", ["Time", "Kind", "What", "Device"]))
+            </section>
+            <section aria-labelledby="tokens-title">
+              <h2 id="tokens-title">Access tokens <span id="token-count" class="count"></span></h2>
+              \#(table("tokens", ["Token", "Device", "User", "Ends", "Scopes"]))
+            </section>
+          </div>
+          <div class="column" id="breaking">
             <section aria-labelledby="faults-title">
               <h2 id="faults-title">Faults</h2>
               <ul id="faults" class="plain"></ul>
@@ -52,7 +90,7 @@ enum AdminPage {
                     <option value="captive-portal">Captive portal</option>
                   </select>
                 </label>
-                <label>Where <select name="endpoint"><option value="">every endpoint</option></select></label>
+                <label>Where <select name="endpoint"><option value="">every endpoint</option>\#(endpoints)</select></label>
                 <label data-for="status error">Status <input name="status" type="number" min="400" max="599" value="503"></label>
                 <label data-for="error">Code <input name="code" type="number" min="1" max="9999999" value="3003206"></label>
                 <label data-for="delay">Milliseconds <input name="milliseconds" type="number" min="1" max="600000" value="2000"></label>
@@ -68,53 +106,45 @@ enum AdminPage {
                   <option value="other-authority">unknown authority</option>
                 </select>
               </label>
-              <fieldset><legend>Gateway</legend>
-                <button data-part="gateway/stop">Stop</button><button data-part="gateway/start">Start</button>
-              </fieldset>
-              <fieldset><legend>Broker</legend>
-                <button data-part="broker/stop">Stop</button><button data-part="broker/start">Start</button>
-                <button data-part="broker/suspend">Hang</button><button data-part="broker/resume">Go on</button>
-                <button data-part="broker/kill" class="danger">Kill</button>
-              </fieldset>
-            </section>
-          </div>
-          <div class="column">
-            <section aria-labelledby="devices-title">
-              <h2 id="devices-title">Devices <span id="device-count" class="count"></span></h2>
-              <ul id="devices" class="plain cards"></ul>
-            </section>
-            <section aria-labelledby="logins-title">
-              <h2 id="logins-title">Log-ins <span id="login-count" class="count"></span></h2>
-              <div class="scroll" tabindex="0" aria-labelledby="logins-title"><table>
-                <thead><tr><th>Ends</th><th>Device</th><th>Status</th><th>User</th><th>Scopes</th><th>Decide</th></tr></thead>
-                <tbody id="logins"></tbody>
-              </table></div>
-            </section>
-            <section aria-labelledby="messages-title">
-              <h2 id="messages-title">Messages <span id="message-count" class="count"></span></h2>
-              <div class="scroll" tabindex="0" aria-labelledby="messages-title"><table>
-                <thead><tr><th>Time</th><th>From</th><th>Topic</th><th>Payload</th></tr></thead>
-                <tbody id="messages"></tbody>
-              </table></div>
-            </section>
-            <section aria-labelledby="events-title">
-              <h2 id="events-title">Events</h2>
-              <div class="scroll" tabindex="0" aria-labelledby="events-title"><table>
-                <thead><tr><th>Time</th><th>Kind</th><th>What</th><th>Device</th></tr></thead>
-                <tbody id="events"></tbody>
-              </table></div>
-            </section>
-            <section aria-labelledby="tokens-title">
-              <h2 id="tokens-title">Access tokens <span id="token-count" class="count"></span></h2>
-              <div class="scroll" tabindex="0" aria-labelledby="tokens-title"><table>
-                <thead><tr><th>Token</th><th>Device</th><th>User</th><th>Ends</th><th>Scopes</th></tr></thead>
-                <tbody id="tokens"></tbody>
-              </table></div>
+              <fieldset><legend>Gateway</legend>\#(buttons("gateway", ["stop", "start"]))</fieldset>
+              <fieldset><legend>Broker</legend>\#(buttons("broker", ["stop", "start", "suspend", "resume", "kill"]))</fieldset>
             </section>
           </div>
         </main>
+        <dialog id="question" aria-labelledby="question-text">
+          <p id="question-text"></p>
+          <div class="row"><button id="question-yes" class="danger"></button><button id="question-no" autofocus>Cancel</button></div>
+        </dialog>
         <div id="notice" role="alert" hidden></div>
         </body>
         </html>
         """#
+
+    /// A list in columns. On a phone its rows are cards; the roles keep what it is, as the style takes it from the elements.
+    private static func table(_ name: String, _ columns: [String]) -> String {
+        let heads = columns.map { #"<th role="columnheader">\#($0)</th>"# }.joined()
+        return #"""
+            <div class="scroll" tabindex="0" role="region" aria-labelledby="\#(name)-title"><table role="table">\#
+            <thead role="rowgroup"><tr role="row">\#(heads)</tr></thead><tbody role="rowgroup" id="\#(name)"></tbody></table></div>
+            """#
+    }
+
+    /// What can be done with a part of the lab, in the words of `latchkey-lab fault part`.
+    private static func buttons(_ part: String, _ actions: [String]) -> String {
+        actions.map { action in
+            let danger = action == "kill" ? #" class="danger""# : ""
+            let text = action.capitalized
+            return #"""
+                <button data-part="\#(part)/\#(action)" aria-label="\#(text) the \#(part)"\#(danger)>\#(text)</button>
+                """#
+        }.joined()
+    }
+
+    private static var endpoints: String {
+        Endpoint.allCases.map { endpoint in
+            #"<option value="\#(endpoint.rawValue)">\#(endpoint.rawValue) \#(endpoint.summary)</option>"#
+        }.joined()
+    }
+
+    static var script: String { calls + views + controls }
 }

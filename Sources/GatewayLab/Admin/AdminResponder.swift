@@ -22,14 +22,24 @@ struct AdminResponder: HTTPResponder {
         case (.get, []): return page(AdminPage.html, "text/html; charset=utf-8")
         case (.get, ["page.css"]): return page(AdminPage.css, "text/css; charset=utf-8")
         case (.get, ["page.js"]): return page(AdminPage.script, "text/javascript; charset=utf-8")
-        case (.get, ["api", "events"]): return events()
         case (_, let segments) where segments.first == "api":
-            return try await call(Array(segments.dropFirst()), request)
+            guard lab.token.isIn(request.headers[.authorization]) else { return stranger }
+            if request.method == .get, segments == ["api", "events"] { return events() }
+            let query = target.count > 1 ? Parameters(query: String(target[1])) : nil
+            return try await call(Array(segments.dropFirst()), query, request)
         default: return answer(.json(["error": "no such page"], status: 404))
         }
     }
 
-    private func call(_ path: [String], _ request: Request) async throws -> Response {
+    /// For whoever does not show the token: another user of this machine, or a page that was opened without it.
+    private var stranger: Response {
+        var refusal = WireResponse.json(
+            ["error": "the admin token is missing or not this lab's", "code": "lab.unauthorized"], status: 401)
+        refusal.headers.append(("WWW-Authenticate", "Bearer realm=\"latchkey-lab admin\""))
+        return answer(refusal)
+    }
+
+    private func call(_ path: [String], _ query: Parameters?, _ request: Request) async throws -> Response {
         var input: JSON = .null
         if request.method != .get {
             // A form of another site cannot send this type without asking first (CSRF).
@@ -51,12 +61,12 @@ struct AdminResponder: HTTPResponder {
         }
         do {
             let api = AdminAPI(lab: lab)
-            guard let result = try await api.call(request.method.rawValue, path, input) else {
-                return answer(.json(["error": "no such call"], status: 404))
+            guard let result = try await api.call(request.method.rawValue, path, query, input) else {
+                return answer(.json(["error": "no such call", "code": "lab.bad-input"], status: 404))
             }
             return answer(.json(result))
         } catch let error as AdminAPI.BadInput {
-            return answer(.json(["error": .string(error.text)], status: 400))
+            return answer(.json(["error": .string(error.text), "code": "lab.bad-input"], status: 400))
         } catch let error as any Explained {
             return answer(.json(["error": .string(error.message), "code": .string(error.code)], status: 409))
         }

@@ -22,12 +22,12 @@ enum FaultText {
         case "captive-portal": kind = .captivePortal
         default:
             throw AdminAPI.BadInput(
-                text: "kind must be one of delay, drop, drop-answer, status, error, captive-portal")
+                text: "kind must be one of \(Fault.kinds.map(\.0).joined(separator: ", "))")
         }
         var endpoint: Endpoint?
         if let name = input["endpoint"], name != .null {
             guard let known = name.string.flatMap(Endpoint.init(rawValue:)) else {
-                throw AdminAPI.BadInput(text: "endpoint must be a number such as E8")
+                throw AdminAPI.BadInput(text: "endpoint must be one such as E8; latchkey-lab fault names lists them")
             }
             endpoint = known
         }

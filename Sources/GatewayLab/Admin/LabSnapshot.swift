@@ -6,7 +6,7 @@ extension AdminAPI {
     /// The last events and messages that are shown, newest first.
     private static let shown = 100
 
-    func state() async -> JSON {
+    func state(showing filter: MessageFilter = MessageFilter()) async -> JSON {
         let sessions = await lab.brokerSessions
         let users = await lab.loggedIn()
         let counts = lab.requestCounts.map { ($0.key.rawValue, JSON.integer(Int64($0.value))) }
@@ -27,7 +27,7 @@ extension AdminAPI {
                 sessions.sorted { $0.value < $1.value }.map { id, since in
                     ["client_id": .string(id), "since": .integer(since.epochSeconds)]
                 }),
-            "messages": .array(lab.messages.suffix(Self.shown).reversed().map(message)),
+            "messages": .array(lab.messages.filter(filter.passes).suffix(Self.shown).reversed().map(message)),
             "events": .array(lab.log.suffix(Self.shown).reversed().map(event)),
             "faults": .array(lab.activeFaults.map(FaultText.json)),
         ]

@@ -22,7 +22,7 @@ public struct QRCode: Sendable, Equatable {
         (0..<width).contains(row) && (0..<width).contains(column) && dark[row * width + column]
     }
 
-    /// Black on white, whatever the colours of the page around it.
+    /// Black on white, whatever the colors of the page around it.
     public var svg: String {
         let side = width + 2 * Self.margin
         var path = ""
@@ -38,20 +38,23 @@ public struct QRCode: Sendable, Equatable {
             """
     }
 
-    /// For a terminal: two rows a line in half blocks, black on white by escape sequences.
-    public var terminalText: String {
+    /// For a terminal: two rows a line in half blocks.
+    /// - Parameter colored: black on white by escape sequences; without, the blocks are the light modules, for light
+    ///   text on a dark ground.
+    public func terminalText(colored: Bool) -> String {
         var lines: [String] = []
         for row in stride(from: -Self.margin, to: width + Self.margin, by: 2) {
-            var line = "\u{1B}[38;5;16;48;5;231m"
+            var line = colored ? "\u{1B}[38;5;16;48;5;231m" : ""
             for column in -Self.margin..<(width + Self.margin) {
-                switch (isDark(row: row, column: column), isDark(row: row + 1, column: column)) {
+                let (upper, lower) = (isDark(row: row, column: column), isDark(row: row + 1, column: column))
+                switch (upper == colored, lower == colored) {
                 case (true, true): line += "█"
                 case (true, false): line += "▀"
                 case (false, true): line += "▄"
                 case (false, false): line += " "
                 }
             }
-            lines.append(line + "\u{1B}[0m")
+            lines.append(line + (colored ? "\u{1B}[0m" : ""))
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -46,7 +46,7 @@ actor Broker {
     }
 
     /// Returns when the broker accepts connections.
-    /// - Throws: `LabError.brokerMissing`, `LabError.brokerFailed` with the broker's last words
+    /// - Throws: `LabError.brokerMissing`, `LabError.cannotListen`, `LabError.brokerFailed` with its last words
     func start() async throws {
         guard process == nil else { return }
         try await openGate()
@@ -77,6 +77,10 @@ actor Broker {
             last = last.suffix(3) + [line]
         }
         await stop()
+        // Its own log does not name the port.
+        if last.contains(where: { $0.contains(String(cString: strerror(EADDRINUSE))) }) {
+            throw LabError.cannotListen(address: listenAddress, port: port, reason: LabError.portTaken)
+        }
         throw LabError.brokerFailed(reason: last.joined(separator: "; "))
     }
 
@@ -181,29 +185,5 @@ actor Broker {
             continuation.finish()
         }
         return (lines, pipe)
-    }
-}
-
-/// Where the broker's plugin lies.
-enum BrokerPluginFile {
-    static let name = "liblatchkey-lab-broker.so"
-
-    /// Beside the running program, or beside a file that it was given (a test bundle).
-    /// - Throws: `LabError.brokerPluginMissing`
-    static func find(configured: String?) throws -> String {
-        let candidates: [String]
-        if let configured {
-            candidates = [configured]
-        } else {
-            let programs =
-                [try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")].compactMap(\.self)
-                + CommandLine.arguments.filter { $0.contains("/") }
-            candidates = programs.map { ($0 as NSString).deletingLastPathComponent + "/" + name }
-        }
-        guard let found = candidates.first(where: FileManager.default.isReadableFile) else {
-            throw LabError.brokerPluginMissing(
-                searched: candidates.map { ($0 as NSString).deletingLastPathComponent })
-        }
-        return found
     }
 }

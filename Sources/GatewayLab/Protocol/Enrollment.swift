@@ -34,7 +34,8 @@ extension GatewayCore {
         return .json(configurationDocument(for: master))
     }
 
-    /// The `msso_config.json` of one client.
+    /// The `msso_config.json` of one client. Names what the lab serves, and of the rest only what one of the known
+    /// clients refuses to start without (gateway protocol 1.1): those answer 501.
     func configurationDocument(for master: MasterClient) -> JSON {
         let authorityLines = authority.certificate.pem.split(separator: "\n").map { JSON.string(String($0)) }
         let hash = authority.server.chain[0].spkiSHA256
@@ -42,7 +43,7 @@ extension GatewayCore {
         let pins: [JSON] =
             configuration.pinsServerKey
             ? [.string(Base64.encode(hash)), .string(Hex.encode(hash))] : []
-        var mas: [String: JSON] = ["scim-path": "/SCIM/MAS/v2", "mas-storage-path": "/MASS/v1/Client"]
+        var mas: [String: JSON] = [:]
         if let brokerPort { mas["mqtt-port"] = .integer(Int64(brokerPort)) }
         return [
             "server": [
@@ -81,9 +82,7 @@ extension GatewayCore {
             "mag": [
                 "system_endpoints": Self.magEndpoints,
                 "oauth_protected_endpoints": [
-                    "enterprise_browser_endpoint_path": "/connect/enterprise/browser",
-                    "device_list_endpoint_path": "/connect/device/list",
-                    "device_metadata_endpoint_path": "/connect/device/metadata",
+                    "enterprise_browser_endpoint_path": .string(Endpoint.enterpriseBrowser.path)
                 ],
                 "mobile_sdk": [
                     "sso_enabled": true, "location_enabled": false, "location_provider": "network",
@@ -112,6 +111,6 @@ extension GatewayCore {
         "device_renew_endpoint_path": .string(Endpoint.renewal.path),
         "device_remove_endpoint_path": .string(Endpoint.removal.path),
         "client_credential_init_endpoint_path": .string(Endpoint.clientInitialization.path),
-        "authenticate_otp_endpoint_path": "/auth/generateOTP",
+        "authenticate_otp_endpoint_path": .string(Endpoint.oneTimePassword.path),
     ]
 }

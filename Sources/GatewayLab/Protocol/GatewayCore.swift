@@ -64,6 +64,10 @@ struct GatewayCore: Sendable {
         case .userinfo: return try userinfo(request, now: now)
         case .discovery: return discovery()
         case .keySet: return try keySet()
+        case .enterpriseBrowser, .oneTimePassword:
+            return GatewayFault(
+                endpoint.errorPrefix + 0, status: 501, "not_implemented", "The lab does not have \(endpoint.summary)"
+            ).response
         case .hello: return try hello(request, now: now)
         case .echo: return try echo(request, now: now)
         case .scoped: return try scoped(request, now: now)
@@ -88,7 +92,8 @@ extension Endpoint {
         case .logout: 3_006_000
         case .discovery: 3_008_000
         case .keySet: 3_010_000
-        case .sessionStatus, .userinfo, .enrollment, .hello, .echo, .scoped: 3_007_000
+        case .oneTimePassword: 8_000_000
+        case .sessionStatus, .userinfo, .enrollment, .enterpriseBrowser, .hello, .echo, .scoped: 3_007_000
         }
     }
 }

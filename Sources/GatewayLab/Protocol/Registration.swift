@@ -52,6 +52,11 @@ extension GatewayCore {
         _ request: WireRequest, at endpoint: Endpoint, client: ClientInstance, voucher: Voucher, now: Date
     ) throws -> WireResponse {
         let deviceID = try decodedHeader("device-id", of: request, at: endpoint)
+        // It becomes a part of the certificate's subject (RFC 5280 appendix A.1, ub-organizational-unit-name).
+        guard deviceID.unicodeScalars.count <= 64 else {
+            throw GatewayFault(
+                endpoint.errorPrefix + 103, "invalid_request", "The device-id is longer than 64 characters")
+        }
         let name = try decodedHeader("device-name", of: request, at: endpoint)
         guard request.header("cert-format").map({ $0.lowercased() == "pem" }) ?? true else {
             throw GatewayFault(endpoint.errorPrefix + 102, "invalid_request", "The only cert-format is pem")
@@ -59,9 +64,17 @@ extension GatewayCore {
         let signingRequest = try signingRequest(in: request, at: endpoint, deviceID: deviceID, client: client)
         let earlier = try earlierRegistration(
             of: deviceID, publicKey: signingRequest.publicKey.spki, voucher: voucher, at: endpoint)
-        let certificate = try authority.certify(
-            signingRequest.publicKey, subject: signingRequest.subject, from: now,
-            seconds: configuration.lives.deviceCertificate)
+        let certificate: Certificate
+        do {
+            certificate = try authority.certify(
+                signingRequest.publicKey, subject: signingRequest.subject, from: now,
+                seconds: configuration.lives.deviceCertificate)
+        } catch {
+            // What is certified came with the request; the rest is ours and has been certified with before.
+            throw GatewayFault(
+                endpoint.errorPrefix + 104, "invalid_request",
+                "The certificate signing request cannot be certified: \(error)")
+        }
         let device = LabDevice(
             magIdentifier: try earlier?.magIdentifier ?? Random.uuid(), deviceID: deviceID, name: name,
             user: voucher.user, clientID: client.clientID,

@@ -89,10 +89,17 @@ struct GatewayResponder: HTTPResponder {
 
     private func split(_ target: String) -> (path: String, query: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = String(parts[0])
+        let path = Self.withOneSlash(parts[0])
         let below =
-            prefix.isEmpty ? path : path.hasPrefix("/\(prefix)/") ? String(path.dropFirst(prefix.count + 1)) : ""
+            prefix.isEmpty
+            ? path
+            : path.hasPrefix("/\(prefix)/") ? Self.withOneSlash(path.dropFirst(prefix.count + 1)) : ""
         return (below, parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    /// Some clients join a base URL that ends with a slash and a path that begins with one.
+    private static func withOneSlash(_ path: Substring) -> String {
+        path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : String(path)
     }
 
     /// The path for the journal: who knows a whole authorization session's id can fetch its code.

@@ -51,7 +51,7 @@ final class HTTPListener: Sendable {
         } catch let error as LabError {
             throw error
         } catch {
-            throw LabError.cannotListen(address: address, port: port, reason: "\(error)")
+            throw LabError.cannotListen(address: address, port: port, error)
         }
     }
 
@@ -61,4 +61,20 @@ final class HTTPListener: Sendable {
         await connections.closeAll()
         await running.value
     }
+}
+
+extension LabError {
+    /// - Parameter error: why a port could not be bound.
+    static func cannotListen(address: String, port: Int, _ error: any Error) -> LabError {
+        let reason =
+            switch (error as? IOError)?.errnoCode {
+            case EADDRINUSE: Self.portTaken
+            case EADDRNOTAVAIL: "this machine does not have that address"
+            case EACCES: "only root may use that port"
+            default: "\(error)"
+            }
+        return .cannotListen(address: address, port: port, reason: reason)
+    }
+
+    static let portTaken = "another program is listening there"
 }

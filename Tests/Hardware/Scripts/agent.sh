@@ -10,7 +10,7 @@ ask() {
 }
 # Waits until such a message is at the broker; a pattern for the lab's JSON.
 await_message() { until_true "$1" has_arrived "$1"; }
-has_arrived() { curl -sS "$admin/state" | grep -q -- "$1"; }
+has_arrived() { administer state | grep -q -- "$1"; }
 # Waits until a reading is at the broker: the sensor, a pattern for its value.
 await_reading() { await_message "$1[^}]*:$2[,}]"; }
 
@@ -26,7 +26,7 @@ await '"uptime"'
 observe led "$(board gpio led)"
 
 step enrolled
-curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
 ask enroll - < /run/url
 await '"broker.connected"' || give_up
 until_true 'the LED on' stays_lit

@@ -41,7 +41,7 @@ follow() { on "$1" status --follow | sed -u "s/^{/{\"board\":\"$1\",/" >> "$log"
 # Waits for an event: of which board, its name.
 await_event() { await "^{\"board\":\"$1\".*\"event\":\"$2\""; }
 enroll() {
-    curl -sS --json '{}' "$admin/enrollments" | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+    administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
     on "$1" enroll --no-register - < /run/url > "/run/$1.enrolled"
     observe "enroll-$1" $?
 }

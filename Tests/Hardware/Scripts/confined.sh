@@ -21,7 +21,7 @@ ask() {
 }
 # Waits until such a reading is at the broker: the sensor, a pattern for its value.
 await_reading() { until_true "$1 of $2" has_arrived "$1[^}]*:$2[,}]"; }
-has_arrived() { curl -sS "$admin/state" | grep -q -- "$1"; }
+has_arrived() { administer state | grep -q -- "$1"; }
 # Shares, and lets board b in by a press where NEARBY says so. The radio loses reports by chance, so there are three tries.
 share_nearby() {
     ask share
@@ -70,7 +70,7 @@ perl "$scripts/attempts.pl" root >> "$log"
 
 step enrolled
 listen
-curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
 ask enroll - < /run/url
 await '"broker.connected"' || give_up
 until_true 'the LED on' stays_lit

@@ -36,7 +36,7 @@ start_agent ip netns exec board
 step clean
 "$PROGRAMS/latchkey" status --follow --json >> "$log" &
 await '"uptime"'
-curl -sS --json '{}' $admin/enrollments | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
 "$PROGRAMS/latchkey" enroll --json - < /run/url >> "$log"
 observe enroll $?
 await '"broker.connected"' || give_up
@@ -53,10 +53,10 @@ until_true 'the readings under way' is_drained
 
 # The connection is lost too, and has to be made under the same conditions: TCP, TLS and MQTT.
 step anew
-curl -sS --json '{}' $admin/broker/kill >> "$log"
+administer broker/kill --json '{}' >> "$log"
 await '"broker.failed"'
 publish 51 66
-curl -sS --json '{}' $admin/broker/start >> "$log"
+administer broker/start --json '{}' >> "$log"
 await '"broker.connected"'
 until_true 'the readings after it' is_drained
 observe processor "$(processor)"

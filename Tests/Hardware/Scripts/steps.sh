@@ -4,8 +4,6 @@
 
 PROGRAMS=${PROGRAMS:?the folder of the programs}
 log=${LOG:-/run/steps.log}
-# Of the lab, for its administrator.
-admin=http://127.0.0.1:8480/api
 : > "$log"
 
 # Runs the probe once: its arguments.
@@ -97,8 +95,16 @@ start_agent() {
     until_true 'the agent' grep -q ready /run/agent.err || give_up
 }
 
+# Calls the lab as its administrator: what, options of curl. The token is in the link to the page that the lab printed.
+administer() {
+    called=$1
+    shift
+    sed -n 's/^admin page .*#/Authorization: Bearer /p' /run/lab.out |
+        curl -sS -H @- "$@" "http://127.0.0.1:8480/api/$called"
+}
+
 # Notes what the lab knows: its devices, who is logged in, and the messages that arrived at the broker.
-ask_lab() { echo "{\"event\":\"lab\",\"state\":$(curl -sS "$admin/state")}" >> "$log"; }
+ask_lab() { echo "{\"event\":\"lab\",\"state\":$(administer state)}" >> "$log"; }
 
 # Nothing else can succeed: says what the programs said last.
 give_up() {

@@ -1,0 +1,120 @@
+import Foundation
+import GatewayLab
+import Groundwork
+import Testing
+
+extension GatewayLabTests {
+    @Suite("What scripts and shells learn from latchkey-lab")
+    struct CommandStatusTests {
+        private static let program = CommandTests.program
+
+        @Test("says by its exit status and under its own name what is wrong (sysexits.h)")
+        func statuses() async throws {
+            try await Workshop.open { shop in
+                let any = ["--port", "0", "--admin-port", "0", "--broker-port", "0"]
+                for (arguments, status, message) in [
+                    (["devices", "--frob"], 64, "Unknown option '--frob'"),
+                    (["devices", "--admin", "nonsense"], 64, "nonsense is not an address"),
+                    (["fault", "part", "cable", "stop"], 64, "There is no part cable"),
+                    (["run", "--prefix", "a/b"] + any, 64, "the prefix a/b is not a bare word"),
+                    (["devices", "--admin", "http://127.0.0.1:1"], 69, "no lab answers at http://127.0.0.1:1"),
+                    (["run", "--data", "/dev/null/lab"] + any, 78, "cannot write /dev/null/lab"),
+                    (["run", "--broker-plugin", "\(shop.directory)/none.so"] + any, 78, "none.so is missing"),
+                ] as [([String], Int32, String)] {
+                    let failure = await #expect(throws: ProgramFailure.self) { try await run(Self.program, arguments) }
+                    #expect(failure?.status == status, "\(arguments)")
+                    let said = failure?.errors ?? ""
+                    #expect(said.hasPrefix("latchkey-lab: ") && said.contains(message), "\(said)")
+                }
+                let asJSON = await #expect(throws: ProgramFailure.self) {
+                    try await run(Self.program, ["devices", "--admin", "http://127.0.0.1:1", "--json"])
+                }
+                let printed = try JSON(parsing: Array((asJSON?.errors ?? "").utf8))
+                #expect(printed["error"]?["code"] == "lab.not-running")
+                let version = try await run(Self.program, ["--version"]).output
+                #expect(version == Release.version + "\n")
+                let help = try await run(Self.program, ["--help"]).output
+                #expect(help.contains("fault"))
+            }
+        }
+
+        @Test("passes on what the lab refuses, and asks it with the token of its data directory")
+        func refusals() async throws {
+            let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
+            defer { try? FileManager.default.removeItem(atPath: data) }
+            try await Workshop.open({ $0.dataDirectory = data }) { shop in
+                let place = ["--admin", shop.lab.adminURL, "--data", data]
+                for (arguments, status, message) in [
+                    (["fault", "part", "broker", "nap"], 65, "the broker knows no nap, only stop, start, suspend"),
+                    (["fault", "set", "drop", "--endpoint", "E99"], 65, "latchkey-lab fault names lists them"),
+                    (["logins", "refuse", "nothing"], 65, "the lab has no open log-in nothing"),
+                    (["devices", "remove", "nobody"], 65, "the lab has no device nobody"),
+                    (["messages"], 1, ""),
+                ] as [([String], Int32, String)] {
+                    let failure = await #expect(throws: ProgramFailure.self) {
+                        try await run(Self.program, arguments + place)
+                    }
+                    #expect(failure?.status == status, "\(arguments)")
+                    #expect(failure?.errors.contains(message) == true || message.isEmpty)
+                }
+                let without = await #expect(throws: ProgramFailure.self) {
+                    try await run(Self.program, ["devices", "--admin", shop.lab.adminURL, "--data", shop.directory])
+                }
+                #expect(without?.status == 77)
+                #expect(without?.errors.contains("\(shop.directory)/admin.token") == true)
+                let link = try await run(Self.program, ["page"] + place).output
+                #expect(link == shop.lab.adminPageURL + "\n")
+                // As it is copied from what `run` printed; what is used is the file.
+                let pasted = ["devices", "--admin", "\(shop.lab.adminURL)/#other", "--data", data]
+                let listed = try await run(Self.program, pasted).output
+                #expect(listed == "no devices\n")
+            }
+        }
+
+        @Test("names the port that another program has", arguments: ["port", "admin-port", "broker-port"])
+        func portTaken(option: String) async throws {
+            try await Workshop.open { shop in
+                var ports = ["port": 0, "admin-port": 0, "broker-port": 0]
+                // Any listener will do.
+                ports[option] = shop.lab.port
+                let failure = await #expect(throws: ProgramFailure.self) {
+                    try await run(Self.program, ["run"] + ports.flatMap { ["--\($0)", "\($1)"] })
+                }
+                #expect(failure?.status == 69)
+                let said = failure?.errors ?? ""
+                let place = "127.0.0.1 port \(shop.lab.port)"
+                #expect(said.hasPrefix("latchkey-lab: cannot listen on \(place): another program is listening there\n"))
+                #expect(said.contains("--\(option)") && !said.contains("mosquitto"), "\(said)")
+            }
+        }
+
+        @Test("prints completion scripts, and explains every name that its faults take")
+        func explains() async throws {
+            for shell in ["bash", "zsh", "fish"] {
+                let script = try await run(Self.program, ["completions", shell]).output
+                #expect(script.contains("enroll") && script.contains("fault"))
+                if shell == "bash" { try await run("bash", ["-n"], input: Array(script.utf8)) }
+            }
+            let names = try await run(Self.program, ["fault", "names"]).output
+            let lines = names.split(separator: "\n")
+            for endpoint in Endpoint.allCases {
+                #expect(lines.contains { $0.hasPrefix("\(endpoint.rawValue) ") && $0.hasSuffix(endpoint.summary) })
+            }
+            for name in ["captive-portal", "other-authority", "suspend"] { #expect(names.contains(name)) }
+        }
+
+        @Test("draws a QR code without color codes in a pipe, with them on a terminal")
+        func colors() async throws {
+            let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
+            defer { try? FileManager.default.removeItem(atPath: data) }
+            try await Workshop.open({ $0.dataDirectory = data }) { shop in
+                let command = "\(Self.program) enroll --qr --admin \(shop.lab.adminURL) --data \(data)"
+                let piped = try await run("sh", ["-c", command]).output
+                #expect(piped.contains("█") && !piped.contains("\u{1B}"))
+                let terminal = ["-u", "NO_COLOR", "TERM=xterm", "script", "-qec", command, "/dev/null"]
+                let shown = try await run("env", terminal).output
+                #expect(shown.contains("█") && shown.contains("\u{1B}["))
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import GatewayLab
+import Groundwork
+import Testing
+
+/// What a person meets on the admin page, in headless Chromium. Outside ``GatewayLabTests``, as a browser takes longer
+/// to start than its tests may take.
+@Suite("Admin page in a browser", .serialized, .timeLimit(.minutes(5)))
+struct PageTests {
+    /// By WebDriver; it fails with what it saw.
+    private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("page.py").path
+
+    @Test("fits a phone and a desk: cards with their buttons inside the screen, devices before faults",
+        arguments: [390, 1280])
+    func layout(width: Int) async throws {
+        try await withDevices { shop, _ in
+            try await ask(shop, "layout", "\(width)")
+        }
+    }
+
+    @Test("opens by its link alone, and keeps the token out of its address")
+    func link() async throws {
+        try await withDevices { shop, _ in
+            try await ask(shop, "link")
+        }
+    }
+
+    @Test("removes a device only after a question; buttons of two devices with one name have different names")
+    func removal() async throws {
+        try await withDevices { shop, devices in
+            try await ask(shop, "removal", devices[0], devices[1])
+            #expect(await shop.lab.devices().map(\.magIdentifier) == [devices[1]])
+        }
+    }
+
+    @Test("copies whole identifiers, hides telemetry, pauses, and keeps the focus while it is brought up to date")
+    func messages() async throws {
+        try await withDevices { shop, devices in
+            try await ask(shop, "messages", devices[0])
+        }
+    }
+
+    private func ask(_ shop: Workshop, _ arguments: String...) async throws {
+        do {
+            try await run("python3", [Self.script, shop.lab.adminPageURL] + arguments)
+        } catch let failure as ProgramFailure {
+            Issue.record("\(failure.errors)")
+        }
+    }
+
+    /// A lab with two devices of one name, a log-in that waits, a message and a reading.
+    private func withDevices(_ body: (Workshop, [String]) async throws -> Void) async throws {
+        try await Workshop.open({ $0.broker = true }) { shop in
+            let board = try await shop.registered("first")
+            let other = try await shop.registered("second")
+            _ = try await shop.attempt(board.client)
+            let phone = try await Phone(shop, "phone")
+            var arrivals = shop.lab.arrivals.subscribe().makeAsyncIterator()
+            for (topic, text) in [("door", "open"), ("telemetry", "{}")] {
+                try await phone.publish("/2.0/client/devices/\(phone.deviceID)/custom/\(topic)", text)
+                _ = await arrivals.next()
+            }
+            try await shop.lab.removeDevice(magIdentifier: phone.magIdentifier)
+            try await body(shop, [board.magIdentifier, other.magIdentifier])
+        }
+    }
+}

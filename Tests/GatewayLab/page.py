@@ -1,0 +1,194 @@
+"""Opens the lab's admin page in headless Chromium, as WebDriver (W3C) has it, and does what a person would.
+
+    page.py URL layout WIDTH | link | removal MAG OTHER | messages MAG
+
+Prints nothing and exits with 0 when all is well; else says what was seen.
+"""
+import json
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+PATIENCE = 60  # Seconds, for a machine that does much else.
+
+
+class Browser:
+    def __init__(self, width):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+        self.port = None
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                self.port = int(line.rstrip(" .\n").split()[-1])
+                break
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     f"--window-size={width},900"]
+        options = {"args": arguments}
+        if width < 600:
+            phone = {"width": width, "height": 844, "pixelRatio": 1, "touch": True}
+            options["mobileEmulation"] = {"deviceMetrics": phone}
+        self.session = ""
+        self.session = "/session/" + self.call("POST", "/session", capabilities={"alwaysMatch": {
+            "browserName": "chrome", "goog:chromeOptions": options}})["sessionId"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def call(self, method, path, **body):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{self.session}{path}", method=method,
+            data=json.dumps(body).encode() if method == "POST" else None, headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            sys.exit(f"{method} {path}: {error.read().decode()[:800]}")
+
+    def open(self, url):
+        self.call("POST", "/url", url=url)
+
+    def ask(self, expression, *arguments):
+        return self.call("POST", "/execute/sync", script="return " + expression, args=list(arguments))
+
+    def do(self, statement, *arguments):
+        self.call("POST", "/execute/sync", script=statement, args=list(arguments))
+
+    def press(self, key):
+        self.call("POST", "/actions", actions=[{"type": "key", "id": "keys", "actions": [
+            {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}])
+
+    def until(self, expression, *arguments):
+        end = time.monotonic() + PATIENCE
+        while not (value := self.ask(expression, *arguments)):
+            if time.monotonic() > end:
+                sys.exit(f"never: {expression} {arguments}; the page: " + self.ask("document.body.innerText")[:3000])
+            time.sleep(0.05)
+        return value
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"not so: {what}")
+
+
+def show(browser, url):
+    browser.open(url)
+    browser.until("document.querySelectorAll('#devices > li').length === 2 "
+                  "&& document.querySelectorAll('#messages tr').length === 2")
+
+
+def layout(url, width):
+    width = int(width)
+    with Browser(width) as browser:
+        show(browser, url)
+        expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the screen")
+        boxes = browser.ask("""[...document.querySelectorAll('button')].filter(b => b.offsetParent).map(b => {
+            const box = b.getBoundingClientRect(); return [b.textContent, box.left, box.right]; })""")
+        outside = [box for box in boxes if box[1] < 0 or box[2] > width]
+        expect(not outside, f"each button is inside the screen, unlike {outside}")
+        expect(len(boxes) > 20, f"buttons are there: {boxes}")
+        choices = ["As alice", "As bob", "Refuse"]
+        expect([text for text, *_ in boxes if text in choices] == choices, f"the log-in can be decided: {boxes}")
+        top = "document.querySelector(arguments[0]).getBoundingClientRect().top"
+        display = "getComputedStyle(document.querySelector('#logins tr')).display"
+        if width < 600:
+            expect(browser.ask(top, "#devices") < browser.ask(top, "#faults"), "devices come before faults")
+            expect(browser.ask(display) == "block", "rows are cards")
+            heads = browser.ask("""[...document.querySelectorAll('#logins td')]
+                .map(data => getComputedStyle(data, '::before').content)""")
+            expect('"Decide"' in heads and '"Ends"' in heads, f"values have their heads: {heads}")
+            # A word of a topic may break anywhere; a payload of a few letters need not.
+            expect(browser.ask("document.querySelector('#messages td:last-child').getBoundingClientRect().width") > 200,
+                   "a payload has room")
+        else:
+            expect(browser.ask(top, "#devices") < browser.ask(top, "#fault"), "devices are at the top")
+            expect(browser.ask(display) == "table-row", "rows are rows")
+        words = browser.ask("[...document.querySelectorAll('[data-part^=broker]')].map(b => b.textContent)")
+        expect(words == ["Stop", "Start", "Suspend", "Resume", "Kill"], f"the words are those of the command: {words}")
+
+
+def link(url):
+    address, token = url.split("#")
+    with Browser(390) as browser:
+        browser.open(address)
+        browser.until("!document.getElementById('locked').hidden && document.getElementById('content').hidden")
+        browser.open(address + "#wrong")
+        browser.until("!document.getElementById('locked').hidden && document.getElementById('content').hidden")
+        # Into the same tab.
+        show(browser, url)
+        expect(token not in browser.ask("location.href"), "the address is without the token")
+        browser.call("POST", "/refresh")
+        show(browser, address)
+        expect(browser.ask("document.getElementById('locked').hidden"), "a reload needs no link")
+
+
+def removal(url, mag, other):
+    with Browser(1280) as browser:
+        show(browser, url)
+        names = browser.ask("""[...document.querySelectorAll('button')].filter(b => b.offsetParent)
+            .map(b => b.getAttribute('aria-label') ?? b.textContent)""")
+        twice = {name for name in names if names.count(name) > 1}
+        expect(not twice, f"no two buttons have one name, unlike {twice}")
+        button = """[...document.querySelectorAll('#devices button')]
+            .find(b => b.textContent === 'Remove' && b.getAttribute('aria-label').includes(arguments[0]))"""
+        browser.do(button + ".click()", mag[:8])
+        browser.until("document.getElementById('question').open")
+        question = browser.ask("document.getElementById('question').innerText")
+        expect(mag[:8] in question, "the question says which device")
+        expect(browser.ask("document.activeElement.id") == "question-no", "the harmless answer comes first")
+        browser.press("\ue00c")  # Escape
+        browser.until("!document.getElementById('question').open")
+        devices = browser.ask("call('GET', 'state').then(state => state.devices.length)")
+        expect(devices == 2, "nothing was removed")
+        browser.do(button + ".click()", mag[:8])
+        browser.until("document.getElementById('question').open")
+        browser.do("document.getElementById('question-yes').click()")
+        browser.until("document.querySelectorAll('#devices > li').length === 1 "
+                      "&& document.getElementById('devices').innerText.includes(arguments[0])", other)
+
+
+def messages(url, mag):
+    with Browser(390) as browser:
+        show(browser, url)
+        expect(mag in browser.ask("document.getElementById('devices').innerText"), "whole identifiers are shown")
+        # What a click copies, without the clipboard of the machine.
+        browser.do("""Object.defineProperty(navigator, 'clipboard',
+            { value: { writeText: async text => { window.copied = text; } } })""")
+        copy = """[...document.querySelectorAll('#devices button')].find(b => b.textContent === 'Copy'
+            && b.getAttribute('aria-label').startsWith('Copy mag-identifier of')
+            && b.getAttribute('aria-label').includes(arguments[0]))"""
+        browser.do(copy + ".focus()", mag[:8])
+        browser.press("\ue007")  # Enter
+        browser.until("window.copied === arguments[0]", mag)
+        # The state is asked for after each action, and the cards are made anew.
+        browser.do("document.querySelector('#devices > li').dataset.old = 'yes'; refresh()")
+        browser.until("!document.querySelector('#devices > li').dataset.old")
+        focused = browser.ask("document.activeElement.getAttribute('aria-label') ?? ''")
+        expect(focused.startswith("Copy mag-identifier"), "the focus stays")
+        browser.do("document.querySelector('#messages button').click()")
+        whole = browser.ask("document.querySelector('#messages code').textContent")
+        expect(len(whole) > 64 and "…" not in whole, f"the topic is shown whole: {whole}")
+        browser.do("document.getElementById('hide-telemetry').click()")
+        browser.until("document.querySelectorAll('#messages tr').length === 1 "
+                      "&& document.getElementById('messages').innerText.includes('door')")
+        browser.do("document.getElementById('pause').click()")
+        expect(browser.ask("document.getElementById('pause').textContent") == "Resume", "a paused page can be resumed")
+        events = browser.ask("document.querySelectorAll('#events tr').length")
+        browser.do("document.getElementById('mint').click()")
+        browser.until("!document.getElementById('ticket').hidden")
+        browser.do("document.querySelector('#devices > li').dataset.old = 'yes'; refresh()")
+        browser.until("!document.querySelector('#devices > li').dataset.old")
+        expect(browser.ask("document.querySelectorAll('#events tr').length") == events, "a paused list stays")
+        browser.do("document.getElementById('pause').click()")
+        browser.until("document.querySelectorAll('#events tr').length > arguments[0]", events)
+
+
+{"layout": layout, "link": link, "removal": removal, "messages": messages}[sys.argv[2]](sys.argv[1], *sys.argv[3:])
