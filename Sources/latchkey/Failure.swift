@@ -14,7 +14,11 @@ struct Failure {
 
     func exit() -> Never {
         guard let explained = error as? any Explained else {
-            // Usage errors, `--help` and exit codes of the argument parser itself.
+            if asJSON, Latchkey.exitCode(for: error) == .validationFailure {
+                Terminal.error(usage.text)
+                Glibc.exit(ExitStatus.usage.rawValue)
+            }
+            // Usage errors for people, `--help` and exit codes of the argument parser itself.
             Latchkey.exit(withError: error)
         }
         if asJSON {
@@ -24,6 +28,16 @@ struct Failure {
             if let remedy = explained.remedy { Terminal.error("  \(remedy)") }
         }
         Glibc.exit(ExitStatus(explained).rawValue)
+    }
+}
+
+extension Failure {
+    /// A usage error in the form that all errors have.
+    private var usage: JSON {
+        ["error": [
+            "code": "command.usage", "message": .string(Latchkey.message(for: error)),
+            "remedy": "latchkey help, or --help after the subcommand, lists what there is",
+        ]]
     }
 }
 
