@@ -20,7 +20,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     init(_ error: any Explained) {
         let room = error.code.prefix { $0 != "." }
         self = switch (room, error.code) {
-        case (_, "local-api.access-denied"): .noPermission
+        case (_, "local-api.access-denied"), (_, "agent.topic-reserved"): .noPermission
         case (_, "local-api.daemon-not-running"), (_, "local-api.no-answer"): .unavailable
         case (_, "local-api.stopping"), (_, "local-api.too-many-requests"), (_, "local-api.too-many-connections"),
             (_, "agent.subscription-ended"): .temporary

@@ -52,4 +52,17 @@ struct ExposureTests {
             .filter { line in ["<policy", "<allow", "<deny"].contains { line.hasPrefix($0) } }
         #expect(rules == [#"<policy user="latchkey">"#, #"<deny own="*"/>"#, #"<allow send_destination="org.bluez"/>"#])
     }
+
+    @Test("its unit bounds memory and tasks: held back before it is ended, and by less than the smallest board has")
+    func bounds() throws {
+        let unit = try String(contentsOf: Self.units.appending(path: "latchkey.service"), encoding: .utf8)
+        func value(_ name: String, _ suffix: String = "") throws -> Int {
+            let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("\(name)=") }, "the unit has no \(name)=")
+            return try #require(Int(line.dropFirst(name.count + 1).dropLast(suffix.count)))
+        }
+        let (high, max) = (try value("MemoryHigh", "M"), try value("MemoryMax", "M"))
+        // A Zero 2 W has 512 MiB; the outbox may be in memory, where it has 64 MiB unless the settings say more.
+        #expect((128..<max).contains(high) && max <= 256)
+        #expect((64...256).contains(try value("TasksMax")))
+    }
 }

@@ -12,7 +12,7 @@ struct CommandTests {
     }
 
     @Test("the exit status is of sysexits.h, by the stable code of the error", arguments: [
-        ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77), ("local-api.not-found", 64),
+        ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77), ("agent.topic-reserved", 77), ("local-api.not-found", 64),
         ("local-api.stopping", 75), ("local-api.too-many-requests", 75), ("local-api.cannot-listen", 78),
         ("http.cannot-resolve", 75), ("gateway.no-answer", 75), ("gateway.unexpected-answer", 75), ("messaging.outbox-full", 75),
         ("gateway.configuration-invalid", 78), ("gateway.enrollment-url-without-key-hash", 65), ("gateway.enrollment-refused", 76),
@@ -214,7 +214,7 @@ struct InputTests {
 struct FollowingTests {
     private func server(_ path: String) throws -> LocalServer {
         var router = Router()
-        router.on("GET", "/v1/ticks", needs: .read, .init("Ticks", streams: true)) { _ in
+        router.on("GET", "/v1/ticks", needs: .read, .init("Ticks", events: ["tick": .openObject("")])) { _ in
             let (stream, continuation) = AsyncStream.makeStream(of: LocalEvent.self)
             continuation.yield(LocalEvent(name: "tick", data: ["n": 1]))
             // Open until the reader or the server goes.

@@ -6,7 +6,7 @@ extension AccessPolicy {
     ///
     /// - Throws: ``ConfigurationError/unknownPeer(name:)``
     init(_ settings: APISettings) throws(ConfigurationError) {
-        self.init(owners: Self.agentOwners)
+        self.init(owners: [0, getuid()])
         grants[.read] = try Self.grant(settings.read)
         grants[.publish] = try Self.grant(settings.publish)
         grants[.operate] = try Self.grant(settings.operate)
@@ -35,14 +35,4 @@ extension AccessPolicy {
         guard let group = getgrnam(name) else { throw .unknownPeer(name: "@\(name)") }
         return group.pointee.gr_gid
     }
-}
-
-extension AccessPolicy {
-    /// root and the agent's own user.
-    static var agentOwners: Set<UInt32> { [0, getuid()] }
-}
-
-extension Peer {
-    /// Whose share of the outbox a message takes; the owners have no bound.
-    var publisher: UInt32? { AccessPolicy.agentOwners.contains(uid) ? nil : uid }
 }

@@ -5,9 +5,38 @@ import Settings
 /// What `latchkey config check` finds in a file.
 public struct ConfigurationReport: Sendable {
     /// What keeps the file from being taken: the place, what is wrong there, what to write instead.
-    public private(set) var faults: [String] = []
+    public private(set) var faults: [Finding] = []
     /// What is no fault but worth a look: settings without effect, keys that are not known.
-    public private(set) var notices: [String] = []
+    public private(set) var notices: [Finding] = []
+
+    /// One thing that was found.
+    public struct Finding: Sendable, Equatable, CustomStringConvertible {
+        /// Where: keys joined by dots; empty where it is the file as a whole.
+        public let path: String
+        /// What is wrong there.
+        public let message: String
+        /// What to write instead, where there is something.
+        public let remedy: String?
+
+        /// In one line, for people.
+        public let description: String
+
+        /// - Parameter mark: between path and message.
+        init(_ path: String, _ message: String, remedy: String? = nil, mark: String = " ") {
+            self.path = path
+            self.message = message
+            self.remedy = remedy
+            description = (path.isEmpty ? "" : path + mark) + message + (remedy.map { "; \($0)" } ?? "")
+        }
+
+        init(_ fault: SettingsFault) { self.init(fault.keyPath, fault.fault, remedy: fault.fix, mark: ": ") }
+
+        var json: JSON {
+            var members: [String: JSON] = ["path": .string(path), "message": .string(message)]
+            if let remedy { members["remedy"] = .string(remedy) }
+            return .object(members)
+        }
+    }
 
     /// - Parameters:
     ///   - path: a gateway's document when it ends in `.json`, else the agent's own settings.
@@ -20,12 +49,12 @@ public struct ConfigurationReport: Sendable {
     private mutating func checkGateway(_ bytes: [UInt8]) {
         do {
             let configuration = try GatewayConfiguration(parsing: bytes)
-            notices += configuration.warnings.map { "\($0.path) \($0.fault); \($0.fix)" }
-            notices += configuration.ignoredKeys.map { "\($0) is not known and ignored" }
+            notices += configuration.warnings.map { Finding($0.path, $0.fault, remedy: $0.fix) }
+            notices += configuration.ignoredKeys.map { Finding($0, "is not known and ignored") }
         } catch .configurationInvalid(let found) {
-            faults = found.map { "\($0.path) \($0.fault); \($0.fix)" }
+            faults = found.map { Finding($0.path, $0.fault, remedy: $0.fix) }
         } catch {
-            faults = [error.message]
+            faults = [Finding("", error.message, remedy: error.remedy)]
         }
     }
 
@@ -37,14 +66,14 @@ public struct ConfigurationReport: Sendable {
             faults = comparison.faults.map(\.description)
             notices = comparison.notices.map(\.description)
         } catch .faults(_, let found) {
-            faults = found.map(\.description)
+            faults = found.map(Finding.init)
         } catch {
-            faults = [error.message]
+            faults = [Finding("", error.message, remedy: error.remedy)]
         }
     }
 
     /// The report for programs.
     public var json: JSON {
-        ["faults": .array(faults.map(JSON.string)), "notices": .array(notices.map(JSON.string))]
+        ["faults": .array(faults.map(\.json)), "notices": .array(notices.map(\.json))]
     }
 }

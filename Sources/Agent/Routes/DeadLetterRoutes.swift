@@ -10,9 +10,9 @@ extension Agent {
         let letter = Schema.object(
             [
                 "id": .integer("the number that the message had"), "topic": .string("the whole topic"),
-                "bytes": .integer("length of the payload, in bytes"), "acceptedAt": .string("date and time"),
-                "diedAt": .string("date and time"), "reason": .string("why it is no longer sent"),
-                "payload": .string("base64; only when one is asked for"),
+                "bytes": .integer("length of the payload, in bytes"), "acceptedAt": .time("when it was accepted"),
+                "diedAt": .time("when it was given up"), "reason": .string("why it is no longer sent"),
+                "payload": .base64("the message; only when one is asked for"),
             ],
             required: ["id", "topic", "bytes", "acceptedAt", "diedAt", "reason"])
         router.on("GET", "/v1/dead-letters", needs: .read, .init(

@@ -14,8 +14,8 @@ public enum Delivery: Sendable, Equatable {
 public final class Subscription: AsyncSequence, Sendable {
     public typealias Failure = Never
 
-    /// The most bytes of payload that wait for one subscriber.
-    static let byteLimit = 8 << 20
+    /// The most bytes of payload that wait for one subscriber. A user of the local API has ten at most, so less than 8 MiB.
+    static let byteLimit = 768 << 10
 
     private struct State {
         var waiting = Queue<IncomingMessage>()

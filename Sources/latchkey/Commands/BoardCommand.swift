@@ -49,6 +49,10 @@ struct BoardCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("End after so many sample sets.", valueName: "n")) var count: Int?
         @OptionGroup var options: ClientOptions
 
+        func validate() throws {
+            guard count ?? 1 > 0 else { throw ValidationError("--count is 1 or more") }
+        }
+
         func run() async throws {
             let client = options.client
             if !options.json {

@@ -16,7 +16,10 @@ struct Status: AsyncParsableCommand {
 
     func run() async throws {
         let client = options.client
-        options.show(try await client.get("/v1/status"), describe)
+        let status = try await client.get("/v1/status")
+        // Every line of what is followed is an object that names its event.
+        let line = JSON.object((status.object ?? [:]).merging(["event": "status"]) { own, _ in own })
+        options.show(follow && options.json ? line : status, describe)
         guard follow else { return }
         try await Following(client: client, path: "/v1/events", isKnown: true).run { event in
             Terminal.line(options.json ? event.data.text : EventLine(event).text)
