@@ -131,7 +131,8 @@ extension LocalRequest {
 extension Schema {
     fileprivate static var message: Schema {
         .named("Message", .object([
-            "topic": .string("the whole topic"), "payload": .base64("the message"), "bytes": .integer("of the message"),
+            "topic": .string("the whole topic"), "ownTopic": .string("where it is below the device's own: what follows"),
+            "payload": .base64("the message"), "bytes": .integer("of the message"),
             "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
             "retained": .boolean("whether the broker kept it for who comes later"), "receivedAt": .time("when it arrived"),
             "envelope": .object([

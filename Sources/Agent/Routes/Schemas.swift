@@ -46,7 +46,11 @@ extension Schema {
     ]
 
     static let gatewayStatus = named("GatewayStatus", .object(
-        gatewayMembers, required: ["gateway", "registration"], "How the board stands with its gateway"))
+        gatewayMembers.merging(["switchedFrom": gatewayAddress]) { own, _ in own }, required: ["gateway", "registration"],
+        "How the board stands with its gateway"))
+
+    private static let gatewayAddress = Schema.object(
+        ["url": .string("of the gateway")], required: ["url"], "Another gateway, whose registration is kept")
 
     static let status = named("Status", .object(gatewayMembers.merging([
         "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
@@ -54,6 +58,7 @@ extension Schema {
         "sensors": .object(
             ["count": .integer("how many there are"), "failing": .array(of: .string("name"), "those that do not answer")],
             required: ["count", "failing"]),
+        "otherGateways": .array(of: gatewayAddress, "those that the board is registered at too"),
         "warnings": .array(of: .string("for people"), "what should be changed, though everything works"),
         "setAside": .array(of: .string("file name"), "what was damaged and is kept"),
         "vault": .object(["error": problem], required: ["error"], "While the sealed store cannot be opened"),

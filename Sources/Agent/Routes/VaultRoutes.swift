@@ -18,14 +18,14 @@ extension Agent {
         router.on("POST", "/v1/vault/slots", needs: .operate, .init(
             "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
         ) { request in
-            .json(try await self.vault.add(try RequestBody(request.body).slotKey()).json(isInUse: false))
+            .json(try await self.vault.add(try RequestBody(request).slotKey()).json(isInUse: false))
         }
         router.on("POST", "/v1/vault/slots/{id}", needs: .operate, .init(
             "Give a slot of the sealed store another key; what opened it before does so no more",
             path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
         ) { request in
             let (id, openedBy) = (try request.slot(), try await self.vault.openedBy().id)
-            return .json(try await self.vault.rewrap(slot: id, with: try RequestBody(request.body).slotKey())
+            return .json(try await self.vault.rewrap(slot: id, with: try RequestBody(request).slotKey())
                 .json(isInUse: id == openedBy))
         }
         router.on("DELETE", "/v1/vault/slots/{id}", needs: .operate, .init(
@@ -43,7 +43,7 @@ extension Agent {
 
     private static let keyMembers: [String: Schema] = [
         "kind": .string("what opens the slot", choices: [Slot.Kind.systemdCredential, .passphrase].map(\.rawValue)),
-        "key": .string("content of the credential, or the passphrase, in base64; 16 to 4096 bytes"),
+        "key": Schema.base64("content of the credential, or the passphrase; 16 to 4096 bytes").asSensitive,
     ]
 }
 
