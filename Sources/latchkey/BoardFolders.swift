@@ -3,8 +3,8 @@ import Board
 import Groundwork
 import LocalAPI
 
-/// Where board definitions are looked for: in the folders given, else in those of the daemon that answers, else in those of
-/// the settings.
+/// Where board definitions are looked for: in the folders given, else in those of the daemon that answers, else in
+/// those of the settings.
 struct BoardFolders {
     let folders: [String]
     /// What the daemon says of its own board; `nil` where none answered.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The first Ctrl-C or SIGTERM as something to be waited for, so that what is under way ends well and can be counted. A second
-/// one ends the program at once.
+/// The first Ctrl-C or SIGTERM as something to be waited for, so that what is under way ends well and can be counted. A
+/// second one ends the program at once.
 struct Interruption {
     /// As a shell reports a command that Ctrl-C ended.
     static let exitStatus: Int32 = 130
@@ -34,7 +34,7 @@ struct Interruption {
 
     /// Waits until there is something to read, or the signal has come.
     func wait(for input: Int32) {
-        var states = [pollfd(fd: input, events: Int16(POLLIN), revents: 0), pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        var states = [input, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         // A signal that is handled here ends the wait with EINTR, and the caller looks.
         poll(&states, 2, -1)
     }
