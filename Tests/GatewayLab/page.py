@@ -39,7 +39,8 @@ class Browser:
         try:
             self.call("DELETE", "")
         finally:
-            self.driver.terminate()
+            # Whoever started this may have had other signals blocked, and the driver inherited that.
+            self.driver.kill()
             self.driver.wait()
 
     def call(self, method, path, **body):
