@@ -167,7 +167,7 @@ def main():
         return 1
     except KeyboardInterrupt:
         return 130
-    result["seconds"] = round(time.monotonic() - start)
+    result["settings"], result["seconds"] = lines, round(time.monotonic() - start)
     found = tables(rows, lines)
     for table in found:
         print(table.text())
