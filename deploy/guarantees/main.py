@@ -168,6 +168,8 @@ def main():
     except KeyboardInterrupt:
         return 130
     result["settings"], result["seconds"] = lines, round(time.monotonic() - start)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1, default=str) + "\n")
     found = tables(rows, lines)
     for table in found:
         print(table.text())
