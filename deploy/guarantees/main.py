@@ -167,7 +167,9 @@ def main():
         return 1
     except KeyboardInterrupt:
         return 130
-    result["seconds"] = round(time.monotonic() - start)
+    result["settings"], result["seconds"] = lines, round(time.monotonic() - start)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1, default=str) + "\n")
     found = tables(rows, lines)
     for table in found:
         print(table.text())
