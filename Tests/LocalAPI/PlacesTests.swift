@@ -4,13 +4,16 @@ import Testing
 @testable import LocalAPI
 
 /// One person may be many users, so that a bound for each is none for all.
-@Suite("Places at the local API", .timeLimit(.minutes(1)))
+@Suite("Places at the local API", .timeLimit(.minutes(2)))
 struct PlacesTests {
     @Test(
         "keep places for the owners, however many other users there are",
         .enabled(if: getuid() == 0, "takes connections as other users"))
     func placesOfOwners() async throws {
-        let served = try Served(policy: AccessPolicy(owners: [getuid()], socketGroup: 65534))
+        var limits = LocalServer.Limits()
+        // What others hold, they hold for longer than the owner waits.
+        limits.request = .seconds(90)
+        let served = try Served(policy: AccessPolicy(owners: [getuid()], socketGroup: 65534), limits: limits)
         chmod(served.directory, 0o755)
         // Eight users with as many connections as each may have, half of them with half a request, and the owner among them.
         let script = """
@@ -36,9 +39,11 @@ struct PlacesTests {
             for _ in range(5):
                 begun = time.monotonic()
                 owner = socket.socket(socket.AF_UNIX)
+                owner.settimeout(40)
                 owner.connect(path)
                 owner.sendall(b"GET /v1/peer HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n")
-                served += owner.recv(12) == b"HTTP/1.1 200"
+                try: served += owner.recv(12) == b"HTTP/1.1 200"
+                except TimeoutError: break
                 worst = max(worst, time.monotonic() - begun)
             os.close(go[1])
             while True:
@@ -49,8 +54,6 @@ struct PlacesTests {
         let figures = try await OtherProgram.output(of: ["python3", "-c", script, served.path]).split(separator: " ")
         print("the owner was served \(figures) (times, ms at most)")
         #expect(figures.first == "5")
-        // Without places of its own, the owner waits until the requests of others are too slow: 10 s.
-        #expect(try #require(figures.last.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }) < 5000)
         try await served.stop()
     }
 
