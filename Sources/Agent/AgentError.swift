@@ -14,6 +14,8 @@ public enum AgentError: Explained, Equatable {
     case passphraseUnreadable(path: String, reason: String)
     /// A request of the local API lacks a member or holds a wrong one.
     case badRequest(member: String, fault: String)
+    /// Telemetry or presence of the board, which only the agent itself publishes.
+    case topicReserved(String)
     /// A stream of messages belonged to a registration that is no longer the board's.
     case subscriptionEnded
     /// The gateway's configuration names no Bluetooth service.
@@ -35,6 +37,7 @@ public enum AgentError: Explained, Equatable {
         case .credentialsMissing: "vault.credentials-missing"
         case .passphraseUnreadable: "vault.passphrase-unreadable"
         case .badRequest: "agent.bad-request"
+        case .topicReserved: "agent.topic-reserved"
         case .subscriptionEnded: "agent.subscription-ended"
         case .noProximityService: "agent.no-proximity-service"
         case .browserNotOffered: "agent.browser-not-offered"
@@ -52,6 +55,7 @@ public enum AgentError: Explained, Equatable {
         case .credentialsMissing(let name): "systemd handed over no credential \(name)"
         case .passphraseUnreadable(let path, let reason): "cannot take the passphrase in \(path): \(reason)"
         case .badRequest(let member, let fault): "\(member) \(fault)"
+        case .topicReserved(let topic): "the agent itself publishes to \(topic)"
         case .subscriptionEnded: "the registration whose messages were read has gone, or the gateway was switched"
         case .noProximityService: "the gateway's configuration names no Bluetooth service for proximity log-in"
         case .browserNotOffered: "the gateway offers no log-in in a browser"
@@ -71,6 +75,7 @@ public enum AgentError: Explained, Equatable {
                 + "for development set vault.slot to development-key-file"
         case .passphraseUnreadable: "check vault.passphrase_file, that the agent's user may read it, and that nobody else may"
         case .badRequest: "GET /v1/openapi.json describes each request"
+        case .topicReserved: "publish to another topic; root and the agent's own user may use this one"
         case .subscriptionEnded: "subscribe again; latchkey status shows the registration there is now"
         case .noProximityService:
             "have the gateway's administrator set mag.ble in the configuration, and enroll again; a QR code works without"

@@ -73,13 +73,15 @@ struct Standby {
 
     private func router() -> Router {
         var router = Router(statuses: [("vault.", 503), ("storage.", 503)])
-        router.on("GET", "/v1/version", needs: .read, .init("Version of the agent and of the libraries it runs with")) { _ in
+        router.on("GET", "/v1/version", needs: .read, .versionOfAgent) { _ in
             .json(Version.report)
         }
-        router.on("GET", "/v1/status", needs: .read, .init("Why the agent waits")) { _ in .json(report()) }
-        router.on("GET", "/v1/doctor", needs: .read, .init("The health checks that need no vault")) { _ in .json(diagnosis()) }
+        router.on("GET", "/v1/status", needs: .read, .init("Why the agent waits", answer: .status)) { _ in .json(report()) }
+        router.on("GET", "/v1/doctor", needs: .read, .init(
+            "The health checks that need no vault", answer: .diagnosis)
+        ) { _ in .json(diagnosis()) }
         for (method, path, permission) in Self.closed {
-            router.on(method, path, needs: permission, .init("Needs the vault")) { _ in throw fault.error }
+            router.on(method, path, needs: permission, .init("Needs the vault", answer: .object([:]))) { _ in throw fault.error }
         }
         return router
     }

@@ -16,8 +16,8 @@ public enum LocalAPIError: Explained, Equatable {
     case methodNotAllowed(method: String, path: String, allowed: [String])
     /// The policy does not give this user the permission.
     case accessDenied(permission: Permission, uid: UInt32)
-    case tooManyRequests(uid: UInt32, limit: Int)
-    case tooManyConnections(uid: UInt32, limit: Int)
+    case tooManyRequests(uid: UInt32, Shortage)
+    case tooManyConnections(uid: UInt32, Shortage)
     case bodyTooLarge(limit: Int)
     case headTooLarge(limit: Int)
     case requestTooSlow(limit: Duration)
@@ -69,8 +69,10 @@ public enum LocalAPIError: Explained, Equatable {
         case .notFound(let path): "there is no \(path)"
         case .methodNotAllowed(let method, let path, _): "\(path) cannot be asked with \(method)"
         case .accessDenied(let permission, let uid): "user \(uid) may not \(permission.rawValue)"
-        case .tooManyRequests(let uid, let limit): "user \(uid) has \(limit) requests under way already"
-        case .tooManyConnections(let uid, let limit): "user \(uid) has \(limit) connections open already"
+        case .tooManyRequests(let uid, .ofUser(let limit)): "user \(uid) has \(limit) requests under way already"
+        case .tooManyRequests(_, .ofOthers(let limit)): "all users but the owners have \(limit) requests under way already"
+        case .tooManyConnections(let uid, .ofUser(let limit)): "user \(uid) has \(limit) connections open already"
+        case .tooManyConnections(_, .ofOthers(let limit)): "all users but the owners have \(limit) connections open already"
         case .bodyTooLarge(let limit): "the body of the request has more than \(limit) bytes"
         case .headTooLarge(let limit): "the head of the request has more than \(limit) bytes"
         case .requestTooSlow(let limit): "the request was not complete within \(limit.components.seconds) s"

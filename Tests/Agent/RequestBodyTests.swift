@@ -5,7 +5,20 @@ import Testing
 
 @Suite("Bodies of requests")
 struct RequestBodyTests {
-    private func body(_ text: String) throws(AgentError) -> RequestBody { try RequestBody(Array(text.utf8)) }
+    private func body(_ text: String) throws(AgentError) -> RequestBody {
+        try RequestBody(
+            Array(text.utf8), knowing: ["topic", "retain", "qos", "user", "device", "grant", "raw", "payload", "encoding", "n"])
+    }
+
+    @Test("a member that the route does not know is named, and what it knows")
+    func unknown() throws {
+        #expect(throws: AgentError.badRequest(member: "the body", fault: "has a member “retian”; this route takes payload, retain")) {
+            try RequestBody(Array(#"{"payload": "x", "retian": true}"#.utf8), knowing: ["retain", "payload"])
+        }
+        #expect(throws: AgentError.badRequest(member: "the body", fault: "has a member “force”; this route takes none")) {
+            try RequestBody(Array(#"{"force": true}"#.utf8), knowing: [])
+        }
+    }
 
     @Test("what is no JSON object is refused", arguments: ["", "[]", "7", "{", "\"x\""])
     func noObject(text: String) {

@@ -16,8 +16,10 @@ struct DocumentationTests {
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var router = Router()
-        router.on("GET", "/v1/status", needs: .read, .init("Status")) { _ in .json(["registration": ["state": "registered"]]) }
-        router.on("GET", "/v1/sensors/stream", needs: .read, .init("Readings", streams: true)) { _ in
+        router.on("GET", "/v1/status", needs: .read, .init("Status", answer: .openObject(""))) { _ in
+            .json(["registration": ["state": "registered"]])
+        }
+        router.on("GET", "/v1/sensors/stream", needs: .read, .init("Readings", events: ["readings": .openObject("")])) { _ in
             .events(AsyncStream { continuation in
                 continuation.yield(LocalEvent(name: "readings", data: ["load": 1]))
                 continuation.finish()
@@ -38,7 +40,7 @@ struct DocumentationTests {
         let errors: [LocalAPIError] = [
             .badTarget(reason: ""), .unknownParameter(name: "", known: []), .badBody(reason: ""), .notFound(path: ""),
             .methodNotAllowed(method: "", path: "", allowed: []), .accessDenied(permission: .read, uid: 0),
-            .tooManyRequests(uid: 0, limit: 0), .tooManyConnections(uid: 0, limit: 0), .bodyTooLarge(limit: 0),
+            .tooManyRequests(uid: 0, .ofUser(limit: 0)), .tooManyConnections(uid: 0, .ofOthers(limit: 0)), .bodyTooLarge(limit: 0),
             .headTooLarge(limit: 0), .requestTooSlow(limit: .zero), .stopping,
         ]
         for error in errors {
@@ -53,6 +55,7 @@ struct DocumentationTests {
         let limits = LocalServer.Limits()
         #expect(text.contains("\(limits.requestsPerUser) requests under way"))
         #expect(text.contains("\(limits.connectionsPerUser) connections"))
+        #expect(text.contains("\(limits.requestsOfOthers) and \(limits.connectionsOfOthers)"))
         #expect(text.contains("within\n\(limits.request.components.seconds) s"))
         #expect(text.contains("takes nothing for \(limits.stall.components.seconds) s"))
         #expect(text.contains("head may have \(limits.headBytes >> 10) KiB and its body \(limits.bodyBytes >> 20) MiB"))

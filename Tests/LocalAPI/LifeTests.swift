@@ -86,7 +86,7 @@ struct LifeTests {
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var router = Router()
-        router.on("GET", "/v1/peer", needs: .read, .init("Who asks")) { _ in .json([:]) }
+        router.on("GET", "/v1/peer", needs: .read, .init("Who asks", answer: .openObject(""))) { _ in .json([:]) }
         let server = LocalServer(
             socketPath: "\(directory)/api.sock", policy: AccessPolicy(owners: [getuid()]), router: router)
         for _ in 1...3 {

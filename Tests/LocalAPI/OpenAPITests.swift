@@ -49,15 +49,40 @@ struct OpenAPITests {
         let paths = try await document()["paths"]
         #expect(paths?["/v1/things/{name}"]?["get"]?["parameters"] == [
             ["name": "name", "in": "path", "required": true, "schema": ["type": "string"]],
-            ["name": "colour", "in": "query", "required": false, "schema": [:], "description": "of the thing"],
-        ])
-        #expect(paths?["/v1/echo"]?["post"]?["requestBody"]?["content"]?["application/json"]?["schema"] == [
-            "type": "object", "required": ["topic"],
-            "properties": ["topic": ["type": "string", "description": "where to"]],
+            ["name": "colour", "in": "query", "required": false, "schema": ["type": "string"], "description": "of the thing"],
         ])
         let stream = paths?["/v1/few"]?["get"]?["responses"]?["200"]?["content"]
         #expect(stream?["text/event-stream"] != nil)
-        #expect(stream?["application/x-ndjson"]?["schema"]?["anyOf"]?[0]?["properties"]?["event"]?["enum"] == ["count"])
+        let events = stream?["application/x-ndjson"]?["schema"]?["anyOf"]
+        #expect(events?[0]?["properties"]?["event"]?["enum"] == ["count"])
+        #expect(events?[0]?["properties"]?["data"]?["type"] == "integer")
+        #expect(events?[1]?["properties"]?["event"]?["enum"] == ["error"])
+    }
+
+    @Test("states the status of a success as it is, and lists a named schema once")
+    func statusAndNames() {
+        var router = Router()
+        let part = Schema.named("Part", .object(["next": .string("").orNull], required: ["next"]))
+        router.on("POST", "/v1/parts", needs: .operate, .init(
+            "Add parts", body: ["name": .string("of one"), "count": .integer("")], required: ["name"], status: 202,
+            answer: .array(of: part, ""))
+        ) { _ in .json([]) }
+        router.on("GET", "/v1/parts", needs: .read, .init("Parts", events: ["part.*": part])) { _ in .json([]) }
+        let (document, post) = (router.openAPI, router.openAPI["paths"]?["/v1/parts"]?["post"])
+        #expect(post?["requestBody"]?["content"]?["application/json"]?["schema"] == [
+            "type": "object", "required": ["name"], "additionalProperties": false, "properties": [
+                "name": ["type": "string", "description": "of one"], "count": ["type": ["integer", "null"]],
+            ],
+        ])
+        let add = post?["responses"]
+        #expect(add?["202"]?["content"]?["application/json"]?["schema"]?["items"] == ["$ref": "#/components/schemas/Part"])
+        #expect(add?["200"] == nil)
+        #expect(document["components"]?["schemas"]?["Part"] == [
+            "type": "object", "required": ["next"], "additionalProperties": false,
+            "properties": ["next": ["type": ["string", "null"]]],
+        ])
+        let line = document["paths"]?["/v1/parts"]?["get"]?["responses"]?["200"]?["content"]?["application/x-ndjson"]?["schema"]
+        #expect(line?["anyOf"]?[0]?["properties"]?["event"]?["pattern"] == #"^part\.[a-z-]+$"#)
     }
 
     @Test("is taken for valid by an independent reader of JSON")

@@ -5,31 +5,49 @@ import LocalAPI
 /// Sensors, button and LED.
 extension Agent {
     nonisolated func addBoardRoutes(to router: inout Router) {
-        router.on("GET", "/v1/board", needs: .read, .init("The board's definition, and which of its parts are there")) { _ in
+        router.on("GET", "/v1/board", needs: .read, .init(
+            "The board's definition, and which of its parts are there",
+            answer: .object([
+                "name": .string("of the definition"), "title": .string("of the definition"),
+                "model": .string("as the device tree says; null where it says nothing").orNull,
+                "parts": .array(of: .part, "button, LED and sensors"),
+            ], required: ["name", "title", "model", "parts"]))
+        ) { _ in
             let findings = await BoardCheck.run(self.board.definition, wallClock: { [time = self.time] in time.now })
             return .json([
                 "name": .string(self.board.definition.name), "title": .string(self.board.definition.title),
                 "model": self.board.model.map(JSON.string) ?? .null, "parts": .array(findings.map(\.json)),
             ])
         }
-        router.on("GET", "/v1/sensors", needs: .read, .init("The newest reading of each sensor")) { _ in
+        router.on("GET", "/v1/sensors", needs: .read, .init("The newest reading of each sensor", answer: .readings)) { _ in
             .json(["readings": .array(await self.board.poller.latest().map(\.json))])
         }
         router.on("GET", "/v1/sensors/stream", needs: .read, .init(
-            "Readings as they are sent, as an event stream", streams: true)
+            "Readings as they are sent, as an event stream", events: ["readings": .readings])
         ) { _ in
             .events(self.board.poller.samples.subscribe().map { set in
                 LocalEvent(name: "readings", data: ["readings": .array(set.readings.map(\.json))])
             })
         }
         router.on("POST", "/v1/board/button", needs: .operate, .init(
-            "Press or release the simulated button", body: ["pressed": "boolean"])
+            "Press or release the simulated button", body: ["pressed": .boolean("true unless given")],
+            answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
         ) { request in
             guard let line = self.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
-            let pressed = try RequestBody(request.body).bool("pressed", default: true)
+            let pressed = try RequestBody(request).bool("pressed", default: true)
             line.set(active: pressed)
             return .json(["pressed": .bool(pressed)])
         }
+    }
+}
+
+extension Schema {
+    fileprivate static var part: Schema {
+        .named("Part", .object([
+            "part": .string("button, led, or the name of a sensor"),
+            "verdict": .string("what was found", choices: ["present", "simulated", "not-fitted", "fault"]),
+            "reading": .reading, "error": .problem,
+        ], required: ["part", "verdict"]))
     }
 }
 

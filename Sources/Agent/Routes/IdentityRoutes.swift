@@ -11,11 +11,12 @@ extension Agent {
         router.on("POST", "/v1/enrollments", needs: .operate, .init(
             "Enroll at a gateway by its one-time URL, or with its configuration document, and register there",
             body: [
-                "url": "string, an enrollment URL", "configuration": "object, a gateway's msso_config.json",
-                "register": "boolean; false: whoever logs in registers the board",
-            ])
+                "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
+                "configuration": .openObject("a gateway's msso_config.json").asSensitive,
+                "register": .boolean("false: whoever logs in registers the board"),
+            ], answer: .gatewayStatus)
         ) { request in
-            let body = try RequestBody(request.body)
+            let body = try RequestBody(request)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
                 guard url.hasPrefix("https://") else {
@@ -31,45 +32,73 @@ extension Agent {
             let registers = try body.bool("register", default: true)
             return .json(.object(try await self.enroll(gateway, registers: registers).report(at: self.time.now)))
         }
-        router.on("GET", "/v1/token", needs: .operate, .init("A valid access token of the device")) { _ in
+        router.on("GET", "/v1/token", needs: .operate, .init(
+            "A valid access token of the device",
+            answer: .object([
+                "accessToken": .string("for an Authorization header of type Bearer").asSensitive, "expiresAt": .time("end of its life"),
+                "scope": .string("with blanks between"),
+            ], required: ["accessToken", "expiresAt", "scope"]))
+        ) { _ in
             let token = try await self.activeLink().session.accessToken()
             return .json([
                 "accessToken": .string(token.value.exposedText()), "expiresAt": .string(token.expiresAt.formatted(.iso8601)),
                 "scope": .string(token.scope.sorted().joined(separator: " ")),
             ])
         }
-        router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now")) { _ in
+        router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate)) { request in
+            _ = try RequestBody(request)
             let session = try await self.activeLink().session
             try await session.renew()
             return .json(try await session.status().report(at: self.time.now)["certificate"] ?? [:])
         }
-        router.on("POST", "/v1/deregister", needs: .operate, .init("Remove the device at the gateway, then here")) { _ in
+        router.on("POST", "/v1/deregister", needs: .operate, .init(
+            "Remove the device at the gateway, then here", answer: Self.registrationSchema)
+        ) { request in
+            _ = try RequestBody(request)
             try await self.activeLink().session.deregister()
             return .json(["registration": ["state": "unregistered"]])
         }
-        router.on("POST", "/v1/reset", needs: .operate, .init("Forget the device here; the gateway is not told")) { _ in
+        router.on("POST", "/v1/reset", needs: .operate, .init(
+            "Forget the device here; the gateway is not told", answer: Self.registrationSchema)
+        ) { request in
+            _ = try RequestBody(request)
             try await self.activeLink().session.reset()
             return .json(["registration": ["state": "unregistered"]])
         }
         router.on("POST", "/v1/call", needs: .operate, .init(
             "Call a protected API of the gateway as this device",
             body: [
-                "method": "string", "path": "string, below the gateway, or a URL on a configured host",
-                "headers": "array of {name, value}", "body": "string, base64",
-            ])
+                "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
+                "headers": Self.headersSchema, "body": Schema.base64("what is sent").asSensitive,
+            ], required: ["method", "path"],
+            answer: .object([
+                "status": .integer("of the gateway's answer", in: 100...599), "headers": Self.headersSchema,
+                "body": Schema.base64("the gateway's answer").asSensitive,
+                "text": Schema.string("the gateway's answer, where it is UTF-8").asSensitive,
+            ], required: ["status", "headers", "body"]))
         ) { request in
-            let body = try RequestBody(request.body)
+            let body = try RequestBody(request)
             let answer = try await self.activeLink().session.call(
                 method: try body.string("method"), path: try body.string("path"), headers: try body.headers(),
                 body: try body.optionalString("body").map { text in
                     guard let bytes = Base64.decode(text) else { throw AgentError.badRequest(member: "body", fault: "is not base64") }
                     return bytes
                 })
-            return .json([
+            var members: [String: JSON] = [
                 "status": .integer(Int64(answer.status)), "body": .string(Base64.encode(answer.body)),
                 "headers": .array(answer.headers.pairs.map { ["name": .string($0.name), "value": .string($0.value)] }),
-            ])
+            ]
+            if let text = String(validating: answer.body, as: UTF8.self) { members["text"] = .string(text) }
+            return .json(.object(members))
         }
+    }
+
+    private static var registrationSchema: Schema { .object(["registration": .registration], required: ["registration"]) }
+
+    private static var headersSchema: Schema {
+        .array(
+            of: .object(["name": .string("of the field"), "value": Schema.string("of the field").asSensitive], required: ["name", "value"]),
+            "fields of the head, in order")
     }
 }
 
@@ -79,7 +108,7 @@ extension RequestBody {
         guard let elements = list.array else { throw .badRequest(member: "headers", fault: "is no array") }
         var headers: HTTPHeaders = [:]
         for element in elements {
-            guard let name = element["name"]?.string, let value = element["value"]?.string else {
+            guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2 else {
                 throw .badRequest(member: "headers", fault: "holds something else than {name, value}")
             }
             headers.add(name, value)

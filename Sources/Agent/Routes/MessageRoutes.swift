@@ -9,25 +9,26 @@ extension Agent {
         router.on("POST", "/v1/messages", needs: .publish, .init(
             "Publish a message; when the answer comes it is on disk, or in memory where outbox.durable is false",
             body: [
-                "topic": "string, below the device's own unless raw", "payload": "string", "encoding": "text or base64",
-                "qos": "0, 1 or 2; 1 unless given", "retain": "boolean", "raw": "boolean: the topic is a whole one",
-            ])
+                "topic": .string("below the device's own unless raw"), "payload": .string("the message"),
+                "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
+                "retain": .boolean("whether the broker keeps it for who comes later"), "raw": .boolean("the topic is a whole one"),
+            ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
-            let body = try RequestBody(request.body)
+            let body = try RequestBody(request)
             let station = try await self.activeStation()
             let topic = try body.string("topic")
             return .json(try await self.accept(OutgoingMessage(
                 topic: try body.bool("raw", default: false) ? Topic(topic) : station.topics.custom(topic),
                 payload: try body.payload("payload"),
                 qos: QoS(rawValue: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
-                retain: try body.bool("retain", default: false), kind: .explicit), at: station), status: 202)
+                retain: try body.bool("retain", default: false), kind: .explicit), at: station, of: request), status: 202)
         }
         router.on("POST", "/v1/messages/lines", needs: .publish, .init(
             "Publish each line as a message, all or none; when the answer comes they are on disk, or in memory as above",
             query: [
-                "topic": "below the device's own unless raw", "qos": "0, 1 or 2; 1 unless given", "retain": "true or false",
-                "raw": "true or false: the topic is a whole one",
-            ],
+                "topic": .string("below the device's own unless raw"), "qos": Self.qualitySchema,
+                "retain": .boolean("whether the broker keeps it for who comes later"), "raw": .boolean("the topic is a whole one"),
+            ], required: ["topic"],
             text: "at most \(MessageLines.limit) lines", status: 202,
             answer: .object(
                 ["accepted": .integer("how many"), "first": .integer("number of the first, where there is one; the others follow")],
@@ -41,6 +42,7 @@ extension Agent {
             let messages = try MessageLines.split(request.body).map {
                 OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, kind: .explicit)
             }
+            try self.checkReserved(topic, at: station, for: request)
             let numbers = try await station.outbox.accept(messages)
             var answer: [String: JSON] = ["accepted": .integer(Int64(numbers.count))]
             answer["first"] = numbers.first.map { .integer($0) }
@@ -49,11 +51,12 @@ extension Agent {
         router.on("POST", "/v1/send", needs: .publish, .init(
             "Send an enveloped message to a device or a user",
             body: [
-                "user": "string", "device": "string", "topic": "string, below the receiver's own", "payload": "string",
-                "encoding": "text or base64", "contentType": "string, a MIME type",
-            ])
+                "user": .string("the receiver: this, or a device"), "device": .string("the receiver: this, or a user"),
+                "topic": .string("below the receiver's own; messages unless given"), "payload": .string("the message"),
+                "encoding": Self.encodingSchema, "contentType": .string("a MIME type; text/plain unless given"),
+            ], required: ["payload"], status: 202, answer: .accepted)
         ) { request in
-            let body = try RequestBody(request.body)
+            let body = try RequestBody(request)
             let station = try await self.activeStation()
             let topic = try body.optionalString("topic") ?? "messages"
             let address: Topic
@@ -67,15 +70,23 @@ extension Agent {
                 contentType: try body.optionalString("contentType") ?? "text/plain", payload: try body.payload("payload"))
             return .json(try await self.accept(OutgoingMessage(
                 topic: address, payload: try envelope.encode(), qos: .atLeastOnce, retain: false, kind: .explicit),
-                at: station), status: 202)
+                at: station, of: request), status: 202)
         }
         router.on("GET", "/v1/messages", needs: .read, .init(
-            "Messages as they arrive, as an event stream", streams: true,
+            "Messages as they arrive, as an event stream",
             query: [
-                "filter": """
+                "filter": .string("""
                     topic filter below the device's own unless raw; without it everything but the agent's own telemetry and status
-                    """,
-                "qos": "0, 1 or 2; 1 unless given", "raw": "true or false",
+                    """),
+                "qos": Self.qualitySchema, "raw": .boolean("the filter is of whole topics"),
+            ],
+            events: [
+                "subscribed": .object(
+                    ["filter": .string("as the broker has it: nothing sent from now on is missed")], required: ["filter"]),
+                "message": .message,
+                "lagged": .object(
+                    ["count": .integer("messages that were left out"), "message": .string("for people")],
+                    required: ["count", "message"]),
             ])
         ) { request in
             let station = try await self.activeStation()
@@ -90,6 +101,9 @@ extension Agent {
         }
     }
 
+    private static var encodingSchema: Schema { .string("of the payload; text unless given", choices: ["text", "base64"]) }
+    private static var qualitySchema: Schema { .integer("quality of service; 1 unless given", in: 0...2) }
+
     private nonisolated func ownTopics(at station: Station) throws -> Set<String> {
         [
             try station.topics.custom(configuration.telemetry.topic).name,
@@ -97,8 +111,31 @@ extension Agent {
         ]
     }
 
-    private func accept(_ message: OutgoingMessage, at station: Station) async throws -> JSON {
-        ["id": .integer(try await station.outbox.accept(message)), "topic": .string(message.topic.name)]
+    /// - Throws: ``AgentError/topicReserved(_:)`` when somebody else than an owner would speak for the agent, by whichever route
+    ///   and spelling: what the topic is in the end counts.
+    private nonisolated func checkReserved(_ topic: Topic, at station: Station, for request: LocalRequest) throws {
+        guard !request.isOwner, try ownTopics(at: station).contains(topic.name) else { return }
+        throw AgentError.topicReserved(topic.name)
+    }
+
+    private func accept(_ message: OutgoingMessage, at station: Station, of request: LocalRequest) async throws -> JSON {
+        try checkReserved(message.topic, at: station, for: request)
+        return ["id": .integer(try await station.outbox.accept(message)), "topic": .string(message.topic.name)]
+    }
+}
+
+extension Schema {
+    fileprivate static var message: Schema {
+        .named("Message", .object([
+            "topic": .string("the whole topic"), "payload": .base64("the message"), "bytes": .integer("of the message"),
+            "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...2),
+            "retained": .boolean("whether the broker kept it for who comes later"), "receivedAt": .time("when it arrived"),
+            "envelope": .object([
+                "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
+                "senderID": .string("the sender's own claim"), "displayName": .string("the sender's own claim"),
+                "sentAt": .time("by the sender's clock"),
+            ], required: ["contentType", "senderType", "sentAt"], "What came with the message; anybody can write one"),
+        ], required: ["topic", "payload", "bytes", "qos", "retained", "receivedAt"]))
     }
 }
 

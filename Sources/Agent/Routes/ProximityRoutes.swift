@@ -6,11 +6,24 @@ import Proximity
 extension Agent {
     nonisolated func addProximityRoutes(to router: inout Router) {
         router.on("GET", "/v1/proximity", needs: .read, .init(
-            "Whether the session is shared, who waits for consent, and how the Bluetooth adapter stands")
+            "Whether the session is shared, who waits for consent, and how the Bluetooth adapter stands",
+            answer: .object([
+                "sharing": .boolean("whether the session is shared"), "onAir": .boolean("whether devices nearby can find it just now"),
+                "policy": .string("when the board shares by itself", choices: ["never", "button", "always"]),
+                "term": .string("when sharing ends by itself", choices: ["once", "lasting", "endless"]), "consents": .consents,
+                "bluetooth": .object([
+                    "transport": .string("by which the adapter is reached", choices: ["bluez", "kernel"]),
+                    "powered": .boolean("whether it is on"), "lowEnergy": .boolean("whether it has Bluetooth Low Energy"),
+                    "blocked": .boolean("by rfkill"), "canAdvertise": .boolean("whether others can find this board"),
+                    "canScan": .boolean("whether this board can find others"), "adapter": .string("such as hci0"),
+                    "address": .string("Bluetooth address"), "error": .problem,
+                ], required: ["transport", "powered", "lowEnergy", "blocked", "canAdvertise", "canScan"]),
+            ], required: ["sharing", "onAir", "policy", "consents", "bluetooth"]))
         ) { _ in .json(await self.nearby.report()) }
         router.on("GET", "/v1/proximity/audit", needs: .operate, .init(
             "Who asked to be let in, the newest last",
-            query: ["count": .integer("how many at most; 100 unless given", in: 1...1000)])
+            query: ["count": .integer("how many at most; 100 unless given", in: 1...1000)],
+            answer: .object(["records": .array(of: .auditRecord, "the newest last")], required: ["records"]))
         ) { request in
             let count = request.query["count"].flatMap { Int($0) } ?? 100
             guard (1...1000).contains(count) else { throw AgentError.badRequest(member: "count", fault: "is not 1 to 1000") }
@@ -18,9 +31,10 @@ extension Agent {
         }
         router.on("POST", "/v1/proximity/sharing", needs: .operate, .init(
             "Offer the session of the user who is logged in to devices nearby, over Bluetooth",
-            body: ["once": .boolean("until one was let in"), "seconds": .integer("for so long; 600 unless given", in: 1...86_400)])
+            body: ["once": .boolean("until one was let in"), "seconds": .integer("for so long; 600 unless given", in: 1...86_400)],
+            answer: Self.sharingSchema)
         ) { request in
-            let body = try RequestBody(request.body.isEmpty ? Array("{}".utf8) : request.body)
+            let body = try RequestBody(request)
             let seconds = try body.integer("seconds", in: 1...86_400, default: 600)
             let isOnce = try body.bool("once", default: false)
             guard !isOnce || body["seconds"] == nil else { throw AgentError.badRequest(member: "seconds", fault: "does not go with once") }
@@ -28,30 +42,34 @@ extension Agent {
             return .json(["sharing": true])
         }
         router.on("DELETE", "/v1/proximity/sharing", needs: .operate, .init(
-            "No longer offer the session; where the settings want it always, until the next log-in")
+            "No longer offer the session; where the settings want it always, until the next log-in", answer: Self.sharingSchema)
         ) { request in
             await self.nearby.stopSharing(by: .user("\(request.peer.uid)"))
             return .json(["sharing": false])
         }
         router.on("POST", "/v1/proximity/authorizations", needs: .operate, .init(
             "Let in the device whose QR code was scanned; answers when somebody has given or refused consent",
-            body: ["text": .string("what the code holds"), "name": .string("of the device, for whoever is asked")],
-            required: ["text"])
+            body: ["text": Schema.string("what the code holds").asSensitive, "name": .string("of the device, for whoever is asked")],
+            required: ["text"],
+            answer: .object(["authorized": .boolean("true")], required: ["authorized"]))
         ) { request in
-            let body = try RequestBody(request.body)
+            let body = try RequestBody(request)
             try await self.nearby.authorize(
                 scanned: try body.string("text"), name: try body.optionalString("name"), by: try await self.activeLink().session)
             return .json(["authorized": true])
         }
-        router.on("GET", "/v1/proximity/consents", needs: .read, .init("Questions that wait for consent")) { _ in
+        router.on("GET", "/v1/proximity/consents", needs: .read, .init(
+            "Questions that wait for consent", answer: .object(["consents": .consents], required: ["consents"]))
+        ) { _ in
             .json(["consents": .array(await self.nearby.desk.pending.map { .object($0.details) })])
         }
         router.on("POST", "/v1/proximity/consents/{id}", needs: .operate, .init(
-            "Answer a question; the first answer counts",
+            "Answer a question; the first answer counts", path: ["id": .integer("of the question")],
             body: ["grant": .boolean("or refuse"), "program": .string("that asks on its own, such as a PIN pad; else a person answers")],
-            required: ["grant"])
+            required: ["grant"],
+            answer: .object(["id": .integer("of the question"), "granted": .boolean("the answer")], required: ["id", "granted"]))
         ) { request in
-            let body = try RequestBody(request.body)
+            let body = try RequestBody(request)
             let grant = try body.bool("grant")
             guard let id = Int(request.parameters["id"] ?? "") else {
                 throw AgentError.badRequest(member: "the number of the question", fault: "is no number")
@@ -63,5 +81,20 @@ extension Agent {
             try await self.nearby.desk.answer(id, grant: grant, by: source ?? .user(user))
             return .json(["id": .integer(Int64(id)), "granted": .bool(grant)])
         }
+    }
+
+    private static var sharingSchema: Schema {
+        .object(["sharing": .boolean("whether the session is offered now")], required: ["sharing"])
+    }
+}
+
+extension Schema {
+    fileprivate static var auditRecord: Schema {
+        .named("AuditRecord", .object(requester.merging([
+            "id": .integer("of the question"), "time": .time("of the answer"), "decision": .string("what came of the question"),
+            "by": .string("who answered").orNull,
+            "outcome": .string("failed: consent was given, the gateway did not follow", choices: ["authorized", "failed", "refused"]),
+            "code": .string("of the failure"),
+        ]) { _, new in new }, required: ["name", "address", "way", "id", "time", "decision", "by", "outcome"]))
     }
 }

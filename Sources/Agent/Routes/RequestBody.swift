@@ -1,14 +1,27 @@
 import Groundwork
 import LocalAPI
+import Proximity
 
 /// Reads the members of a JSON request body, and names the one that is wrong.
 struct RequestBody {
     private let json: JSON
 
-    /// - Throws: ``AgentError/badRequest(member:fault:)`` when the body is no JSON object.
-    init(_ bytes: [UInt8]) throws(AgentError) {
-        guard let json = try? JSON(parsing: bytes), json.object != nil else {
+    /// A request without a body is one whose members are all missing.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)`` when the body is no JSON object, or has a member that the route does
+    ///   not describe: whoever misspells `retain` is told so, and not published without it.
+    init(_ request: LocalRequest) throws(AgentError) {
+        try self.init(request.body.isEmpty ? Array("{}".utf8) : request.body, knowing: request.members)
+    }
+
+    /// - Parameter known: the members that there are.
+    init(_ bytes: [UInt8], knowing known: Set<String>) throws(AgentError) {
+        guard let json = try? JSON(parsing: bytes), let members = json.object else {
             throw .badRequest(member: "the body", fault: "is not a JSON object")
+        }
+        if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
+            let list = known.isEmpty ? "this route takes none" : "this route takes \(known.sorted().joined(separator: ", "))"
+            throw .badRequest(member: "the body", fault: "has a member “\(DisplayText.clean(unknown).prefix(64))”; \(list)")
         }
         self.json = json
     }

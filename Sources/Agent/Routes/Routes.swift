@@ -3,7 +3,8 @@ import LocalAPI
 extension Agent {
     /// What an error is in HTTP, by its stable code: the first beginning that fits.
     private static let statuses: [(prefix: String, status: Int)] = [
-        ("agent.bad-request", 400), ("agent.browser-answer-invalid", 400), ("agent.no-such-", 404), ("agent.", 409),
+        ("agent.bad-request", 400), ("agent.browser-answer-invalid", 400), ("agent.no-such-", 404),
+        ("agent.topic-reserved", 403), ("agent.", 409),
         ("messaging.invalid-", 400), ("messaging.empty-payload", 400), ("messaging.payload-too-large", 413),
         ("messaging.outbox-full", 507), ("messaging.", 503),
         ("gateway.configuration-", 400), ("gateway.enrollment-url-", 400), ("gateway.enrollment-key-hash-", 400),

@@ -8,18 +8,21 @@ import Proximity
 /// People who log in on this board, each way there is.
 extension Agent {
     nonisolated func addUserRoutes(to router: inout Router) {
-        router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: Self.userSchema)) { _ in
+        router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: .user)) { _ in
             .json(try await self.activeLink().session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
         }
-        router.on("GET", "/v1/user/info", needs: .operate, .init("What the gateway tells of the user who is logged in")) { _ in
+        router.on("GET", "/v1/user/info", needs: .operate, .init(
+            "What the gateway tells of the user who is logged in",
+            answer: Schema.openObject("the claims of OpenID Connect that the gateway releases").asSensitive)
+        ) { _ in
             .json(try await self.activeLink().session.userInfo())
         }
         router.on("POST", "/v1/login", needs: .operate, .init(
             "Log in by user name and password; registers a board that is not registered",
-            body: ["userName": .string("as the gateway knows it"), "password": .string("it is not kept")],
-            required: ["userName", "password"], answer: Self.userSchema)
+            body: ["userName": .string("as the gateway knows it"), "password": Schema.string("it is not kept").asSensitive],
+            required: ["userName", "password"], answer: .user)
         ) { request in
-            let body = try RequestBody(request.body)
+            let body = try RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
             return .json(try await self.activeLink().session
                 .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
@@ -28,11 +31,14 @@ extension Agent {
             "Log in with the session of a device nearby; ends when the reader goes",
             body: ["by": .string("the way", choices: ["bluetooth", "qr"])], required: ["by"],
             events: [
-                "qr-code": "what to show: its text, and pictures of it", "logged-in": "the user",
-                "proximity.*": "each step, with the numbers of the reference clients",
+                "qr-code": .object([
+                    "text": Schema.string("what to show").asSensitive, "svg": Schema.string("a picture of it").asSensitive,
+                    "png": Schema.base64("a picture of it").asSensitive,
+                ], required: ["text", "svg", "png"]),
+                "logged-in": .user, "proximity.*": .proximityStep,
             ])
         ) { request in
-            let way = try RequestBody(request.body).string("by")
+            let way = try RequestBody(request).string("by")
             guard ["bluetooth", "qr"].contains(way) else {
                 throw AgentError.badRequest(member: "by", fault: "is neither bluetooth nor qr")
             }
@@ -40,34 +46,30 @@ extension Agent {
         }
         router.on("POST", "/v1/login/browser", needs: .operate, .init(
             "Begin to log in by authorization code: what to open in a browser",
-            answer: .object(["id": .string("of this log-in"), "url": .string("to open"), "provider": .string("who asks for the password")]))
-        ) { _ in
-            .json(try await self.browserLogIns.begin(at: try await self.activeLink().session))
+            answer: .object([
+                "id": .string("of this log-in"), "url": Schema.string("to open").asSensitive,
+                "provider": .string("who asks for the password"),
+            ], required: ["id", "url", "provider"]))
+        ) { request in
+            _ = try RequestBody(request)
+            return .json(try await self.browserLogIns.begin(at: try await self.activeLink().session))
         }
         router.on("POST", "/v1/login/browser/{id}", needs: .operate, .init(
             "Log in with the address that the browser was led to in the end",
-            body: ["answer": .string("the address, with code and state")], required: ["answer"], answer: Self.userSchema)
+            body: ["answer": Schema.string("the address, with code and state").asSensitive], required: ["answer"], answer: .user)
         ) { request in
-            let answer = try RequestBody(request.body).string("answer")
+            let answer = try RequestBody(request).string("answer")
             return .json(try await self.browserLogIns.end(
                 request.parameters["id"] ?? "", answer: answer, at: try await self.activeLink().session).json(at: self.time.now))
         }
         router.on("POST", "/v1/logout", needs: .operate, .init(
             "Log out, at the gateway and then here",
-            body: ["force": .boolean("here also when the gateway does not answer")])
+            body: ["force": .boolean("here also when the gateway does not answer")], answer: .user)
         ) { request in
-            let force = request.body.isEmpty ? false : try RequestBody(request.body).bool("force", default: false)
+            let force = try RequestBody(request).bool("force", default: false)
             try await self.activeLink().session.logOut(force: force)
             return .json(["loggedIn": false])
         }
-    }
-
-    private static var userSchema: Schema {
-        .object([
-            "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user"),
-            "loggedInAt": .string("ISO 8601"), "sessionEnds": .string("ISO 8601, where that is known"),
-            "tokenLifeLeft": .integer("in seconds, where there is an access token"),
-        ])
     }
 
     /// The log-in goes on for as long as its events are read.

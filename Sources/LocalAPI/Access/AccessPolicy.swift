@@ -34,8 +34,11 @@ public struct AccessPolicy: Sendable, Equatable {
         self.socketGroup = socketGroup
     }
 
+    /// Whether the user may do everything.
+    public func isOwner(_ peer: Peer) -> Bool { owners.contains(peer.uid) }
+
     func allows(_ peer: Peer, _ permission: Permission) -> Bool {
-        if owners.contains(peer.uid) { return true }
+        if isOwner(peer) { return true }
         guard let grant = grants[permission] else { return false }
         return grant.users.contains(peer.uid) || !grant.groups.isDisjoint(with: peer.groups)
     }

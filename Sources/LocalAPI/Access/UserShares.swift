@@ -1,40 +1,67 @@
 import Synchronization
 
-/// Counts what each user holds of something, so that none can hold all of it.
-final class UserShares: Sendable {
-    /// The most places of one user.
-    let limit: Int
-    private let counts = Mutex<[UInt32: Int]>([:])
+/// Why there is no place for a user.
+public enum Shortage: Error, Equatable {
+    /// The user has all of its places.
+    case ofUser(limit: Int)
+    /// All who are not owners have all of theirs.
+    case ofOthers(limit: Int)
+}
 
-    init(limit: Int) { self.limit = limit }
+/// Counts what each user holds of something, so that none can hold all of it, and that the owners always find room.
+///
+/// One person may be many users: whoever has subordinate user identifiers, or several accounts. So all who are not owners have
+/// an upper bound together, beside the one of each.
+final class UserShares: Sendable {
+    private let limit: Int
+    private let othersLimit: Int
+
+    private struct Counts {
+        var byUser: [UInt32: Int] = [:]
+        var others = 0
+    }
+    private let counts = Mutex(Counts())
+
+    /// - Parameters:
+    ///   - limit: the most places of one user.
+    ///   - othersLimit: the most places of all users together who are not owners.
+    init(limit: Int, othersLimit: Int) {
+        self.limit = limit
+        self.othersLimit = othersLimit
+    }
 
     /// One of a user's places; given back with the last reference to it.
     final class Place: Sendable {
         private let shares: UserShares
         private let uid: UInt32
+        private let isOwner: Bool
 
-        fileprivate init(_ shares: UserShares, _ uid: UInt32) {
+        fileprivate init(_ shares: UserShares, _ uid: UInt32, _ isOwner: Bool) {
             self.shares = shares
             self.uid = uid
+            self.isOwner = isOwner
         }
 
-        deinit { shares.leave(uid) }
+        deinit { shares.leave(uid, isOwner) }
     }
 
-    /// - Returns: `nil` when the user has all of its places.
-    func take(_ uid: UInt32) -> Place? {
-        let hasRoom = counts.withLock { counts in
-            guard counts[uid, default: 0] < limit else { return false }
-            counts[uid, default: 0] += 1
-            return true
+    func take(_ uid: UInt32, isOwner: Bool) throws(Shortage) -> Place {
+        let shortage: Shortage? = counts.withLock { counts in
+            guard counts.byUser[uid, default: 0] < limit else { return .ofUser(limit: limit) }
+            guard isOwner || counts.others < othersLimit else { return .ofOthers(limit: othersLimit) }
+            counts.byUser[uid, default: 0] += 1
+            if !isOwner { counts.others += 1 }
+            return nil
         }
-        return hasRoom ? Place(self, uid) : nil
+        if let shortage { throw shortage }
+        return Place(self, uid, isOwner)
     }
 
-    private func leave(_ uid: UInt32) {
+    private func leave(_ uid: UInt32, _ isOwner: Bool) {
         counts.withLock { counts in
-            guard let count = counts[uid] else { return }
-            counts[uid] = count > 1 ? count - 1 : nil
+            if !isOwner { counts.others -= 1 }
+            guard let count = counts.byUser[uid] else { return }
+            counts.byUser[uid] = count > 1 ? count - 1 : nil
         }
     }
 }

@@ -26,12 +26,17 @@ public struct LocalEvent: Sendable, Equatable {
         return Array("\(text)event: \(Self.oneLine(name))\ndata: \(data.text)\n\n".utf8)
     }
 
-    /// As a line of NDJSON.
-    var line: [UInt8] {
+    /// The one form that an event has, in a line of NDJSON and as `latchkey` prints it.
+    public var json: JSON { .object(members) }
+
+    var members: [String: JSON] {
         var members: [String: JSON] = ["event": .string(name), "data": data]
         if let id { members["id"] = .string(id) }
-        return JSON.object(members).bytes + [UInt8(ascii: "\n")]
+        return members
     }
+
+    /// As a line of NDJSON.
+    var line: [UInt8] { json.bytes + [UInt8(ascii: "\n")] }
 
     private static func oneLine(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))

@@ -9,9 +9,13 @@ public struct LocalRequest: Sendable {
     public let parameters: [String: String]
     /// The parameters that the route describes, as far as they were given.
     public let query: [String: String]
+    /// The members that the route describes of a JSON body.
+    public let members: Set<String>
     public let headers: HTTPHeaders
     public internal(set) var body: [UInt8] = []
     public let peer: Peer
+    /// Whether the peer may do everything.
+    public let isOwner: Bool
 
     /// The body as a JSON object.
     ///

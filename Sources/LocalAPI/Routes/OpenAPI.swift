@@ -6,7 +6,7 @@ extension Router {
 
     /// Adds the route that serves the document, which describes that route too.
     mutating func addOpenAPI() {
-        let description = RouteDescription("This document", answer: .object([:], "OpenAPI 3.1"))
+        let description = RouteDescription("This document", answer: .openObject("OpenAPI 3.1"))
         var described = self
         described.on("GET", Self.documentPath, needs: .read, description) { _ in .json([:]) }
         let document = described.openAPI
@@ -15,7 +15,9 @@ extension Router {
 
     var openAPI: JSON {
         var paths: [String: JSON] = [:]
+        var schemas = ["Error": LocalResponse.errorSchema.json]
         for route in routes {
+            schemas.merge(route.description.definitions) { _, new in new }
             var methods = paths[route.path]?.object ?? [:]
             methods[route.method.lowercased()] = route.operation
             paths[route.path] = .object(methods)
@@ -24,11 +26,14 @@ extension Router {
             "openapi": "3.1.0",
             "info": [
                 "title": "Latchkey local API", "version": "1",
-                "description": "HTTP on a Unix socket of the board. Access is by the user and groups of the program that connects.",
+                "description": .string("""
+                    HTTP on a Unix socket of the board. Access is by the user and groups of the program that connects. What is \
+                    marked \(Schema.sensitive) holds a secret or says something about a person: keep it out of logs.
+                    """),
             ],
             "servers": [["url": "http://localhost"]],
             "paths": .object(paths),
-            "components": ["schemas": ["Error": LocalResponse.errorSchema.json]],
+            "components": ["schemas": .object(schemas)],
         ]
     }
 }
@@ -51,8 +56,14 @@ extension Router.Route {
             + description.query.sorted { $0.key < $1.key }.map { parameter($0.key, in: "query", $0.value) }
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
         if let body = description.body {
-            let schema = Schema.object(body, required: description.requiredMembers)
-            operation["requestBody"] = ["required": true, "content": ["application/json": ["schema": schema.json]]]
+            // A member that may be missing may be null as well.
+            let members = body.reduce(into: [:]) { members, member in
+                members[member.key] = description.requiredMembers.contains(member.key) ? member.value : member.value.orNull
+            }
+            let schema = Schema.object(members, required: description.requiredMembers)
+            operation["requestBody"] = [
+                "required": .bool(!description.requiredMembers.isEmpty), "content": ["application/json": ["schema": schema.json]],
+            ]
         } else if let text = description.text {
             operation["requestBody"] = ["required": true, "content": ["text/plain": ["schema": Schema.string(text).json]]]
         }
@@ -61,19 +72,20 @@ extension Router.Route {
 
     /// A stream is offered as Server-Sent Events and as one JSON object a line; a schema can say only what such a line is.
     private var content: JSON {
-        guard description.streams else { return ["application/json": ["schema": description.answer?.json ?? [:]]] }
-        let known = description.events.sorted { $0.key < $1.key }.map { name, data -> JSON in
-            Schema.object(["event": .string("", choices: [name]), "data": data], required: ["event", "data"]).json
-        }
-        let line: JSON = known.isEmpty
-            ? Schema.object(["event": .string("its name"), "data": "what happened"], required: ["event", "data"]).json
-            : ["anyOf": .array(known)]
+        if let answer = description.answer { return ["application/json": ["schema": answer.json]] }
+        let known = description.events.sorted { $0.key < $1.key } + [(key: "error", value: Schema.reference(to: "Error"))]
+        let line: JSON = ["anyOf": .array(known.map { name, data in
+            Schema.object(
+                ["event": .eventName(name), "data": data, "id": .string("where the reader was, if the source has that")],
+                required: ["event", "data"]).json
+        })]
         return ["text/event-stream": ["schema": Schema.string("Server-Sent Events").json], "application/x-ndjson": ["schema": line]]
     }
 
     private func parameter(_ name: String, in place: String, _ schema: Schema?) -> JSON {
         var members = (schema ?? .string("")).json.object ?? [:]
-        var parameter: [String: JSON] = ["name": .string(name), "in": .string(place), "required": .bool(place == "path")]
+        let isRequired = place == "path" || description.requiredParameters.contains(name)
+        var parameter: [String: JSON] = ["name": .string(name), "in": .string(place), "required": .bool(isRequired)]
         parameter["description"] = members.removeValue(forKey: "description")
         parameter["schema"] = .object(members)
         return .object(parameter)

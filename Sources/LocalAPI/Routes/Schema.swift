@@ -1,20 +1,30 @@
 public import Groundwork
 
 /// What a JSON value looks like and means: a JSON Schema (2020-12), in which OpenAPI 3.1 describes bodies and parameters.
-///
-/// A text stands for any value with that meaning.
-public struct Schema: Sendable, Equatable, ExpressibleByStringLiteral {
-    /// The schema itself.
+public struct Schema: Sendable, Equatable {
+    /// The schema itself; it may refer to ``definitions``.
     public let json: JSON
+    /// The schemas that have a name of their own, which the document lists once.
+    public let definitions: [String: JSON]
 
-    public init(_ json: JSON) { self.json = json }
+    /// The keyword of a value that holds a secret or says something about a person.
+    static let sensitive = "x-sensitive"
 
-    public init(stringLiteral meaning: String) { json = ["description": .string(meaning)] }
+    private init(_ json: JSON, _ definitions: [String: JSON] = [:]) {
+        self.json = json
+        self.definitions = definitions
+    }
 
     /// - Parameter choices: the only values there are; empty: any text.
     public static func string(_ meaning: String, choices: [String] = []) -> Schema {
         typed("string", meaning, choices.isEmpty ? [:] : ["enum": .array(choices.map(JSON.string))])
     }
+
+    /// A time in ISO 8601 with its zone, as in RFC 3339.
+    public static func time(_ meaning: String) -> Schema { typed("string", meaning, ["format": "date-time"]) }
+
+    /// Bytes in base64 (RFC 4648 section 4).
+    public static func base64(_ meaning: String) -> Schema { typed("string", meaning, ["contentEncoding": "base64"]) }
 
     public static func integer(_ meaning: String, in range: ClosedRange<Int64>? = nil) -> Schema {
         typed("integer", meaning, range.map { ["minimum": .integer($0.lowerBound), "maximum": .integer($0.upperBound)] } ?? [:])
@@ -25,22 +35,76 @@ public struct Schema: Sendable, Equatable, ExpressibleByStringLiteral {
     public static func boolean(_ meaning: String) -> Schema { typed("boolean", meaning) }
 
     public static func array(of element: Schema, _ meaning: String) -> Schema {
-        typed("array", meaning, ["items": element.json])
+        typed("array", meaning, ["items": element.json], element.definitions)
     }
 
+    /// An object that has these members and no others.
+    ///
     /// - Parameter required: the members that are never missing.
     public static func object(
         _ members: [String: Schema], required: Set<String> = [], _ meaning: String = ""
     ) -> Schema {
-        var more: [String: JSON] = ["properties": .object(members.mapValues(\.json))]
+        var more: [String: JSON] = ["properties": .object(members.mapValues(\.json)), "additionalProperties": false]
         if !required.isEmpty { more["required"] = .array(required.sorted().map(JSON.string)) }
-        return typed("object", meaning, more)
+        return typed("object", meaning, more, union(members.values))
     }
 
-    private static func typed(_ type: String, _ meaning: String, _ more: [String: JSON] = [:]) -> Schema {
+    /// An object whose members are named by what it describes.
+    public static func map(of element: Schema, _ meaning: String) -> Schema {
+        typed("object", meaning, ["additionalProperties": element.json], element.definitions)
+    }
+
+    /// An object whose members somebody else decides on, such as the gateway.
+    public static func openObject(_ meaning: String) -> Schema { typed("object", meaning) }
+
+    /// One of several.
+    public static func any(of schemas: [Schema], _ meaning: String = "") -> Schema {
+        var members: [String: JSON] = ["anyOf": .array(schemas.map(\.json))]
+        if !meaning.isEmpty { members["description"] = .string(meaning) }
+        return Schema(.object(members), union(schemas))
+    }
+
+    /// A schema that the document lists under a name of its own.
+    public static func named(_ name: String, _ schema: Schema) -> Schema {
+        Schema(
+            ["$ref": .string("#/components/schemas/\(name)")],
+            schema.definitions.merging([name: schema.json], uniquingKeysWith: { _, new in new }))
+    }
+
+    /// What the document lists under a name anyway.
+    static func reference(to name: String) -> Schema { Schema(["$ref": .string("#/components/schemas/\(name)")]) }
+
+    /// The name of an event, or of any of a family: `broker.*`.
+    static func eventName(_ name: String) -> Schema {
+        guard name.hasSuffix(".*") else { return string("", choices: [name]) }
+        return typed("string", "", ["pattern": .string("^\(name.dropLast(2))\\.[a-z-]+$")])
+    }
+
+    /// The same, or `null`.
+    public var orNull: Schema {
+        guard var members = json.object, let type = members["type"]?.string else {
+            return Schema(["anyOf": [json, ["type": "null"]]], definitions)
+        }
+        members["type"] = [.string(type), "null"]
+        if let choices = members["enum"]?.array { members["enum"] = .array(choices + [.null]) }
+        return Schema(.object(members), definitions)
+    }
+
+    /// The same, of a value that belongs in no log: it holds a secret, or says something about a person.
+    public var asSensitive: Schema {
+        Schema(.object((json.object ?? [:]).merging([Self.sensitive: true]) { _, new in new }), definitions)
+    }
+
+    static func union(_ schemas: some Sequence<Schema>) -> [String: JSON] {
+        schemas.reduce(into: [:]) { all, schema in all.merge(schema.definitions) { _, new in new } }
+    }
+
+    private static func typed(
+        _ type: String, _ meaning: String, _ more: [String: JSON] = [:], _ definitions: [String: JSON] = [:]
+    ) -> Schema {
         var members = more
         members["type"] = .string(type)
         if !meaning.isEmpty { members["description"] = .string(meaning) }
-        return Schema(.object(members))
+        return Schema(.object(members), definitions)
     }
 }

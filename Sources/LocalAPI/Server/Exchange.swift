@@ -20,6 +20,7 @@ final class Exchange: @unchecked Sendable {
         case refused(LocalResponse)
     }
     private var admission = Admission.awaited
+    private var method = ""
     private var isHead = false
     private var wantsLines = false
     /// Bytes of a refused request's body that were read and dropped.
@@ -28,6 +29,8 @@ final class Exchange: @unchecked Sendable {
     private struct State {
         var answer: LocalResponse?
         var task: Task<Void, Never>?
+        /// Of a request that was let in.
+        var route: Router.Route?
         var feed: EventFeed?
         var watch: HangUpWatch?
         /// The place among the user's requests, while the handler works or the answer is being written.
@@ -57,6 +60,7 @@ final class Exchange: @unchecked Sendable {
         if let answer = state.withLock(\.answer) { return queue(answer) }
         switch admission {
         case .awaited:
+            self.method = method
             return admit(method)
         case .granted(let route, var request) where !body.isEmpty:
             guard request.body.count + body.count <= service.limits.bodyBytes else { return refuse(.bodyTooLarge(limit: service.limits.bodyBytes)) }
@@ -67,7 +71,9 @@ final class Exchange: @unchecked Sendable {
             return true
         case .granted(let route, let request):
             service.deadlines.forget(peerConnection.descriptor)
+            state.withLock { $0.route = route }
             run(route, request)
+            service.sleepers.add(self)
             if connection.sleep(unless: { state.withLock { $0.answer != nil } }) { return true }
             // The handler was quicker than this thread.
             return queue(state.withLock(\.answer) ?? service.answer(to: LocalAPIError.stopping))
@@ -85,10 +91,10 @@ final class Exchange: @unchecked Sendable {
     /// Decides on the head alone: nobody's body is kept who would not be let in.
     private func admit(_ method: String) -> Bool {
         isHead = method == "HEAD"
-        let headers = self.headers
+        let headers = HTTPHeaders(of: connection.handle, in: service.library)
         wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
         let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
-        guard Self.hasOneLength(headers) else {
+        guard headers.stateOneLength else {
             var answer = service.answer(to: LocalAPIError.badBody(reason: "its length is stated in no way, or in more than one"))
             // Where the next request would begin is anybody's guess.
             answer.headers.set("Connection", "close")
@@ -102,13 +108,6 @@ final class Exchange: @unchecked Sendable {
             guard headers.first("Expect") == nil, announced <= drainLimit else { return queue(service.answer(to: error)) }
             return refuse(error)
         }
-    }
-
-    /// Whether everybody who reads the head finds the body's end at the same place (RFC 9112 section 6.3).
-    private static func hasOneLength(_ headers: HTTPHeaders) -> Bool {
-        let (codings, lengths) = (headers.all("Transfer-Encoding"), headers.all("Content-Length"))
-        guard let coding = codings.first else { return lengths.count <= 1 }
-        return codings.count == 1 && coding.lowercased() == "chunked" && lengths.isEmpty
     }
 
     private func refuse(_ error: LocalAPIError) -> Bool {
@@ -135,31 +134,22 @@ final class Exchange: @unchecked Sendable {
         }
         guard announced <= limits.bodyBytes else { throw .bodyTooLarge(limit: limits.bodyBytes) }
         guard !state.withLock(\.isStopping) else { throw .stopping }
-        guard let place = service.requests.take(peer.uid) else {
-            throw .tooManyRequests(uid: peer.uid, limit: limits.requestsPerUser)
+        do throws(Shortage) {
+            let place = try service.requests.take(peer.uid, isOwner: service.policy.isOwner(peer))
+            state.withLock { $0.place = place }
+        } catch {
+            throw .tooManyRequests(uid: peer.uid, error)
         }
-        state.withLock { $0.place = place }
         return (route, LocalRequest(
-            method: method, path: target.path, parameters: parameters, query: target.query, headers: headers, peer: peer))
-    }
-
-    private var headers: HTTPHeaders {
-        var headers: HTTPHeaders = [:]
-        withUnsafeMutablePointer(to: &headers) { headers in
-            _ = service.library.calls.get_connection_values(
-                connection.handle, .HEADER_KIND,
-                { headers, _, name, value in
-                    guard let headers, let name else { return .NO }
-                    headers.assumingMemoryBound(to: HTTPHeaders.self).pointee
-                        .add(String(cString: name), value.map { String(cString: $0) } ?? "")
-                    return .YES
-                }, headers)
-        }
-        return headers
+            method: method, path: target.path, parameters: parameters, query: target.query,
+            members: Set((route.description.body ?? [:]).keys), headers: headers, peer: peer,
+            isOwner: service.policy.isOwner(peer)))
     }
 
     private func queue(_ answer: LocalResponse) -> Bool {
         service.deadlines.forget(peerConnection.descriptor)
+        service.sleepers.remove(self)
+        record(answer)
         var headers = answer.headers
         let http = service.library.calls
         let response: OpaquePointer?
@@ -179,11 +169,20 @@ final class Exchange: @unchecked Sendable {
         return http.queue_response(connection.handle, UInt32(answer.status), response) == .YES
     }
 
+    private func record(_ answer: LocalResponse) {
+        guard let record = service.record else { return }
+        var (route, body): (Router.Route?, [UInt8]?) = (nil, nil)
+        if case .granted(let granted, let request) = admission { (route, body) = (granted, request.body) }
+        record.write(answer, to: method, target, of: route, request: body)
+    }
+
     private func stream(_ production: @escaping LocalResponse.Production) -> OpaquePointer? {
         let feed = EventFeed(connection)
         let watch = HangUpWatch(peerConnection.descriptor) { feed.end() }
         let isStopping = state.withLock { state in
             state.feed = feed
+            // A handler that took its time may have one.
+            state.watch?.stop()
             state.watch = watch
             state.handlerIsDone = false
             return state.isStopping
@@ -219,6 +218,7 @@ final class Exchange: @unchecked Sendable {
         watch?.stop()
         feed?.end()
         task?.cancel()
+        service.sleepers.remove(self)
         service.remove(self)
         service.deadlines.await(peerConnection.descriptor, isNew: false)
     }
@@ -270,7 +270,21 @@ final class Exchange: @unchecked Sendable {
         if isStopping { task.cancel() }
     }
 
-    private func written(_ event: LocalEvent) -> [UInt8] { wantsLines ? event.line : event.serverSent }
+    private func written(_ event: LocalEvent) -> [UInt8] {
+        if let record = service.record, let route = state.withLock(\.route) {
+            record.write(event, to: route.method, of: route, type: wantsLines ? "application/x-ndjson" : "text/event-stream")
+        }
+        return wantsLines ? event.line : event.serverSent
+    }
+
+    /// The handler takes its time: its program may go meanwhile, and whoever works for nobody stops.
+    func watchForHangUp() {
+        state.withLock { state in
+            // While this lock is held the connection has not completed, so its descriptor is still its own.
+            guard !state.connectionIsDone, !state.handlerIsDone, state.watch == nil, let task = state.task else { return }
+            state.watch = HangUpWatch(peerConnection.descriptor) { task.cancel() }
+        }
+    }
 
     /// The server stops: what sleeps wakes, and gets its last answer or event.
     func stop() {
@@ -279,7 +293,7 @@ final class Exchange: @unchecked Sendable {
             if state.answer == nil { state.answer = service.answer(to: LocalAPIError.stopping) }
             return (state.feed, state.task)
         }
-        feed?.end(with: written(LocalEvent(LocalAPIError.stopping)))
+        if let feed { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
         task?.cancel()
         connection.wake()
     }

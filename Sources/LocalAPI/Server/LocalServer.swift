@@ -9,11 +9,17 @@ public final class LocalServer: Sendable {
     /// What one user, and all users together, can take of the server.
     public struct Limits: Sendable {
         /// Connections of all users together; more wait to be accepted.
-        public var connections: UInt32 = 128
+        public var connections: UInt32 = 144
+        /// Connections of all users together who are not owners; more are refused. What is left of ``connections`` is kept for
+        /// the owners.
+        public var connectionsOfOthers = 128
         /// Connections of one user; more are refused.
         public var connectionsPerUser = 32
         /// Requests under way of one user, event streams among them.
         public var requestsPerUser = 10
+        /// Requests under way of all users together who are not owners. Each may be an event stream, which holds what its
+        /// reader is behind.
+        public var requestsOfOthers = 48
         /// In which a request has to become complete.
         public var request: Duration = .seconds(10)
         /// In which a reader has to take something of its answer, in whole seconds. A stream without events is none.

@@ -11,6 +11,8 @@ final class LocalService: Sendable {
     /// Connections of each user.
     let connections: UserShares
     let deadlines: RequestDeadlines
+    let sleepers = Sleepers()
+    let record: AnswerRecord?
 
     private struct State {
         var exchanges: [ObjectIdentifier: Exchange] = [:]
@@ -29,9 +31,10 @@ final class LocalService: Sendable {
         self.router = router
         self.policy = policy
         self.limits = limits
-        requests = UserShares(limit: limits.requestsPerUser)
-        connections = UserShares(limit: limits.connectionsPerUser)
+        requests = UserShares(limit: limits.requestsPerUser, othersLimit: limits.requestsOfOthers)
+        connections = UserShares(limit: limits.connectionsPerUser, othersLimit: limits.connectionsOfOthers)
         deadlines = RequestDeadlines(limit: limits.request)
+        record = AnswerRecord(of: router)
     }
 
     /// - Returns: whether the exchange may go on; it may not when the server is stopping.

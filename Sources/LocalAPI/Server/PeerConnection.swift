@@ -8,16 +8,19 @@ final class PeerConnection: Sendable {
 
     /// - Returns: `nil` when the connection was refused, and shut down.
     init?(_ descriptor: Int32, in service: LocalService) {
-        guard let peer = Peer(descriptor: descriptor), let place = service.connections.take(peer.uid) else {
-            if let peer = Peer(descriptor: descriptor) {
-                RawAnswer(.tooManyConnections(uid: peer.uid, limit: service.connections.limit)).write(to: descriptor)
-            }
+        guard let peer = Peer(descriptor: descriptor) else {
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            return nil
+        }
+        do throws(Shortage) {
+            place = try service.connections.take(peer.uid, isOwner: service.policy.isOwner(peer))
+        } catch {
+            RawAnswer(.tooManyConnections(uid: peer.uid, error)).write(to: descriptor)
             shutdown(descriptor, Int32(SHUT_RDWR))
             return nil
         }
         self.descriptor = descriptor
         self.peer = peer
-        self.place = place
         service.deadlines.await(descriptor, isNew: true)
     }
 }

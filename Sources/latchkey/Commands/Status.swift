@@ -16,7 +16,8 @@ struct Status: AsyncParsableCommand {
         let client = options.client
         let status = try await client.get("/v1/status")
         // Every line of what is followed is an object that names its event.
-        options.show(follow && options.json ? .object((status.object ?? [:]).merging(["event": "status"]) { own, _ in own }) : status, describe)
+        let line = JSON.object((status.object ?? [:]).merging(["event": "status"]) { own, _ in own })
+        options.show(follow && options.json ? line : status, describe)
         guard follow else { return }
         try await Following(client: client, path: "/v1/events", isKnown: true).run { event in
             Terminal.line(options.json ? event.data.text : EventLine(event).text)

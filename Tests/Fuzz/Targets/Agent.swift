@@ -16,7 +16,8 @@ extension FuzzTarget {
             return .accepted
         },
         FuzzTarget(name: "request-body") { bytes throws(Violation) in
-            guard let body = try? RequestBody(bytes) else { return .refused }
+            let known: Set = ["topic", "payload", "encoding", "qos", "retain", "raw"]
+            guard let body = try? RequestBody(bytes, knowing: known) else { return .refused }
             guard (try? body.payload("payload")) != nil, let qos = try? body.integer("qos", in: 0...2, default: 1) else {
                 return .refused
             }

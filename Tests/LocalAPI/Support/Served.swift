@@ -70,34 +70,44 @@ final class Served: Sendable {
     private static func addRoutes(
         to router: inout Router, _ events: Broadcast<LocalEvent>, _ waits: Gate, _ opened: Gate, _ letGo: Gate
     ) {
-        router.on("GET", "/v1/peer", needs: .read, .init("Who asks")) { request in
+        router.on("GET", "/v1/peer", needs: .read, .init("Who asks", answer: .openObject(""))) { request in
             .json(["uid": .integer(Int64(request.peer.uid)), "pid": .integer(Int64(request.peer.pid))])
         }
-        router.on("GET", "/v1/things/{name}", needs: .read, .init("A thing", query: ["colour": "of the thing"])) { request in
+        router.on("GET", "/v1/things/{name}", needs: .read, .init(
+            "A thing", query: ["colour": .string("of the thing")], answer: .openObject(""))
+        ) { request in
             .json(["name": .string(request.parameters["name"] ?? ""), "colour": .string(request.query["colour"] ?? "")])
         }
-        router.on("GET", "/v1/things/first", needs: .read, .init("The first thing")) { _ in .json(["name": "the first"]) }
-        router.on("DELETE", "/v1/things/{name}", needs: .operate, .init("Remove a thing")) { request in
+        router.on("GET", "/v1/things/first", needs: .read, .init("The first thing", answer: .openObject(""))) { _ in
+            .json(["name": "the first"])
+        }
+        router.on("DELETE", "/v1/things/{name}", needs: .operate, .init("Remove a thing", answer: .openObject(""))) { request in
             .json(["removed": .string(request.parameters["name"] ?? "")])
         }
         router.on("POST", "/v1/echo", needs: .publish, .init(
-            "The body again", body: ["topic": .string("where to")], required: ["topic"], status: 202)
+            "The body again", text: "a JSON object", status: 202, answer: .openObject(""))
         ) { request in .json(try request.json(), status: 202) }
-        router.on("POST", "/v1/count", needs: .publish, .init("Bytes of the body")) { request in
+        router.on("POST", "/v1/count", needs: .publish, .init("Bytes of the body", text: "anything", answer: .openObject(""))) { request in
             .json(["bytes": .integer(Int64(request.body.count))])
         }
-        router.on("GET", "/v1/wait", needs: .operate, .init("Waits")) { _ in
+        router.on("GET", "/v1/wait", needs: .operate, .init("Waits", answer: .openObject(""))) { _ in
             waits.open()
             await opened.wait()
             return .json(["waited": true])
         }
-        router.on("GET", "/v1/teapot", needs: .read, .init("Fails")) { _ in throw Refusal.teapot }
-        router.on("GET", "/v1/cellar", needs: .read, .init("Fails in a room without a status")) { _ in throw Refusal.unlisted }
-        router.on("GET", "/v1/secret", needs: .read, .init("Fails without an explanation")) { _ in
+        router.on("GET", "/v1/teapot", needs: .read, .init("Fails", answer: .openObject(""))) { _ in throw Refusal.teapot }
+        router.on("GET", "/v1/cellar", needs: .read, .init("Fails in a room without a status", answer: .openObject(""))) { _ in
+            throw Refusal.unlisted
+        }
+        router.on("GET", "/v1/secret", needs: .read, .init("Fails without an explanation", answer: .openObject(""))) { _ in
             struct Bare: Error { let secret = "hunter2" }
             throw Bare()
         }
-        router.on("GET", "/v1/events", needs: .read, .init("What the test sends", streams: true)) { _ in
+        router.on("GET", "/v1/events", needs: .read, .init(
+            "What the test sends", events: [
+                "n": .integer(""), "large": .string(""), "late": .boolean(""), "still": .boolean(""),
+            ])
+        ) { _ in
             .events(events.subscribe())
         }
         router.on("GET", "/v1/few", needs: .read, .init("Three events", events: ["count": .integer("so far")])) { _ in
@@ -106,13 +116,13 @@ final class Served: Sendable {
                 continuation.finish()
             })
         }
-        router.on("GET", "/v1/broken", needs: .read, .init("Breaks off", streams: true)) { _ in
+        router.on("GET", "/v1/broken", needs: .read, .init("Breaks off", events: ["count": .integer("so far")])) { _ in
             .events(AsyncThrowingStream { continuation in
                 continuation.yield(LocalEvent(name: "count", data: 1))
                 continuation.finish(throwing: Refusal.teapot)
             })
         }
-        router.on("GET", "/v1/flood", needs: .read, .init("Events without end", streams: true)) { _ in
+        router.on("GET", "/v1/flood", needs: .read, .init("Events without end", events: ["drop": .string("")])) { _ in
             let source = Flood(letGo: letGo)
             return .events(AsyncStream<LocalEvent>(unfolding: { source.next }))
         }

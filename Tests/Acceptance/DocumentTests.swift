@@ -1,0 +1,78 @@
+import Foundation
+import GatewayLab
+import Testing
+
+/// The OpenAPI document that the daemon serves, against what the daemon answers. A checker that shares no code with it judges.
+@Suite("The document of the local API", .serialized, .timeLimit(.minutes(5)))
+struct DocumentTests {
+    private static let repository = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private func check(_ folder: URL, _ arguments: String...) async throws -> (status: Int32, text: String) {
+        let checker = try RunningProgram(
+            Self.repository.appending(path: "deploy/check-answers"), [folder.path] + arguments)
+        let status = try await checker.ended(within: 60)
+        return (status, checker.output.text + checker.errors.text)
+    }
+
+    @Test("is true: every route answers as it says, and a member, a type or a status that it lacks is found")
+    func isTrue() async throws {
+        let lab = try await Lab.start()
+        let board = try TestBoard()
+        do {
+            let folder = board.folder.appending(path: "answers")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            board.environment["LATCHKEY_RECORD_ANSWERS"] = folder.path
+            try await board.start()
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            let token = try #require(try await board.ask("token")["accessToken"] as? String)
+            let authority = board.folder.appending(path: "ca.pem")
+            try lab.caCertificatePEM.write(to: authority, atomically: true, encoding: .utf8)
+            let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            let asking = try RunningProgram(URL(filePath: "/usr/bin/python3"), [
+                "-B", Self.repository.appending(path: "Tests/Acceptance/every_route.py").path, board.socket, authority.path,
+                phone.registration.clientID,
+            ])
+            let status = try await asking.ended(within: 120)
+            #expect(status == 0, "\(asking.errors.text)")
+            try await board.stop()
+
+            let record = try #require(try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).first)
+            let text = try String(contentsOf: record, encoding: .utf8)
+            #expect(!text.contains("alice-password") && !text.contains(token) && !text.contains("sessionID="), "the record holds a secret")
+            let result = try await check(folder)
+            print(result.text)
+            #expect(result.status == 0, "\(result.text)")
+
+            // What the document does not say has to be found: otherwise the check would prove nothing.
+            for (original, broken) in [
+                (#""uptime":{"#, #""upTime":{"#), (#""depth":{"description":"messages that wait","type":"integer"}"#, #""depth":{"type":"string"}"#),
+                (#""latchkey":{"description""#, #""latchkey":{"pattern":"^7","description""#), (#""202":{"#, #""201":{"#),
+            ] {
+                #expect(text.contains(original), "the document has no \(original)")
+                try text.replacingOccurrences(of: original, with: broken).write(to: record, atomically: true, encoding: .utf8)
+                let found = try await check(folder)
+                print(found.text.split(separator: "\n").first ?? "")
+                #expect(found.status == 1, "\(broken): \(found.text)")
+            }
+            try text.write(to: record, atomically: true, encoding: .utf8)
+            // Some routes are asked for by other tests; those that nobody asked for are named.
+            let rest = try await check(folder, "--every", Self.repository.appending(path: "Config/openapi.json").path)
+            #expect(rest.status == 1 && rest.text.contains("POST /v1/login/nearby was never answered with success"), "\(rest.text)")
+            try keep(record)
+        } catch {
+            try? await board.tearDown()
+            await lab.stop()
+            throw error
+        }
+        try await board.tearDown()
+        await lab.stop()
+    }
+
+    /// Gives the record to the check of all answers at the end of `deploy/test`.
+    private func keep(_ record: URL) throws {
+        guard let all = ProcessInfo.processInfo.environment["LATCHKEY_RECORD_ANSWERS"] else { return }
+        try FileManager.default.copyItem(at: record, to: URL(filePath: all).appending(path: record.lastPathComponent))
+    }
+}

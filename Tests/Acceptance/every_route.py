@@ -1,0 +1,106 @@
+"""Asks for each route of the local API that a board without Bluetooth can answer with success.
+
+    every_route.py SOCKET AUTHORITY OTHER
+
+The board is registered at a lab gateway whose certificate AUTHORITY (a file) has issued; OTHER is the identifier of a device
+there. Exit status 0 when each answer was the expected success.
+"""
+import html
+import http.client
+import json
+import re
+import socket
+import ssl
+import sys
+import urllib.parse
+import urllib.request
+
+path, authority, other = sys.argv[1:]
+
+
+class Board(http.client.HTTPConnection):
+    def __init__(self):
+        super().__init__("localhost", timeout=60)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(60)
+        self.sock.connect(path)
+
+
+def ask(method, target, body=None, status=200, text=None):
+    board = Board()
+    board.request(method, target, text if text is not None else None if body is None else json.dumps(body))
+    answer = board.getresponse()
+    content = answer.read()
+    if answer.status != status:
+        sys.exit(f"{method} {target}: {answer.status} in place of {status}: {content.decode(errors='replace')}")
+    return json.loads(content)
+
+
+def first_event(target, kind, cause=lambda: None):
+    board = Board()
+    board.request("GET", target, headers={"Accept": kind})
+    answer = board.getresponse()
+    cause()
+    line = answer.readline()
+    if answer.status != 200 or not line:
+        sys.exit(f"GET {target}: {answer.status} {line}")
+    board.close()
+
+
+class Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def browse(url, form=None):
+    """One step of a browser. - Returns: where it is led to, or the form of the page with its address."""
+    browser = urllib.request.build_opener(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)), Stay)
+    try:
+        page = browser.open(url, urllib.parse.urlencode(form).encode() if form else None).read().decode()
+    except urllib.error.HTTPError as error:
+        if error.code != 302:
+            sys.exit(f"{url}: {error.code} {error.read().decode()}")
+        return error.headers["Location"], None
+    action = html.unescape(re.search(r'<form[^>]*action="([^"]*)"', page)[1])
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page))
+    return urllib.parse.urljoin(url, action), {name: html.unescape(value) for name, value in hidden.items()}
+
+
+def log_in_by_browser():
+    begun = ask("POST", "/v1/login/browser", {})
+    url, form = browse(begun["url"])
+    while form is None:
+        url, form = browse(url)
+    url, form = browse(url, form | {"username": "alice", "password": "alice-password", "action": "login"})
+    url, form = browse(url, form | {"action": "grant"})
+    ask("POST", f"/v1/login/browser/{begun['id']}", {"answer": url})
+
+
+for target in ["version", "status", "doctor", "user", "proximity", "proximity/audit?count=5", "proximity/consents", "board", "sensors",
+               "token", "openapi.json"]:
+    ask("GET", f"/v1/{target}")
+ask("POST", "/v1/board/button", {"pressed": True})
+ask("POST", "/v1/board/button", {"pressed": False})
+ask("DELETE", "/v1/proximity/sharing")
+ask("POST", "/v1/messages", {"topic": "a", "payload": "aGk=", "encoding": "base64", "qos": 0, "retain": None}, 202)
+ask("POST", "/v1/messages/lines?topic=a&qos=1&retain=false", text="one\ntwo\n", status=202)
+ask("POST", "/v1/messages/lines?topic=a", text="", status=202)
+ask("POST", "/v1/send", {"device": other, "payload": "hello"}, 202)
+ask("POST", "/v1/call", {"method": "GET", "path": "/lab/hello", "headers": [{"name": "X-Lab", "value": "yes"}]})
+for kind in ["application/x-ndjson", "text/event-stream"]:
+    first_event("/v1/sensors/stream", kind)
+    first_event("/v1/messages", kind)
+    first_event("/v1/events", kind, lambda: ask("POST", "/v1/renew", {}))
+log_in_by_browser()
+ask("GET", "/v1/user")
+ask("GET", "/v1/user/info")
+ask("GET", "/v1/status")
+ask("POST", "/v1/logout")
+ask("POST", "/v1/login", {"userName": "alice", "password": "alice-password"})
+ask("POST", "/v1/logout", {"force": False})
+ask("POST", "/v1/renew", {})
+ask("POST", "/v1/deregister")
+ask("POST", "/v1/reset", {})
+ask("GET", "/v1/status")
