@@ -63,8 +63,8 @@ public struct ConfigurationReport: Sendable {
             let configuration = try AgentConfiguration(bytes: bytes, path: path)
             guard comparesMachine else { return }
             let comparison = MachineComparison(configuration)
-            faults = comparison.faults.map(\.description)
-            notices = comparison.notices.map(\.description)
+            faults = comparison.faults.map(Finding.init)
+            notices = comparison.notices.map(Finding.init)
         } catch .faults(_, let found) {
             faults = found.map(Finding.init)
         } catch {

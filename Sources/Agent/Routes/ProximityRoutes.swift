@@ -49,10 +49,10 @@ extension Agent {
         }
         router.on("POST", "/v1/proximity/pairing", needs: .operate, .init(
             "Let devices nearby pair for a while, where the settings have only bonded ones ask",
-            body: ["seconds": .integer("how long; 60 unless given", in: 1...300)])
+            body: ["seconds": .integer("how long; 60 unless given", in: 1...300)],
+            answer: .object(["seconds": .integer("how long")], required: ["seconds"]))
         ) { request in
-            let body = try RequestBody(request.body.isEmpty ? Array("{}".utf8) : request.body)
-            let seconds = try body.integer("seconds", in: 1...300, default: 60)
+            let seconds = try RequestBody(request).integer("seconds", in: 1...300, default: 60)
             try await self.nearby.openPairing(for: .seconds(seconds))
             return .json(["seconds": .integer(Int64(seconds))])
         }
