@@ -7,7 +7,6 @@ import HTTPClient
 import Logging
 import Messaging
 import Proximity
-import Synchronization
 import Vault
 
 /// The agent: what is shared by its services, and what the local API asks for.
@@ -20,7 +19,7 @@ public actor Agent {
     nonisolated let board: BoardParts
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
-    nonisolated let events: Broadcast<AgentEvent>
+    private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
 
@@ -29,7 +28,6 @@ public actor Agent {
     private var linkTask: Task<Void, Never>?
     /// Changes of the active gateway, one at a time: two links to one gateway would take each other's place at the broker.
     private nonisolated let turns = Turns()
-    private nonisolated let newestTrouble = Mutex<AgentEvent?>(nil)
 
     init(
         configuration: AgentConfiguration, vault: Vault, client: HTTPClient, gateways: Gateways, time: BestKnownTime,
@@ -42,33 +40,24 @@ public actor Agent {
         self.time = time
         self.board = board
         self.logger = logger
-        let events = Broadcast<AgentEvent>()
-        self.events = events
+        let reporter = EventReporter(logger)
+        self.reporter = reporter
         nearby = Nearby(
             configuration, deviceName: configuration.gateway.shownDeviceName, debounce: board.button?.definition.debounce ?? .zero
         ) { error in
-            events.send(.failure("proximity.audit-failed", error, at: time.now))
+            reporter.report(.failure("proximity.audit-failed", error, at: time.now))
         }
     }
 
     // MARK: Events
 
+    nonisolated var events: Broadcast<AgentEvent> { reporter.events }
+
     /// Tells subscribers and the log.
-    nonisolated func report(_ event: AgentEvent) {
-        var fields: Logger.Metadata = [:]
-        for (key, value) in event.details where key != "message" { fields[key] = "\(value.string ?? value.text)" }
-        let level: Logger.Level = switch event.severity { case .routine: .debug; case .notable: .info; case .trouble: .warning }
-        logger.log(level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
-        // Before it is told: whoever hears of it finds it in the status.
-        newestTrouble.withLock { newest in
-            if event.severity == .trouble { newest = event }
-            if let trouble = newest, event.ends(trouble) { newest = nil }
-        }
-        events.send(event)
-    }
+    nonisolated func report(_ event: AgentEvent) { reporter.report(event) }
 
     /// The newest event that a person should look at.
-    nonisolated var lastTrouble: AgentEvent? { newestTrouble.withLock { $0 } }
+    nonisolated var lastTrouble: AgentEvent? { reporter.lastTrouble }
 
     // MARK: The active gateway
 

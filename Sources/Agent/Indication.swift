@@ -38,7 +38,7 @@ extension Agent {
     }
 
     private func pattern() async -> LEDPattern {
-        if await !nearby.desk.pending.isEmpty { return ConsentLight.waiting.ledPattern }
+        if let light = await nearby.desk.light { return light.ledPattern }
         guard let link else { return Indication.pattern(isEnrolled: false, isConnected: false) }
         let state = await link.station?.messenger.status().state
         return Indication.pattern(isEnrolled: true, isConnected: state == .connected)

@@ -54,6 +54,14 @@ public protocol BluetoothTransport: Sendable {
 
     func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral
 
+    /// Lets devices pair for a while that use a protected service, as a person has just asked for that.
+    func openPairing(for duration: Duration) async throws(BluetoothError)
+
     /// Ends all that was begun with it.
     func close() async
+}
+
+extension BluetoothTransport {
+    /// Where a bond is good for the service alone, devices may pair whenever it is on the air.
+    public func openPairing(for duration: Duration) async throws(BluetoothError) {}
 }

@@ -36,13 +36,31 @@ public protocol Peripheral: Sendable {
     /// Sends a value in the mode the central enabled; an indication returns with its confirmation. A central that enabled
     /// nothing is sent a notification.
     ///
+    /// - Parameter sparing: asked for the centrals that must not be hung up for it, where a value can only be sent to all: it is
+    ///   not sent then.
     /// - Throws: ``BluetoothError/tooLong`` above MTU - 3 bytes, ``BluetoothError/disconnected``,
-    ///   ``BluetoothError/timedOut(operation:)``
-    func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError)
+    ///   ``BluetoothError/timedOut(operation:)``, ``BluetoothError/failed(operation:reason:)``
+    func notify(
+        _ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID,
+        sparing: @escaping @Sendable () async -> Set<CentralID>
+    ) async throws(BluetoothError)
+
+    /// Keeps the bond of a central that a person has let in; others' are forgotten when they leave.
+    func keep(_ central: CentralID) async
 
     /// Hangs up.
     func disconnect(_ central: CentralID) async
 
     /// Withdraws advertising, closes the connections and removes the service. Ends ``events``.
     func stop() async
+}
+
+extension Peripheral {
+    /// Where bonds are kept anyhow, or none are made.
+    public func keep(_ central: CentralID) async {}
+
+    /// Sends a value, whoever has to be hung up for it.
+    public func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+        try await notify(value, to: central, characteristic: characteristic, sparing: { [] })
+    }
 }

@@ -1,11 +1,18 @@
 /// What this room needs of the gateway session. The agent fills it.
 public protocol ProximityGateway: Sendable {
-    /// - Throws: when no user is logged in here: only a user's token authorises another device (7.3).
-    func requireUserSession() async throws
+    /// - Returns: the name of the user in whose name others are let in; `nil` where it is not known.
+    /// - Throws: when no user is logged in here: only a user's token authorizes another device (7.3).
+    @discardableResult
+    func requireUserSession() async throws -> String?
     /// Whether a scanned or received URL is one of this gateway (7.3). No request is made.
     ///
     /// - Throws: when it is not, or is no URL
     func checkOrigin(_ providerURL: String) throws
+    /// What names the session that a URL would authorize, however that is spelled.
+    ///
+    /// - Throws: also ``ProximityError/invalidAuthorizeURL(reason:)`` when it is not a URL by which this gateway authorizes
+    ///   devices
+    func sessionIdentifier(in providerURL: String) async throws -> String
     /// Authorises the device that shows or sent the URL, by the token of the user logged in here.
     func authorize(_ providerURL: String) async throws
     /// Opens an authorisation session for a login of this device by another one (7.1).

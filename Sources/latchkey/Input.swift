@@ -36,6 +36,8 @@ enum Input {
         // Ctrl-C while the echo is off would leave the person with a terminal that shows nothing.
         let former = signal(SIGINT) { _ in
             tcsetattr(STDIN_FILENO, TCSANOW, &terminalBefore)
+            // The prompt stands at the end of its line.
+            _ = write(STDERR_FILENO, "\n", 1)
             _exit(130)
         }
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)

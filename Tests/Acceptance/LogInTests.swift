@@ -111,6 +111,22 @@ struct LogInTests {
         }
     }
 
+    @Test("by QR code is refused when another user than the expected one lets the board in, and nothing of it stays")
+    func unexpectedUser() async throws {
+        try await withLabAndBoard { lab, board in
+            _ = try await board.ask("enroll", "--no-register", try await lab.mintEnrollmentURL())
+            let showing = try board.follow("login", "--qr", "--expect", "alice")
+            let code = try await showing.output.line(containing: #""event":"qr-code""#)
+            let url = try #require(value(try json(code), "data", "text") as? String)
+            try await lab.authorize(String(url.split(separator: "/").last ?? ""), as: "bob")
+            #expect(try await showing.ended(within: 60) != 0)
+            #expect(showing.errors.text.contains("proximity.unexpected-user"))
+            #expect(try await board.latchkey("whoami").status == 1)
+            #expect(await !lab.loggedIn().values.joined().contains("bob"))
+            #expect(await lab.devices().isEmpty)
+        }
+    }
+
     @Test("by QR code is one at a time, and ends with the command that shows the code")
     func oneAtATime() async throws {
         try await withLabAndBoard { lab, board in
@@ -175,7 +191,9 @@ struct LogInTests {
             let late = try await board.latchkey("consent", "grant", "\(id)", "--json")
             #expect(late.errors.contains("proximity.no-such-request"))
 
-            let silent = try board.follow("authorize", url)
+            let again = try await board.latchkey("authorize", "--json", url)
+            #expect(again.status != 0 && again.errors.contains("proximity.request-replayed"))
+            let silent = try board.follow("authorize", "\(lab.baseURL)/auth/device/authorization/fedcba9876543210fedcba9876543210")
             #expect(try await silent.ended(within: 60) != 0)
             #expect(silent.errors.text.contains("nobody answered in time"))
         }
@@ -199,12 +217,59 @@ struct LogInTests {
             let answered = try await events.output.line(containing: "proximity.consent-answered")
             #expect(answered.contains(#""by":"button""#) && answered.contains(#""decision":"granted""#))
 
-            let refused = try board.follow("authorize", url, "--name", "long")
+            let other = "\(lab.baseURL)/auth/device/authorization/fedcba9876543210fedcba9876543210"
+            let refused = try board.follow("authorize", other, "--name", "long")
             _ = try await board.question()
             try await press(board, for: .milliseconds(1800))
             #expect(try await refused.ended(within: 60) != 0)
             #expect(refused.errors.text.contains("proximity.user-declined"))
             try await events.stop(SIGKILL)
+        }
+    }
+
+    @Test("the button lets nobody in while several ask, as it cannot tell them apart; one who asks alone afterwards is let in")
+    func severalAtTheButton() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await logIn(board).status == 0)
+            let url = "\(lab.baseURL)/auth/device/authorization/"
+            let events = try board.follow("status", "--follow")
+            _ = try await events.output.line(containing: "uptime")
+            let stranger = try board.follow("authorize", url + "0123456789abcdef0123456789abcdef", "--name", "stranger")
+            _ = try await events.output.line(containing: "proximity.consent-asked")
+            let friend = try board.follow("authorize", url + "fedcba9876543210fedcba9876543210", "--name", "friend")
+            _ = try await events.output.line(containing: "proximity.ambiguous")
+            try await press(board, for: .milliseconds(150))
+            for asking in [stranger, friend] {
+                #expect(try await asking.ended(within: 60) != 0)
+                #expect(asking.errors.text.contains("proximity.request-ambiguous"))
+            }
+            let alone = try board.follow("authorize", url + "fedcba9876543210fedcba9876543210", "--name", "friend")
+            _ = try await events.output.line(containing: "proximity.unambiguous")
+            try await press(board, for: .milliseconds(150))
+            // The gateway knows no such session: consent was given, and the call that followed says so.
+            #expect(try await alone.ended(within: 60) != 0)
+            #expect(alone.errors.text.contains("proximity.authorization-failed"))
+            let records = try #require(try await board.ask("proximity", "audit")["records"] as? [[String: Any]])
+            #expect(records.map { $0["decision"] as? String } == ["ambiguous", "ambiguous", "granted"])
+            #expect(records.map { $0["user"] as? String } == ["alice", "alice", "alice"])
+            try await events.stop(SIGKILL)
+        }
+    }
+
+    @Test("a scanned code does nothing but let a device in: no other address of the gateway is called, and nobody is asked")
+    func otherAddresses() async throws {
+        try await withLabAndBoard { lab, board in
+            try await enroll(board, at: lab)
+            #expect(try await logIn(board).status == 0)
+            let calls = lab.requestCounts[.echo] ?? 0
+            for path in ["/lab/echo?transfer=1000&to=mallory", "/connect/session/logout;x"] {
+                let refused = try await board.latchkey("authorize", "--json", lab.baseURL + path)
+                #expect(refused.status != 0 && refused.errors.contains("proximity.invalid-authorize-url"))
+            }
+            #expect(lab.requestCounts[.echo] ?? 0 == calls)
+            #expect((try await board.ask("proximity", "audit")["records"] as? [Any])?.count == 0)
+            #expect(try await board.ask("whoami")["userName"] as? String == "alice")
         }
     }
 

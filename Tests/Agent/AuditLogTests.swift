@@ -8,10 +8,13 @@ import Testing
 
 @Suite("The record of who was let in", .timeLimit(.minutes(1)))
 struct AuditLogTests {
-    private func record(_ id: Int) -> AuditRecord {
+    private func record(_ id: Int, at seconds: TimeInterval = 0, granted: Bool = true) -> AuditRecord {
         let request = ConsentRequest(
-            id: id, requester: Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble), date: Date(timeIntervalSince1970: 0))
-        return AuditRecord(date: Date(timeIntervalSince1970: 0), request: request, decision: .granted(by: .button), outcome: .authorized)
+            id: id, requester: Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble),
+            date: Date(timeIntervalSince1970: seconds), user: "alice")
+        return AuditRecord(
+            date: Date(timeIntervalSince1970: seconds), request: request,
+            decision: granted ? .granted(by: .button) : .timedOut, outcome: granted ? .authorized : .refused)
     }
 
     private func ids(_ records: [JSON]) -> [Int64?] { records.map { $0["id"]?.integer } }
@@ -27,6 +30,7 @@ struct AuditLogTests {
             let newest = await log.newest(1)
             #expect(newest.first?["by"]?.string == "button")
             #expect(newest.first?["outcome"]?.string == "authorized")
+            #expect(newest.first?["user"]?.string == "alice")
             var status = stat()
             #expect(stat(folder + "/proximity-audit.jsonl", &status) == 0 && status.st_mode & 0o777 == 0o600)
         }
@@ -57,6 +61,24 @@ struct AuditLogTests {
             #expect(await ids(log.newest(3)) == [6, 7, 8])
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
                 "proximity-audit.jsonl", "proximity-audit.jsonl.1",
+            ])
+        }
+    }
+
+    @Test("keeps who was let in, however often others have themselves refused")
+    func flood() async throws {
+        try await withFolder { folder in
+            let line = record(1, granted: false).json.bytes.count + 1
+            let log = AuditLog(directory: folder, limit: 10 * line)
+            try await log.append(record(1))
+            for id in 2...60 { try await log.append(record(id, at: Double(id), granted: false)) }
+            try await log.append(record(61, at: 61))
+            let kept = await ids(log.newest(100))
+            #expect(kept.first == 1 && kept.last == 61)
+            #expect(kept.count < 30)
+            #expect(await ids(log.newest(2)) == [60, 61], "in the order of their times")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                "proximity-audit.jsonl", "proximity-refusals.jsonl", "proximity-refusals.jsonl.1",
             ])
         }
     }

@@ -115,6 +115,14 @@ struct DoctorTests {
 
         Row(BluetoothCheck(), "pass", "nothing that needs one") { _ in },
         Row(BluetoothCheck(), "pass", "hci0 through kernel") { $0.adapter = adapter(nil) },
+        Row(BluetoothCheck(), "warn", "bonded keyboard") {
+            $0.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)
+            ($0.requiresEncryption, $0.looksAtCentrals) = (true, true)
+        },
+        Row(BluetoothCheck(), "pass", "hci0 through bluez") {
+            $0.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)
+            $0.requiresEncryption = true
+        },
         Row(BluetoothCheck(), "warn", "there is no Bluetooth adapter") { $0.adapter = adapter(.noAdapter(name: "")) },
         Row(BluetoothCheck(), "fail", "there is no Bluetooth adapter") {
             $0.adapter = adapter(.noAdapter(name: ""))

@@ -51,6 +51,7 @@ struct NearbyConsentTests {
             #expect(await vicinity.audit("outcome") == ["failed"])
             #expect(await vicinity.audit("code") == ["gateway.not-registered"])
             #expect(await vicinity.audit("by") == ["button"])
+            #expect(await vicinity.audit("user") == ["alice"])
         }
     }
 
@@ -100,78 +101,6 @@ struct NearbyConsentTests {
             #expect(error?.code == "proximity.no-user-session")
         }
     }
-}
-
-@Suite("The record of consent beside its writer", .timeLimit(.minutes(2)))
-struct NearbyRecordTests {
-    /// Has somebody refused at once, as the settings admit no more than four questions a minute.
-    private func refuse(_ count: Int, by desk: ConsentDesk, first: Int = 0) async {
-        for number in first..<(first + count) {
-            _ = await desk.ask(Requester(name: "\(number)", address: "C0:FF:EE:00:00:01", way: .ble))
-        }
-    }
-
-    /// Uses up what one device may ask.
-    private func useUp(_ desk: ConsentDesk) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await desk.ask(Requester(name: "first", address: "C0:FF:EE:00:00:01", way: .ble)) }
-            while await desk.pending.isEmpty, !Task.isCancelled { await Task.yield() }
-            try? await desk.answer(1, grant: false, by: .button)
-        }
-    }
-
-    @Test("has every question in the order of its answer, also those whose record waits when the agent ends")
-    func order() async throws {
-        try await withVicinity { $0.proximity.requestsPerMinute = 1 } _: { vicinity in
-            await useUp(vicinity.nearby.desk)
-            let storage = await StorageHold()
-            await refuse(200, by: vicinity.nearby.desk)
-            storage.letGo()
-            await vicinity.nearby.close()
-            let names = await vicinity.audit("name")
-            #expect(names == ["first"] + (0..<200).map { "\($0)" })
-            #expect(vicinity.auditFailures.entries == [])
-        }
-    }
-
-    @Test("is bounded while the disk does not keep up: the newest are left out, and that is told")
-    func bound() async throws {
-        try await withVicinity { $0.proximity.requestsPerMinute = 1 } _: { vicinity in
-            await useUp(vicinity.nearby.desk)
-            let storage = await StorageHold()
-            await refuse(1100, by: vicinity.nearby.desk)
-            storage.letGo()
-            await vicinity.nearby.close()
-            let kept = await vicinity.audit("name").dropFirst().compactMap { $0.flatMap { Int($0) } }
-            // What waits, and what the writer has taken, sooner or later, before it is held up.
-            #expect((1023...1025).contains(kept.count))
-            let (isInOrder, begins) = (kept == kept.sorted(), kept.starts(with: 0..<1023))
-            #expect(isInOrder && begins)
-            #expect(vicinity.auditFailures.entries.count == 1100 - kept.count)
-            #expect(vicinity.auditFailures.entries.allSatisfy { $0.code == "agent.state-directory" })
-        }
-    }
-}
-
-/// Keeps the thread of all databases busy, for as short as can be: others' tests use it too.
-private final class StorageHold: Sendable {
-    private actor Holder {
-        nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
-
-        func hold(until end: DispatchSemaphore, _ begun: CheckedContinuation<Void, Never>) {
-            begun.resume()
-            _ = end.wait(timeout: .now() + 30)
-        }
-    }
-    private let end = DispatchSemaphore(value: 0)
-
-    /// Returns when it is busy.
-    init() async {
-        let end = end
-        await withCheckedContinuation { begun in Task { await Holder().hold(until: end, begun) } }
-    }
-
-    func letGo() { end.signal() }
 }
 
 @Suite("Being let in by devices nearby", .timeLimit(.minutes(2)))

@@ -80,6 +80,7 @@ func withVicinity(
         let vicinity = Vicinity(
             nearby: nearby, session: session, radio: radio, radios: radios, recorder: Recorder(nearby.events),
             auditFailures: failures)
+        try? await session.learn(ownURL)
         var held = try await session.holdings()
         held.rest = .byPerson
         try await session.commit(held)
@@ -87,6 +88,13 @@ func withVicinity(
         try await body(vicinity)
         await nearby.close()
         await vault.close()
+    }
+}
+
+extension GatewaySession {
+    /// Knows from now on how its gateway names log-ins that wait.
+    fileprivate func learn(_ url: String) throws {
+        providerForm = (try ProviderForm(of: url, at: configuration.identity), uptime())
     }
 }
 

@@ -124,7 +124,7 @@ struct PhoneTests {
         #expect(answers.map { $0["decision"]?.string } == ["granted"])
         #expect(answers.first?["by"]?.string == "button")
         let others = try await during("android", transport).events("proximity.consent-answered")
-        #expect(others.map { $0["by"]?.string } == ["user 0"])
+        #expect(others.map { $0["by"]?.string } == ["user root"])
     }
 
     // MARK: The agent is let in

@@ -71,6 +71,136 @@ struct ConsentDeskTests {
         #expect(await desk.ask(requester(1)).decision == .granted(by: .policy))
     }
 
+    @Test("asks about a session once, whoever sends it and however its URL is spelled, until it is forgotten")
+    func replayed() async throws {
+        let desk = desk()
+        async let first = desk.ask(requester(1), about: "7b")
+        await isAsked(1)
+        #expect(await desk.ask(requester(2), about: "7b").decision == .replayed, "also while it waits")
+        try await desk.answer(1, grant: false, by: .user("root"))
+        #expect(await first.decision == .refused(by: .user("root")))
+        #expect(await desk.ask(requester(2), about: "7b").decision == .replayed)
+        #expect(records.entries.map(\.decision) == [.refused(by: .user("root"))], "who was turned away is not recorded")
+        async let silent = desk.ask(requester(2), about: "8c")
+        await clock.advance(by: .seconds(30))
+        #expect(await silent.decision == .timedOut)
+        #expect(await desk.ask(requester(3), about: "8c").decision == .replayed)
+        clock.move(by: .seconds(900))
+        async let later = desk.ask(requester(3), about: "7b")
+        await clock.advance(by: .seconds(30))
+        #expect(await later.decision == .timedOut)
+    }
+
+    @Test("asks again about a session that nobody was asked about, and about a code that is scanned again when nobody answered")
+    func notReplayed() async {
+        let desk = desk { $0.waitingLimit = 1 }
+        async let first = desk.ask(Requester(name: nil, address: nil, way: .qr), about: "7b")
+        await isAsked(1)
+        #expect(await desk.ask(requester(2), about: "8c").decision == .busy)
+        await clock.advance(by: .seconds(30))
+        #expect(await first.decision == .timedOut)
+        async let again = desk.ask(Requester(name: nil, address: nil, way: .qr), about: "7b")
+        await clock.advance(by: .seconds(30))
+        #expect(await again.decision == .timedOut)
+        async let other = desk.ask(requester(2), about: "8c")
+        await clock.advance(by: .seconds(30))
+        #expect(await other.decision == .timedOut)
+    }
+
+    // MARK: Several who ask
+
+    private func press(_ desk: ConsentDesk) async {
+        await desk.buttonPressed(at: clock.now)
+        clock.move(by: .milliseconds(100))
+        await desk.buttonReleased(at: clock.now)
+        await clock.advance(by: .milliseconds(500))
+    }
+
+    @Test("lets nobody in by a press while several ask: the button cannot tell whom it means")
+    func ambiguous() async {
+        let desk = desk()
+        async let stranger = desk.ask(requester(1), about: "1")
+        await isAsked(1)
+        #expect(await desk.light == .waiting)
+        async let friend = desk.ask(requester(2), about: "2")
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        #expect(await desk.light == .ambiguous)
+        clock.move(by: .seconds(1))
+        await press(desk)
+        #expect(await stranger.decision == .ambiguous)
+        #expect(await friend.decision == .ambiguous)
+        #expect(records.entries.map(\.outcome) == [.refused, .refused])
+        #expect(await desk.light == nil)
+        // Whom nobody judged may ask again.
+        async let again = desk.ask(requester(2), about: "2")
+        await isAsked(3)
+        await clock.advance(by: .seconds(5))
+        await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
+        #expect(await desk.light == .waiting)
+        await press(desk)
+        #expect(await again.decision == .granted(by: .button))
+    }
+
+    @Test("lets nobody in by a press right after another one who asked has gone, whose place a stranger may have taken")
+    func tookThePlace() async {
+        let desk = desk()
+        let friend = Task { await desk.ask(requester(1)) }
+        await isAsked(1)
+        friend.cancel()
+        #expect(await friend.value.decision == .withdrawn)
+        async let stranger = desk.ask(requester(2))
+        await isAsked(2)
+        clock.move(by: .seconds(1))
+        await press(desk)
+        #expect(await stranger.decision == .ambiguous)
+    }
+
+    @Test("lets nobody in by a press while others are turned away: whoever presses may mean one of them")
+    func turnedAway() async {
+        let desk = desk { $0.waitingLimit = 1 }
+        async let stranger = desk.ask(requester(1))
+        await isAsked(1)
+        #expect(await desk.ask(requester(2)).decision == .busy)
+        clock.move(by: .seconds(1))
+        await press(desk)
+        #expect(await stranger.decision == .ambiguous)
+    }
+
+    @Test("takes a press that began while several asked for none, also when one is alone by its end")
+    func pressedTooEarly() async throws {
+        let desk = desk()
+        async let stranger = desk.ask(requester(1))
+        await isAsked(1)
+        async let friend = desk.ask(requester(2))
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await desk.answer(1, grant: false, by: .user("root"))
+        #expect(await stranger.decision == .refused(by: .user("root")))
+        await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
+        clock.move(by: .milliseconds(4950))
+        await desk.buttonPressed(at: clock.now)
+        await clock.advance(by: .milliseconds(50))
+        await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
+        clock.move(by: .milliseconds(100))
+        await desk.buttonReleased(at: clock.now)
+        await recorder.log.wait(for: .buttonRecovered)
+        await press(desk)
+        #expect(await friend.decision == .granted(by: .button))
+    }
+
+    @Test("takes a long press for a refusal of all who ask")
+    func refusesAll() async {
+        let desk = desk()
+        async let one = desk.ask(requester(1))
+        await isAsked(1)
+        async let two = desk.ask(requester(2))
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        clock.move(by: .seconds(1))
+        await desk.buttonPressed(at: clock.now)
+        await clock.advance(by: .milliseconds(1500))
+        #expect(await one.decision == .refused(by: .button))
+        #expect(await two.decision == .refused(by: .button))
+    }
+
     @Test("withdraws the question when whoever asked gives up")
     func withdrawn() async {
         let desk = desk()
@@ -92,7 +222,7 @@ struct ConsentDeskTests {
     @Test("records who, how, by whose consent and with what outcome, each once")
     func audit() async throws {
         let desk = desk()
-        async let granted = desk.ask(requester(1))
+        async let granted = desk.ask(requester(1), inNameOf: "alice")
         await isAsked(1)
         try await desk.answer(1, grant: true, by: .program("test"))
         let answer = await granted
@@ -112,6 +242,7 @@ struct ConsentDeskTests {
         #expect(records.map { $0["address"] } == ["C0:FF:EE:00:00:01", .null])
         #expect(records.map { $0["name"] } == ["Phone 1", .null])
         #expect(records.map { $0["way"] } == ["ble", "qr"])
+        #expect(records.map { $0["user"] } == ["alice", .null])
         #expect(records.map { $0["time"] } == ["2030-03-17T17:46:40Z", "2030-03-17T17:46:40Z"])
     }
 
@@ -189,8 +320,12 @@ struct ConsentDeskTests {
         #expect(choice.take(.consentAnswered(two, .timedOut)) == .refused)
         #expect(choice.take(.consentAnswered(one, .tooMany)) == nil)
         #expect(choice.take(.consentAnswered(one, .granted(by: .policy))) == .granted)
-        #expect(Set(ConsentLight.allCases.map { "\($0.pattern)" }).count == 3, "they look different")
-        #expect(ConsentLight.waiting.lasts == nil && ConsentLight.granted.lasts != nil)
+        #expect(choice.take(.consentAsked(one)) == .waiting)
+        #expect(choice.take(.consentAmbiguous(waiting: 2)) == .ambiguous)
+        #expect(choice.take(.consentUnambiguous(two)) == .waiting)
+        #expect(choice.take(.consentAnswered(two, .ambiguous)) == .refused)
+        #expect(Set(ConsentLight.allCases.map { "\($0.pattern)" }).count == 4, "they look different")
+        #expect(ConsentLight.waiting.lasts == nil && ConsentLight.ambiguous.lasts == nil && ConsentLight.granted.lasts != nil)
     }
 
     private func request(_ id: Int) -> ConsentRequest {

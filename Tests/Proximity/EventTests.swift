@@ -15,7 +15,7 @@ struct EventTests {
         .deviceConnected(address: "a"), .deviceFailed(address: "a", .characteristicMissing(address: "a")),
         .deviceDisconnected(address: "a"), .serviceDiscovered(address: "a"), .characteristicFound(address: "a"),
         .requestWritten(address: "a", pieces: 5), .polled(attempt: 1, of: 6), .loginSucceeded(userName: "alice"),
-        .loginFailed(.notAuthorizedInTime), .qrCodeShown, .qrCodeHidden, .authorizationCodeReceived,
+        .loginFailed(.notAuthorizedInTime), .qrCodeShown(seconds: 36), .qrCodeHidden, .authorizationCodeReceived,
         .authorizationErrorReceived(.notAuthorizedInTime), .sharingStarted, .sharingInterrupted(reason: "no adapter"),
         .sharingStopped(.done), .centralConnected("c"), .centralDisconnected("c"), .centralSubscribed("c"),
         .centralUnsubscribed("c"),

@@ -10,6 +10,8 @@ final class FakeTransport: BluetoothTransport {
         var serveHangs = false
         var scanFailure: BluetoothError?
         var canAdvertise = true
+        /// Its values go to all that subscribed.
+        var sendsToAll = false
         /// By address; the first for the first connection. Without one the device is not there.
         var remotes: [BluetoothAddress: [FakeRemote]] = [:]
     }
@@ -46,7 +48,7 @@ final class FakeTransport: BluetoothTransport {
             withExtendedLifetime(feed) {}
             throw .stopped
         }
-        let peripheral = FakePeripheral(service, advertising)
+        let peripheral = FakePeripheral(service, advertising, sendsToAll: script.withLock { $0.sendsToAll })
         served.append(peripheral)
         return peripheral
     }
@@ -86,20 +88,36 @@ final class FakePeripheral: Peripheral {
     let feed: AsyncStream<PeripheralEvent>.Continuation
     let acts = Log<Act>()
     let notifyFailure = Mutex<BluetoothError?>(nil)
+    /// Whether a value goes to all that subscribed.
+    let sendsToAll: Bool
+    private let listeners = Mutex<Set<CentralID>>([])
 
-    init(_ service: LocalService, _ advertisement: Advertisement) {
+    init(_ service: LocalService, _ advertisement: Advertisement, sendsToAll: Bool = false) {
         self.service = service
+        self.sendsToAll = sendsToAll
         self.advertisement = advertisement
         (events, feed) = AsyncStream.makeStream(of: PeripheralEvent.self)
     }
 
-    func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+    func notify(
+        _ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID,
+        sparing: @escaping @Sendable () async -> Set<CentralID>
+    ) async throws(BluetoothError) {
         if let failure = notifyFailure.withLock({ $0 }) { throw failure }
+        if sendsToAll {
+            // As bluetoothd does: a value goes to all that subscribed, so the others are hung up first.
+            let others = listeners.withLock { $0.subtracting([central]) }
+            guard await sparing().isDisjoint(with: others) else {
+                throw .failed(operation: "notify", reason: "another central listens")
+            }
+            for other in others { await disconnect(other) }
+        }
         acts.append(.notified(central, String(decoding: value, as: UTF8.self)))
     }
 
     func disconnect(_ central: CentralID) async {
         acts.append(.hungUp(central))
+        listeners.withLock { _ = $0.remove(central) }
         feed.yield(.disconnected(central))
     }
 
@@ -115,6 +133,7 @@ final class FakePeripheral: Peripheral {
     /// Connects, subscribes and writes a whole request.
     func request(by central: CentralID, _ url: String = ownURL, name: String? = "Pixel") {
         feed.yield(.connected(central))
+        listeners.withLock { _ = $0.insert(central) }
         feed.yield(.subscribed(central, characteristic: characteristic, .notify))
         for piece in pieces(url, name: name) { write(piece, by: central) }
     }

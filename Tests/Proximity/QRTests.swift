@@ -177,7 +177,7 @@ struct QRLoginTests {
         #expect(try await login.value == "alice")
         await recorder.log.wait(for: .loginSucceeded(userName: "alice"))
         #expect(recorder.log.entries == [
-            .qrCodeShown, .polled(attempt: 1, of: 6), .qrCodeHidden, .authorizationCodeReceived,
+            .qrCodeShown(seconds: 36), .polled(attempt: 1, of: 6), .qrCodeHidden, .authorizationCodeReceived,
             .loginSucceeded(userName: "alice"),
         ])
         #expect(recorder.log.entries.compactMap(\.notification) == [
@@ -223,7 +223,7 @@ struct QRLoginTests {
     @Test("can be stopped, and hides the code")
     func stopped() async throws {
         let (login, running) = run()
-        await recorder.log.wait(for: .qrCodeShown)
+        await recorder.log.wait { if case .qrCodeShown = $0 { true } else { false } }
         await #expect(throws: ProximityError.loginInProgress) { try await login.run { _ in } }
         await login.stop()
         await #expect(throws: CancellationError.self) { try await running.value }

@@ -73,36 +73,51 @@ struct SharingMachineTests {
         #expect(answers(actions) == [.failed])
     }
 
-    @Test("refuses a URL that a person has answered, whoever sends it, until it is forgotten")
-    func replayed() {
-        var machine = machine()
-        for (number, verdict) in [(UInt8(1), SharingMachine.Verdict.declined(.refused(by: .button))), (3, .authorized)] {
-            let url = "https://gw.lab.test:8443/\(number)"
-            for id in [central(number), central(number + 1)] { _ = machine.receive(.connected(id), now: now) }
-            let ticket = tickets(write(pieces(url), by: central(number), &machine, at: now))[0]
-            // Also while it waits.
-            #expect(refusals(write(pieces(url), by: central(number + 1), &machine, at: now)) == [.replayed])
-            _ = machine.considered(ticket, verdict, now: now)
-            #expect(refusals(write(pieces(url), by: central(number + 1), &machine, at: now)) == [.replayed])
-            #expect(tickets(write(pieces(url), by: central(number + 1), &machine, at: now + .seconds(900))).count == 1)
-        }
-    }
-
-    @Test("lets a URL come again that nobody was asked about")
-    func notReplayed() {
+    @Test("may be asked again on the same connection when nobody was asked")
+    func again() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
-        for verdict in [SharingMachine.Verdict.declined(.busy), .failed(.noUserSession(reason: ""), afterConsent: false)] {
+        for verdict in [SharingMachine.Verdict.declined(.busy), .failed(.noUserSession(reason: "")), .declined(.replayed)] {
             let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
             #expect(answers(machine.considered(ticket, verdict, now: now)) == [.failed])
         }
     }
 
+    @Test("counts foreign URLs against whoever sends them alone: from many addresses they keep nobody else away")
+    func foreignFromMany() {
+        var machine = machine { $0.requestsPerMinute = 6 }
+        for number in 0..<200 {
+            let id = CentralID(address: address(UInt8(number)), number: number)
+            _ = machine.receive(.connected(id), now: now)
+            #expect(refusals(write(pieces("https://evil.test/\(number)"), by: id, &machine, at: now)) == [.foreignGateway])
+            _ = machine.receive(.disconnected(id), now: now)
+        }
+        let friend = CentralID(address: address(250), number: 250)
+        _ = machine.receive(.connected(friend), now: now)
+        #expect(tickets(write(pieces(), by: friend, &machine, at: now)).count == 1)
+        var other = self.machine { ($0.requestsPerMinute, $0.requestsPerConnection) = (3, 10) }
+        _ = other.receive(.connected(friend), now: now)
+        let refused = (0..<4).flatMap { refusals(write(pieces("https://evil.test/\($0)"), by: friend, &other, at: now)) }
+        #expect(refused == [.foreignGateway, .foreignGateway, .foreignGateway, .tooMany])
+    }
+
+    @Test("knows who waits for an answer: those whose requests are under consideration")
+    func waiting() {
+        var machine = machine()
+        for number in 1...2 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
+        #expect(machine.waiting.isEmpty)
+        let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
+        #expect(machine.waiting == [central(1)])
+        _ = machine.considered(ticket, .authorized, now: now)
+        #expect(machine.waiting.isEmpty)
+    }
+
     @Test("answers 0, 1 or 2 (8.2)", arguments: [
         (SharingMachine.Verdict.authorized, SharingAnswer.authorized),
-        (.failed(.authorizationFailed(answer: "down"), afterConsent: true), .failed),
+        (.failed(.authorizationFailed(answer: "down")), .failed),
         (.declined(.refused(by: .button)), .declined), (.declined(.timedOut), .declined),
         (.declined(.sharingEnded(by: .button)), .declined), (.declined(.busy), .failed), (.declined(.tooMany), .failed),
+        (.declined(.replayed), .failed), (.declined(.ambiguous), .failed),
     ])
     func answer(verdict: SharingMachine.Verdict, answer: SharingAnswer) {
         var machine = machine()

@@ -179,6 +179,55 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
+    @Test("does not hang up who waits for consent to tell a stranger that he is refused: he is hung up instead")
+    func sparesWaiting() async throws {
+        transport.script.withLock { $0.sendsToAll = true }
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        let question = await asked()
+        peripheral.request(by: central(2), "https://evil.test/auth")
+        await peripheral.acts.wait(for: .hungUp(central(2)))
+        #expect(await desk.pending.map(\.id) == [question.id])
+        try await desk.answer(question.id, grant: true, by: .user("root"))
+        await peripheral.acts.wait(for: .notified(central(1), "0"))
+        #expect(peripheral.acts.entries == [.hungUp(central(2)), .notified(central(1), "0")])
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("asks nobody about a URL of this gateway that authorizes no device, and says 1")
+    func otherInterface() async throws {
+        gateway.behaviour.withLock { $0.form = GatewayFailure(code: "gateway.provider-url-invalid", message: "another interface") }
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        #expect(!recorder.names.contains("consent-asked"))
+        let event = await recorder.log.wait { $0.name == "proximity.session-not-authorized" }
+        #expect(event.error == .invalidAuthorizeURL(reason: "another interface"))
+        running.cancel()
+        _ = try await running.value
+    }
+
+    @Test("asks nobody again about a URL that a person refused, however it is spelled")
+    func respelled() async throws {
+        let (running, peripheral) = await start()
+        peripheral.request(by: central(1))
+        try await desk.answer(await asked().id, grant: false, by: .user("root"))
+        await peripheral.acts.wait(for: .notified(central(1), "2"))
+        peripheral.request(by: central(2), ownURL.replacing("7b", with: "7B") + "?again=1")
+        await peripheral.acts.wait(for: .notified(central(2), "1"))
+        #expect(recorder.names.count { $0 == "consent-asked" } == 1)
+        // Sharing that begins anew has not forgotten it.
+        await sharing.stop()
+        _ = try await running.value
+        let next = Task { try await sharing.run(.endless) }
+        let again = await transport.served.wait(2) { _ in true }
+        again.request(by: central(3))
+        await again.acts.wait(for: .notified(central(3), "1"))
+        next.cancel()
+        _ = try await next.value
+    }
+
     @Test("hangs up after its last word to a central that floods it")
     func hungUp() async throws {
         let (running, peripheral) = await start()

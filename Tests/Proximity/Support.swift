@@ -83,6 +83,10 @@ final class FakeGateway: ProximityGateway {
         var authorization: GatewayFailure?
         var polls: [Result<Bool, GatewayFailure>] = []
         var logIn: GatewayFailure?
+        /// The name of the user who is logged in.
+        var user: String? = "alice"
+        /// Why the URL is none that authorizes a device.
+        var form: GatewayFailure?
         var authURL = "https://gw.lab.test:8443/auth/device/authorization/7b"
     }
     let behaviour = Mutex(Behaviour())
@@ -91,10 +95,17 @@ final class FakeGateway: ProximityGateway {
     /// Asked before authorising and polling; the test can hold it.
     let gate = Gate()
 
-    func requireUserSession() async throws {
+    @discardableResult
+    func requireUserSession() async throws -> String? {
         let (failure, act) = behaviour.withLock { ($0.session, $0.whenSessionIsAsked) }
         await act?()
         if let failure { throw failure }
+        return behaviour.withLock { $0.user }
+    }
+
+    func sessionIdentifier(in providerURL: String) async throws -> String {
+        if let failure = behaviour.withLock({ $0.form }) { throw ProximityError.invalidAuthorizeURL(reason: failure.message) }
+        return String(providerURL.lowercased().prefix { $0 != "?" })
     }
 
     func checkOrigin(_ providerURL: String) throws {
@@ -152,7 +163,7 @@ final class Gate: Sendable {
 
 let service = BluetoothUUID("980c2f36-bde3-11e4-8dfc-aa07a5b093db")!
 let characteristic = BluetoothUUID("980c34cc-bde3-11e4-8dfc-aa07a5b093db")!
-let ownURL = "https://gw.lab.test:8443/auth/device/authorization/7b"
+let ownURL = "https://gw.lab.test:8443/auth/device/authorization/7b3f00aa7b3f00aa7b3f00aa7b3f00aa"
 
 func address(_ number: UInt8) -> BluetoothAddress {
     BluetoothAddress("C0:FF:EE:00:00:\(Hex.encode([number]))", kind: .random)!

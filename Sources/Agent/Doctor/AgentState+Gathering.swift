@@ -30,6 +30,8 @@ extension Agent {
             }
         }
         state.sharing = configuration.proximity.share
+        state.requiresEncryption = configuration.proximity.requireEncryption
+        state.looksAtCentrals = BluetoothDaemonSettings.read().looksAtCentrals
         state.hasButton = board.button != nil
         state.buttonFault = await nearby.desk.buttonFault
         let adapter = await nearby.adapter()

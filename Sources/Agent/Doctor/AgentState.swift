@@ -52,6 +52,10 @@ struct AgentState: Sendable {
     /// `nil` where nothing of this board's settings needs Bluetooth and there is no adapter.
     var adapter: AdapterStatus?
     var sharing = ProximitySettings.Share.never
+    /// Whether only bonded devices may ask to be let in.
+    var requiresEncryption = false
+    /// Whether bluetoothd looks at what devices that connect to this board offer, and uses it: keyboards, say.
+    var looksAtCentrals = false
     var hasButton = false
     var buttonFault: ButtonFault?
 }

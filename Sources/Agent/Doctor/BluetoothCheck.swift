@@ -1,6 +1,7 @@
 import Bluetooth
 
-/// Fails when the Bluetooth adapter cannot be used: none, blocked, no Low Energy, no permission.
+/// Fails when the Bluetooth adapter cannot be used: none, blocked, no Low Energy, no permission. Warns where a device that pairs
+/// to be let in could become this board's keyboard.
 struct BluetoothCheck: HealthCheck {
     static let name = "bluetooth"
 
@@ -9,6 +10,12 @@ struct BluetoothCheck: HealthCheck {
         if let fault = adapter.fault {
             let remedy = fault.remedy ?? "latchkey proximity status shows what the adapter can do"
             return agent.sharing == .never ? .warn(fault.message, remedy: remedy) : .fail(fault.message, remedy: remedy)
+        }
+        if agent.requiresEncryption, adapter.transport == .bluez, agent.looksAtCentrals {
+            return .warn(
+                "devices pair with bluetoothd, which takes input from any bonded keyboard",
+                remedy: "run bluetoothd with --noplugin=input,hog, or set ReverseServiceDiscovery = false in "
+                    + "/etc/bluetooth/main.conf; see Config/proximity.md")
         }
         return .pass("\(adapter.adapter ?? "an adapter") through \(adapter.transport.rawValue)\(adapter.isPowered ? "" : ", powered when needed")")
     }

@@ -2,35 +2,40 @@ import Glibc
 import Groundwork
 import Proximity
 
-/// Who was let in, when, how and by whose consent: a line of JSON each, kept over restarts.
+/// Who was let in, when, how and by whose consent, and who was refused: a line of JSON each, kept over restarts.
 ///
-/// Runs on ``NamedThread/storage``, as every line is on disk before the next is taken. Beyond its limit the file becomes
-/// the former one, and the one before that goes.
+/// Runs on ``NamedThread/storage``, as every line is on disk before the next is taken. What was granted and what was refused
+/// have a file each: beyond its limit a file becomes the former one, and the one before that goes. So whoever has himself
+/// refused over and over, which takes nobody's consent, does not push out the record of who was let in.
 actor AuditLog {
     nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
     private static let lineFeed = UInt8(ascii: "\n")
 
-    private let path: String
-    /// Of the file that is written to, in bytes; the preset is some thousand lines.
+    /// Of what was granted, whatever came of it.
+    private let granted: String
+    private let refused: String
+    /// Of a file that is written to, in bytes; the preset is some thousand lines.
     private let limit: Int
 
     init(directory: String, limit: Int = 1 << 20) {
-        path = "\(directory)/proximity-audit.jsonl"
+        granted = "\(directory)/proximity-audit.jsonl"
+        refused = "\(directory)/proximity-refusals.jsonl"
         self.limit = limit
     }
 
     /// - Throws: ``AgentError/stateDirectory(path:reason:)``
     func append(_ record: AuditRecord) throws(AgentError) {
+        let path = record.outcome == .refused ? refused : granted
         var status = stat()
         if stat(path, &status) == 0, Int(status.st_size) >= limit { rename(path, "\(path).1") }
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure() }
+        guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
         // A line that a power cut left half written must not take this one with it.
         let line = (endsInsideLine(descriptor) ? [Self.lineFeed] : []) + record.json.bytes + [Self.lineFeed]
         guard line.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == line.count, fdatasync(descriptor) == 0
-        else { throw failure() }
+        else { throw failure(path) }
     }
 
     private func endsInsideLine(_ descriptor: Int32) -> Bool {
@@ -39,10 +44,22 @@ actor AuditLog {
         return end > 0 && pread(descriptor, &last, 1, end - 1) == 1 && last != Self.lineFeed
     }
 
-    /// The newest records, the newest last; a line that a power cut left half written is left out.
+    /// The newest records of both kinds, the newest last; a line that a power cut left half written is left out.
     func newest(_ count: Int) -> [JSON] {
+        // Each file is in order; which of two goes first is told by their times, and within a second by their numbers.
+        var sources = [granted, refused].map { newest(count, in: $0)[...] }
+        var merged: [JSON] = []
+        while merged.count < count {
+            let heads = sources.indices.filter { !sources[$0].isEmpty }
+            guard let next = heads.max(by: { Self.goesBefore(sources[$0].last, sources[$1].last) }) else { break }
+            merged.append(sources[next].removeLast())
+        }
+        return merged.reversed()
+    }
+
+    private func newest(_ count: Int, in file: String) -> [JSON] {
         var newest: [JSON] = []
-        for path in [path, "\(path).1"] {
+        for path in [file, "\(file).1"] {
             let bytes = (try? SmallFile.read(path, limit: limit + 65_536)) ?? []
             for line in bytes.split(separator: Self.lineFeed).reversed() where newest.count < count {
                 if let record = try? JSON(parsing: line) { newest.append(record) }
@@ -51,5 +68,12 @@ actor AuditLog {
         return newest.reversed()
     }
 
-    private func failure() -> AgentError { .stateDirectory(path: path, reason: String(cString: strerror(errno))) }
+    private static func goesBefore(_ one: JSON?, _ other: JSON?) -> Bool {
+        let (first, second) = (one?["time"]?.string ?? "", other?["time"]?.string ?? "")
+        return (first, one?["id"]?.integer ?? 0) < (second, other?["id"]?.integer ?? 0)
+    }
+
+    private func failure(_ path: String) -> AgentError {
+        .stateDirectory(path: path, reason: String(cString: strerror(errno)))
+    }
 }

@@ -17,7 +17,7 @@ actor Nearby {
     private let patience: Patience
     private let settings: ProximitySettings
     private let deviceName: String
-    private let endRecords: @Sendable () async -> Void
+    private let records: AuditWriter
     private var transport: Task<any BluetoothTransport, Never>?
     private var sharing: Sharing?
     private var isLoggingIn = false
@@ -40,9 +40,6 @@ actor Nearby {
         var farewell = Duration.seconds(5)
     }
 
-    /// The most records that wait to be written.
-    private static let recordBound = 1024
-
     /// - Parameters:
     ///   - debounce: of the board's button, by which its presses are told late.
     ///   - radio: makes another one than the settings ask for.
@@ -64,22 +61,9 @@ actor Nearby {
         desk.patience = .seconds(configuration.proximity.consentSeconds)
         desk.requestsPerMinute = configuration.proximity.requestsPerMinute
         desk.button.settling += debounce
-        // One writer: tasks of their own would put the records in any order, and lose the last ones when the agent stops.
-        let (records, record) = AsyncStream.makeStream(of: AuditRecord.self, bufferingPolicy: .bufferingOldest(Self.recordBound))
-        let writing = Task {
-            for await record in records {
-                do throws(AgentError) { try await audit.append(record) } catch { onAuditFailure(error) }
-            }
-        }
-        endRecords = {
-            record.finish()
-            await writing.value
-        }
-        self.desk = ConsentDesk(settings: desk, events: events) { entry in
-            if case .dropped = record.yield(entry) {
-                onAuditFailure(.stateDirectory(path: configuration.stateDirectory, reason: "too many records wait to be written"))
-            }
-        }
+        let records = AuditWriter(audit, directory: configuration.stateDirectory, onFailure: onAuditFailure)
+        self.records = records
+        self.desk = ConsentDesk(settings: desk, events: events) { records.take($0) }
     }
 
     // MARK: Bluetooth
@@ -174,6 +158,17 @@ actor Nearby {
         insisting.cancel()
     }
 
+    /// Lets devices pair for a while, where only bonded ones may ask.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)``, `BluetoothError`
+    func openPairing(for duration: Duration) async throws {
+        guard settings.requireEncryption else {
+            throw AgentError.badRequest(member: "pairing", fault: "is not needed, as proximity.require_encryption is false")
+        }
+        guard isSharing else { throw AgentError.badRequest(member: "pairing", fault: "takes a shared session: latchkey share") }
+        try await radio().openPairing(for: duration)
+    }
+
     private func sharingSettings(_ parameters: GatewayConfiguration.ProximityParameters) throws -> SharingSettings {
         let (service, characteristic) = try Self.identifiers(parameters)
         var sharing = try SharingSettings(serviceUUID: service, characteristicUUID: characteristic)
@@ -201,7 +196,9 @@ actor Nearby {
     // MARK: Being let in
 
     /// Logs in with the session of a device nearby, over Bluetooth.
-    func logInByBluetooth(at session: GatewaySession) async throws -> String {
+    ///
+    /// - Parameter expected: who has to let this board in; `nil` for whoever does.
+    func logInByBluetooth(at session: GatewaySession, as expected: String? = nil) async throws -> String {
         try beginLogIn()
         defer { isLoggingIn = false }
         let parameters = session.configuration.proximity
@@ -212,7 +209,8 @@ actor Nearby {
         // A device that is being left cannot be connected to.
         await parting?.value
         let logIn = ProximityLogin(
-            transport: await radio(), gateway: SessionGateway(session: session), settings: login, events: events)
+            transport: await radio(), gateway: SessionGateway(session: session, expectedUser: expected), settings: login,
+            events: events)
         let userName = try await logIn.run()
         parting = Task { await logIn.parted() }
         return userName
@@ -220,11 +218,15 @@ actor Nearby {
 
     /// Logs in by a QR code that a device with a session scans.
     ///
-    /// - Parameter show: is given the text of the code.
-    func logInByQRCode(at session: GatewaySession, show: @escaping @Sendable (String) async throws -> Void) async throws -> String {
+    /// - Parameters:
+    ///   - expected: who has to let this board in; `nil` for whoever does.
+    ///   - show: is given the text of the code.
+    func logInByQRCode(
+        at session: GatewaySession, as expected: String? = nil, show: @escaping @Sendable (String) async throws -> Void
+    ) async throws -> String {
         try beginLogIn()
         defer { isLoggingIn = false }
-        return try await QRLogin(gateway: SessionGateway(session: session), events: events).run(show: show)
+        return try await QRLogin(gateway: SessionGateway(session: session, expectedUser: expected), events: events).run(show: show)
     }
 
     /// One at a time: the radio scans once, and the steps that are told are those of one log-in.
@@ -239,6 +241,7 @@ actor Nearby {
         var report: [String: JSON] = [
             "sharing": .bool(isSharing), "onAir": .bool(sharing?.isOnAir ?? false), "policy": .string(settings.share.rawValue),
             "consents": .array(await desk.pending.map { .object($0.details) }),
+            "ambiguous": .bool(await desk.light == .ambiguous),
         ]
         if let sharing { report["term"] = .string(sharing.term.name) }
         report["bluetooth"] = await adapter().json
@@ -250,7 +253,7 @@ actor Nearby {
         await stopSharing(by: .agent)
         await transport?.value.close()
         await parting?.value
-        await endRecords()
+        await records.end()
         sharingEnds.finish()
         events.finish()
     }

@@ -8,31 +8,51 @@ struct SessionGateway: ProximityGateway {
     /// When the user logged in whose session lets others in; `nil` where nobody is let in. Whoever logs in later has not agreed
     /// to anything.
     var logIn: Date?
+    /// Who has to let this board in; `nil` for whoever does.
+    var expectedUser: String?
 
-    func requireUserSession() async throws {
-        guard let user = try await session.user(), let logIn, Self.isSame(user.loggedInAt, logIn) else {
-            throw GatewayError.userRequired
-        }
+    @discardableResult
+    func requireUserSession() async throws -> String? {
+        guard let logIn else { throw GatewayError.userRequired }
+        return try await session.user(loggedInAt: logIn).userName
     }
-
-    /// A date that was stored in between has lost its last bits.
-    private static func isSame(_ one: Date, _ other: Date) -> Bool { abs(one.timeIntervalSince(other)) < 0.001 }
 
     func checkOrigin(_ providerURL: String) throws { try session.checkOrigin(of: providerURL) }
 
+    func sessionIdentifier(in providerURL: String) async throws -> String {
+        do {
+            return try await session.sessionIdentifier(in: providerURL)
+        } catch let error as GatewayError {
+            switch error {
+            case .providerURLInvalid, .providerURLForeign: throw ProximityError.invalidAuthorizeURL(reason: error.message)
+            default: throw error
+            }
+        }
+    }
+
     func authorize(_ providerURL: String) async throws {
-        try await requireUserSession()
-        try await session.authorize(providerURL: providerURL)
+        guard let logIn else { throw GatewayError.userRequired }
+        try await session.authorize(providerURL: providerURL, loggedInAt: logIn)
     }
 
     func beginAuthorization() async throws -> PendingAuthorization {
+        let wasRegistered = try await session.status().registration != .unregistered
         let authorization = try await session.authorizationSession()
         guard let provider = authorization.proximity else { throw GatewayError.proximityNotOffered }
-        return PendingAuthorization(authURL: provider.authURL) { [session] in
+        return PendingAuthorization(authURL: provider.authURL) { [session, expectedUser] in
             switch try await session.poll(authorization) {
             case .pending: return .pending
             case .code(let code):
-                return .authorized { try await session.logIn(with: code, of: authorization).userName ?? "a user without a name" }
+                return .authorized {
+                    let user = try await session.logIn(with: code, of: authorization).userName
+                    if let expectedUser, user != expectedUser {
+                        // Nothing of it stays, at the gateway neither: not the log-in, nor a registration that came with it.
+                        try? await session.logOut(force: true)
+                        if !wasRegistered { try? await session.deregister() }
+                        throw ProximityError.unexpectedUser(name: user)
+                    }
+                    return user ?? "a user without a name"
+                }
             }
         }
     }

@@ -30,8 +30,17 @@ extension Agent {
         router.on("DELETE", "/v1/proximity/sharing", needs: .operate, .init(
             "No longer offer the session; where the settings want it always, until the next log-in")
         ) { request in
-            await self.nearby.stopSharing(by: .user("\(request.peer.uid)"))
+            await self.nearby.stopSharing(by: .user(UserName.of(request.peer.uid)))
             return .json(["sharing": false])
+        }
+        router.on("POST", "/v1/proximity/pairing", needs: .operate, .init(
+            "Let devices nearby pair for a while, where the settings have only bonded ones ask",
+            body: ["seconds": .integer("how long; 60 unless given", in: 1...300)])
+        ) { request in
+            let body = try RequestBody(request.body.isEmpty ? Array("{}".utf8) : request.body)
+            let seconds = try body.integer("seconds", in: 1...300, default: 60)
+            try await self.nearby.openPairing(for: .seconds(seconds))
+            return .json(["seconds": .integer(Int64(seconds))])
         }
         router.on("POST", "/v1/proximity/authorizations", needs: .operate, .init(
             "Let in the device whose QR code was scanned; answers when somebody has given or refused consent",
@@ -58,7 +67,7 @@ extension Agent {
             }
             let program = try body.optionalString("program")
             // A program's name is its own claim; who runs it is not.
-            let user = "\(request.peer.uid)"
+            let user = UserName.of(request.peer.uid)
             let source = program.map { ConsentSource.program("\(String(DisplayText.clean($0).prefix(32))) of user \(user)") }
             try await self.nearby.desk.answer(id, grant: grant, by: source ?? .user(user))
             return .json(["id": .integer(Int64(id)), "granted": .bool(grant)])

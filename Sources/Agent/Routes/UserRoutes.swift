@@ -26,17 +26,22 @@ extension Agent {
         }
         router.on("POST", "/v1/login/nearby", needs: .operate, .init(
             "Log in with the session of a device nearby; ends when the reader goes",
-            body: ["by": .string("the way", choices: ["bluetooth", "qr"])], required: ["by"],
+            body: [
+                "by": .string("the way", choices: ["bluetooth", "qr"]),
+                "user": .string("who is expected; when another user lets this board in, nobody is logged in"),
+            ], required: ["by"],
             events: [
                 "qr-code": "what to show: its text, and pictures of it", "logged-in": "the user",
                 "proximity.*": "each step, with the numbers of the reference clients",
             ])
         ) { request in
-            let way = try RequestBody(request.body).string("by")
+            let body = try RequestBody(request.body)
+            let way = try body.string("by")
             guard ["bluetooth", "qr"].contains(way) else {
                 throw AgentError.badRequest(member: "by", fault: "is neither bluetooth nor qr")
             }
-            return .events(self.logInNearby(by: way, at: try await self.activeLink().session))
+            return .events(self.logInNearby(
+                by: way, as: try body.optionalString("user"), at: try await self.activeLink().session))
         }
         router.on("POST", "/v1/login/browser", needs: .operate, .init(
             "Begin to log in by authorization code: what to open in a browser",
@@ -57,8 +62,10 @@ extension Agent {
             body: ["force": .boolean("here also when the gateway does not answer")])
         ) { request in
             let force = request.body.isEmpty ? false : try RequestBody(request.body).bool("force", default: false)
-            try await self.activeLink().session.logOut(force: force)
-            return .json(["loggedIn": false])
+            let session = try await self.activeLink().session
+            let name = try await session.user()?.userName
+            try await session.logOut(force: force)
+            return .json(["loggedIn": false, "userName": name.map(JSON.string) ?? .null])
         }
     }
 
@@ -71,7 +78,9 @@ extension Agent {
     }
 
     /// The log-in goes on for as long as its events are read.
-    private nonisolated func logInNearby(by way: String, at session: GatewaySession) -> AsyncThrowingStream<LocalEvent, any Error> {
+    private nonisolated func logInNearby(
+        by way: String, as expected: String?, at session: GatewaySession
+    ) -> AsyncThrowingStream<LocalEvent, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
             let told = nearby.events.subscribe()
             let telling = Task {
@@ -88,10 +97,10 @@ extension Agent {
                 }
                 do {
                     let name = way == "qr"
-                        ? try await nearby.logInByQRCode(at: session) { text in
+                        ? try await nearby.logInByQRCode(at: session, as: expected) { text in
                             continuation.yield(LocalEvent(name: "qr-code", data: try QRCode(text).json(of: text)))
                         }
-                        : try await nearby.logInByBluetooth(at: session)
+                        : try await nearby.logInByBluetooth(at: session, as: expected)
                     await tellTheRest()
                     continuation.yield(LocalEvent(name: "logged-in", data: ["loggedIn": true, "userName": .string(name)]))
                     continuation.finish()

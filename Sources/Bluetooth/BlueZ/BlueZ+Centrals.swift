@@ -125,7 +125,10 @@ extension BlueZ {
     // MARK: Values
 
     /// Sends a value to one central. bluetoothd sends it to all that subscribed, so the others are hung up first.
-    func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+    func notify(
+        _ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID,
+        sparing: @escaping @Sendable () async -> Set<CentralID>
+    ) async throws(BluetoothError) {
         await beginAnswer()
         defer { endAnswer() }
         let operation = "notify \(central)"
@@ -139,12 +142,14 @@ extension BlueZ {
             }
             guard value.count <= state.mtu - 3 else { throw .tooLong }
             let others = serving?.centrals.filter { $0.key != path && $0.value.subscriptions.contains(characteristic) } ?? [:]
-            if others.isEmpty { break }
-            for other in others.keys {
-                await hangUp(other)
-                if serving?.centrals[other] != nil {
-                    throw .failed(operation: operation, reason: "another central listens and cannot be hung up")
-                }
+            guard let other = others.keys.first else { break }
+            // Asked each time: who only listened may have asked by now.
+            guard await sparing().isDisjoint(with: others.values.map(\.id)) else {
+                throw .failed(operation: operation, reason: "another central listens, and waits for an answer of its own")
+            }
+            await hangUp(other)
+            if serving?.centrals[other] != nil {
+                throw .failed(operation: operation, reason: "another central listens and cannot be hung up")
             }
         }
         bus?.emitPropertiesChanged(path: object, interface: BlueZName.gattCharacteristic, [("Value", .bytes(value))])

@@ -86,12 +86,13 @@ extension BlueZ {
         guard let link = links.removeValue(forKey: path) else { return }
         link.values.finish()
         await endPairing()
+        // Whoever advertises the service may be anybody: no bond made with them outlives the connection.
+        await forgetBond(path)
         guard !link.isShared, let device = objects[path, BlueZName.device] else { return }
         if device["Paired"]?.flag == true {
             await hangUp(path)
         } else if let adapter = device["Adapter"]?.text {
-            _ = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "RemoveDevice", arguments: [.path(path)],
-                timeout: .seconds(10)))
+            await remove(path, of: adapter)
         }
     }
 

@@ -60,7 +60,7 @@ extension BlueZ {
         if let adapter = serving?.adapter ?? ended.adapter { await withdraw(from: adapter) }
         for path in ended.centrals.keys { await hangUp(path) }
         serving = nil
-        await endPairing()
+        await closePairing()
         for waiting in ended.waitingToAnswer { waiting.resume() }
         ended.events.finish()
     }
@@ -82,7 +82,8 @@ extension BlueZ {
             let asked = owner
             self.serving?.application.includesPower = manager["SupportedIncludes"]?.texts.contains("tx-power") == true
             self.serving?.adapter = adapter
-            if serving.application.needsEncryption { await beginPairing() }
+            // bluetoothd may have been restarted meanwhile.
+            if pairing != nil { await beginPairing() }
             try await register(BlueZName.gattManager, "RegisterApplication", BlueZApplication.root, on: adapter)
             try await register(
                 BlueZName.advertisingManager, "RegisterAdvertisement", BlueZApplication.advertisementPath, on: adapter)

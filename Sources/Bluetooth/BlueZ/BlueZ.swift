@@ -31,6 +31,10 @@ actor BlueZ {
     var links: [String: Link] = [:]
     /// Whether bluetoothd asks this program who may pair.
     var isAgent = false
+    /// The number of the while in which devices may pair; `nil` when none may.
+    var pairing: Int?
+    /// Devices that this program let pair and no person has let in yet.
+    var newBonds: Set<String> = []
 
     init(adapter: String) { wantedAdapter = adapter }
 
@@ -90,6 +94,8 @@ actor BlueZ {
         await stopServing()
         for search in searches.keys { endSearch(search) }
         for path in links.keys { await endLink(path) }
+        await closePairing()
+        await forgetBonds()
         loseBus()
     }
 
@@ -191,6 +197,7 @@ actor BlueZ {
             serve(change)
             search(change)
             link(change)
+            bond(change)
         }
         for (number, waiter) in waiters {
             guard let verdict = waiter.check(objects) else { continue }

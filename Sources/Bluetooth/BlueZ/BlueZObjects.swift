@@ -115,6 +115,12 @@ struct BlueZObjects {
         return properties?["Connected"]?.flag == true || properties?["ServicesResolved"]?.flag == true
     }
 
+    /// Whether the device says that it is a keyboard, a mouse or the like: HID over GATT, or HID (Assigned Numbers 3.4, 3.3).
+    func offersInput(_ device: String) -> Bool {
+        let services = self[device, BlueZName.device]?["UUIDs"]?.texts.compactMap { BluetoothUUID($0) } ?? []
+        return services.contains(BluetoothUUID(short: 0x1812)) || services.contains(BluetoothUUID(short: 0x1124))
+    }
+
     /// A sighting of the device, where it was heard of in the current discovery and advertises the service.
     func sighting(ofDevice path: String, service: BluetoothUUID) -> Sighting? {
         guard let properties = self[path, BlueZName.device], let rssi = properties["RSSI"]?.number,

@@ -9,7 +9,8 @@
 /// - A central is known from its first write or subscription on.
 /// - A protected characteristic takes an encrypted connection, and bluetoothd has LE Secure Connections used where both sides
 ///   can. It neither demands them nor tells which kind of key there is: a central that pairs in the older way is let in, and so
-///   is one that does not keep its bond. bluetoothd keeps bonds on disk.
+///   is one that does not keep its bond. bluetoothd keeps bonds on disk, and a bond holds for all profiles of the
+///   device: so devices pair only after ``openPairing(for:)``, and only the bond of one that was let in stays.
 /// - A peripheral in sight is reported again only when its signal strength changes.
 public struct BlueZTransport: BluetoothTransport {
     private let bluez: BlueZ
@@ -36,6 +37,8 @@ public struct BlueZTransport: BluetoothTransport {
         return BlueZRemotePeripheral(bluez: bluez, device: path, values: values)
     }
 
+    public func openPairing(for duration: Duration) async throws(BluetoothError) { try await bluez.openPairing(for: duration) }
+
     public func close() async { await bluez.close() }
 }
 
@@ -43,10 +46,14 @@ struct BlueZPeripheral: Peripheral {
     let bluez: BlueZ
     let events: AsyncStream<PeripheralEvent>
 
-    func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
-        try await bluez.notify(value, to: central, characteristic: characteristic)
+    func notify(
+        _ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID,
+        sparing: @escaping @Sendable () async -> Set<CentralID>
+    ) async throws(BluetoothError) {
+        try await bluez.notify(value, to: central, characteristic: characteristic, sparing: sparing)
     }
 
+    func keep(_ central: CentralID) async { await bluez.keep(central) }
     func disconnect(_ central: CentralID) async { await bluez.disconnect(central) }
     func stop() async { await bluez.stopServing() }
 }

@@ -12,6 +12,8 @@ final class Central {
     var server: GATTServer
     /// When it last said something, or was told something.
     var lastHeard = ContinuousClock.now
+    /// Whether it has written any value: only connecting shows no purpose.
+    var hasWritten = false
     /// Who waits until a value is sent, or its indication confirmed.
     var tickets: [Int: CheckedContinuation<Result<Void, BluetoothError>, Never>] = [:]
 
@@ -26,7 +28,7 @@ final class Central {
 }
 
 extension KernelPeripheral {
-    /// As many as small controllers connect at once. The one that was silent longest makes room for another.
+    /// As many as small controllers connect at once.
     static var centralLimit: Int { 8 }
     /// A central that says nothing for so long, and is told nothing, only keeps others from the radio.
     static var silenceLimit: Duration { .seconds(120) }
@@ -34,8 +36,10 @@ extension KernelPeripheral {
     func letIn(_ descriptor: Descriptor, _ address: BluetoothAddress) {
         // Without room for its events it is hung up at once.
         guard pending.hasRoom else { return }
-        if centrals.count >= Self.centralLimit, let oldest = centrals.values.min(by: { $0.lastHeard < $1.lastHeard }) {
-            hangUp(oldest)
+        if centrals.count >= Self.centralLimit {
+            let idle = Self.dispensable(centrals.values.map { ($0.id, $0.hasWritten, $0.lastHeard) }).flatMap { centrals[$0] }
+            guard let idle else { return advertiseAgain() }
+            hangUp(idle)
         }
         centralCount += 1
         let id = CentralID(address: address, number: centralCount)
@@ -48,6 +52,14 @@ extension KernelPeripheral {
         _ = pending.put(.connected(id))
         watchSilence(of: id, for: Self.silenceLimit)
         advertiseAgain()
+    }
+
+    /// Who makes room for a newcomer: of those that have never written, the one that was silent longest. One that has written may
+    /// wait for a person, and is silent for that.
+    static func dispensable(
+        _ centrals: [(id: CentralID, hasWritten: Bool, lastHeard: ContinuousClock.Instant)]
+    ) -> CentralID? {
+        centrals.filter { !$0.hasWritten }.min { $0.lastHeard < $1.lastHeard }?.id
     }
 
     private func receive(from id: CentralID) {
@@ -74,6 +86,7 @@ extension KernelPeripheral {
             switch effect {
             case .send(let packet): if !central.channel.send(packet) { hangUp(central) }
             case .event(let event):
+                if case .written = event { central.hasWritten = true }
                 guard centrals[central.id] != nil, !pending.put(event) else { continue }
                 pending.forget(central.id)
                 hangUp(central)
@@ -106,7 +119,10 @@ extension KernelPeripheral {
 
     // MARK: the application's side
 
-    func notify(_ value: [UInt8], to id: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+    /// Each central has its own channel, so nobody has to be hung up.
+    func notify(
+        _ value: [UInt8], to id: CentralID, characteristic: BluetoothUUID, sparing: @escaping @Sendable () async -> Set<CentralID>
+    ) async throws(BluetoothError) {
         guard let central = centrals[id] else { throw .disconnected }
         ticketCount += 1
         let ticket = ticketCount

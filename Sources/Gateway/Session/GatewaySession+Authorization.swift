@@ -1,4 +1,5 @@
 import Cryptography
+import FoundationEssentials
 import Groundwork
 import HTTPClient
 
@@ -78,37 +79,62 @@ extension GatewaySession {
 
     // MARK: The other side
 
-    /// Whether ``authorize(providerURL:)`` would call this.
+    /// Whether a text is a URL of this gateway. Nothing is asked.
     ///
     /// - Parameter text: a URL, or JSON with a `provider_url`.
     /// - Throws: ``GatewayError/providerURLInvalid(reason:)``, ``GatewayError/providerURLForeign(gateway:)``
-    public nonisolated func checkOrigin(of text: String) throws(GatewayError) { _ = try approved(text) }
-
-    private nonisolated func approved(_ text: String) throws(GatewayError) -> ProviderURL {
-        let url = try ProviderURL(text, at: configuration.identity)
-        // At the gateway's other interfaces the call would do something else in the user's name.
-        for endpoint in GatewayEndpoint.allCases where endpoint != .authorize {
-            let path = configuration.endpoints[endpoint] ?? endpoint.defaultPath
-            guard url.pathAlone != path, !url.pathAlone.hasPrefix(path + "/") else {
-                throw .providerURLInvalid(reason: "it is another interface of the gateway")
-            }
-        }
-        return url
+    public nonisolated func checkOrigin(of text: String) throws(GatewayError) {
+        _ = try ProviderURL(text, at: configuration.identity)
     }
 
-    /// Lets another device log in as the user of this one, after the user has agreed (7.3). Its origin is checked first, and
-    /// only a user's token is ever used for it (checklist 36).
+    /// What names the authorization session that ``authorize(providerURL:loggedInAt:)`` would authorize: the same for every
+    /// spelling of its URL.
     ///
-    /// - Parameter providerURL: as the other device gave it: a URL, or JSON with a `provider_url`.
-    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when nobody is logged in.
-    public func authorize(providerURL: String) async throws {
-        let url = try approved(providerURL)
-        try await requireUser()
+    /// Authorization URLs have no place of their own that a client could know (MAG 7.3), and the gateway has many others, at
+    /// which a call in the user's name would do something else. So a stranger's URL has to look like one that the gateway gave
+    /// to this board, which asks for one where it has none yet, or an old one that this does not look like.
+    ///
+    /// - Throws: as ``checkOrigin(of:)`` and ``authorizationSession()`` do; ``GatewayError/proximityNotOffered``
+    public func sessionIdentifier(in text: String) async throws -> String { try await approved(text).session }
+
+    private func approved(_ text: String) async throws -> (path: String, session: String) {
+        let url = try ProviderURL(text, at: configuration.identity)
+        if let session = try await form(mayBeOld: true).identifier(in: url) { return (url.path, session) }
+        // The gateway may have been updated.
+        guard let session = try await form(mayBeOld: false).identifier(in: url) else {
+            throw GatewayError.providerURLInvalid(reason: "it is not how this gateway names a log-in that waits")
+        }
+        return (url.path, session)
+    }
+
+    private func form(mayBeOld: Bool) async throws -> ProviderForm {
+        if let known = providerForm, mayBeOld || uptime() - known.at < Self.providerFormLife { return known.form }
+        guard let own = try await authorizationSession().proximity else { throw GatewayError.proximityNotOffered }
+        let form = try ProviderForm(of: own.authURL, at: configuration.identity)
+        providerForm = (form, uptime())
+        return form
+    }
+
+    /// URLs that do not fit make the board ask the gateway no more often than this.
+    private static var providerFormLife: Duration { .seconds(3600) }
+
+    /// Lets another device log in as the user of this one, after the user has agreed (7.3). It has to be a URL by which this
+    /// gateway authorizes devices, and only a user's token is ever used for it (checklist 36).
+    ///
+    /// - Parameters:
+    ///   - providerURL: as the other device gave it: a URL, or JSON with a `provider_url`.
+    ///   - date: of the log-in of the user who has agreed; `nil` for whoever is logged in.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when nobody is logged in, or somebody else by now.
+    public func authorize(providerURL: String, loggedInAt date: Date? = nil) async throws {
+        try checkOrigin(of: providerURL)
+        let logIn = try await requireUser(loggedInAt: date).loggedInAt
+        let path = try await approved(providerURL).path
         var response = try await call(
-            method: "POST", path: url.path, headers: ["Content-Type": FormBody.contentType, "Accept": "text/plain"], body: [],
-            as: .user)
+            method: "POST", path: path, headers: ["Content-Type": FormBody.contentType, "Accept": "text/plain"], body: [],
+            as: .user, loggedInAt: logIn)
         if response.status == 405 {
-            response = try await call(method: "GET", path: url.path, headers: ["Accept": "text/plain"], as: .user)
+            response = try await call(
+                method: "GET", path: path, headers: ["Accept": "text/plain"], as: .user, loggedInAt: logIn)
         }
         guard response.isSuccess else { throw GatewayError.failure(response, .authorizeDevice) }
     }

@@ -1,4 +1,5 @@
 import Cryptography
+import FoundationEssentials
 import Groundwork
 import HTTPClient
 import Synchronization
@@ -13,18 +14,20 @@ extension GatewaySession {
     ///     gets nothing of ours (checklist 31).
     ///   - scope: scopes needed beyond the configured ones, separated by blanks.
     ///   - principal: in whose name. In a user's it fails with ``GatewayError/userRequired`` when nobody is logged in.
+    ///   - date: of the log-in that is meant; `nil` for whoever is logged in when the call begins. However often the call is
+    ///     repeated, it is never made in the name of anybody who logged in later.
     /// - Returns: the API's own answer, also when its status is no success.
     /// - Throws: ``GatewayError`` when there was no answer, or one that is about this client, device or token.
     public func call(
         method: String, path: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil, scope: String? = nil,
-        as principal: Principal = .board
+        as principal: Principal = .board, loggedInAt date: Date? = nil
     ) async throws -> HTTPResponse {
         let target = try CallTarget.resolve(path, at: configuration.identity)
         let security = try security(of: target)
         let request = HTTPRequest(method, target.url, headers: headers, body: body, trust: trust(security))
         if security.isPublic { return try await send(request, through: FilterChain(client: client, attempts: 1)) }
-        if principal == .user { try await requireUser() }
-        let chain = protectedChain(scope, principal)
+        let logIn = principal == .user ? try await requireUser(loggedInAt: date).loggedInAt : nil
+        let chain = protectedChain(scope, Passage(principal, logIn))
         return try await noted {
             let response = try await send(request, through: chain)
             noteContact()
@@ -42,20 +45,23 @@ extension GatewaySession {
         }
     }
 
-    private func protectedChain(_ scope: String?, _ principal: Principal) -> FilterChain {
-        let passage = Passage(principal)
-        return FilterChain(
+    private func protectedChain(_ scope: String?, _ passage: Passage) -> FilterChain {
+        FilterChain(
             client: client, requestFilters: [CredentialsFilter(session: self, passage: passage, scope: scope)],
             responseFilters: [RecoveryFilter(session: self, passage: passage)],
             challengeFilters: [DeviceIdentityFilter(session: self)], attempts: Recovery.attempts)
     }
 
     /// What is injected (6.1), with the revision it was taken at.
-    fileprivate func credentials(scope: String?, as principal: Principal, _ attempts: Attempts) async throws -> (
+    fileprivate func credentials(scope: String?, for passage: Passage) async throws -> (
         bearer: String, magIdentifier: String?, revision: Int
     ) {
-        try await establish(scope: scope, as: principal, attempts)
+        let principal = passage.principal
+        if let logIn = passage.logIn { try await requireUser(loggedInAt: logIn) }
+        try await establish(scope: scope, as: principal, passage.attempts)
         let holdings = try await holdings()
+        // The token is taken from the same state as the log-in it is of: meanwhile somebody else may have logged in.
+        if let logIn = passage.logIn, holdings.user?.isLogIn(of: logIn) != true { throw GatewayError.userRequired }
         guard let token = holdings[principal].access else {
             throw principal == .user ? GatewayError.userRequired : .noGrantApplies
         }
@@ -71,11 +77,13 @@ extension GatewaySession {
 /// What the filters of one call tell each other.
 private final class Passage: Sendable {
     let principal: Principal
+    /// Of the user in whose name the call is made.
+    let logIn: Date?
     let attempts = Attempts()
     /// The session's revision that the newest attempt was made with.
     let revision = Mutex(0)
 
-    init(_ principal: Principal) { self.principal = principal }
+    init(_ principal: Principal, _ logIn: Date?) { (self.principal, self.logIn) = (principal, logIn) }
 }
 
 /// Puts the access token and the device identifier into a request, bringing them about first.
@@ -85,7 +93,7 @@ private struct CredentialsFilter: RequestFilter {
     let scope: String?
 
     func prepare(_ request: inout HTTPRequest, attempt: Int) async throws {
-        let credentials = try await session.credentials(scope: scope, as: passage.principal, passage.attempts)
+        let credentials = try await session.credentials(scope: scope, for: passage)
         request.headers.set("Authorization", credentials.bearer)
         if let magIdentifier = credentials.magIdentifier { request.headers.set("mag-identifier", magIdentifier) }
         passage.revision.withLock { $0 = credentials.revision }

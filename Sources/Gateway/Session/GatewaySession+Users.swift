@@ -9,9 +9,17 @@ extension GatewaySession {
     /// - Throws: what the vault throws.
     public func user() async throws -> UserStatus? { try await holdings().user.map(status) }
 
+    /// Who is logged in, if it is whoever logged in at that moment: nobody who logged in later has agreed to anything before.
+    ///
+    /// - Throws: ``GatewayError/userRequired``, what the vault throws.
+    public func user(loggedInAt date: Date) async throws -> UserStatus { status(try await requireUser(loggedInAt: date)) }
+
+    /// - Parameter date: of the log-in that is meant; `nil` for whoever is logged in.
     /// - Throws: ``GatewayError/userRequired``
-    func requireUser() async throws {
-        guard try await holdings().user != nil else { throw GatewayError.userRequired }
+    @discardableResult
+    func requireUser(loggedInAt date: Date? = nil) async throws -> HeldUser {
+        guard let user = try await holdings().user, date.map(user.isLogIn) ?? true else { throw GatewayError.userRequired }
+        return user
     }
 
     /// Logs a person in by user name and password, in the place of whoever is logged in. A board that is not registered is
@@ -116,10 +124,12 @@ extension GatewaySession {
 
     /// What the gateway tells of the user, E12.
     ///
-    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when nobody is logged in.
-    public func userInfo() async throws -> JSON {
+    /// - Parameter date: of the log-in that is meant; `nil` for whoever is logged in.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when nobody is logged in, or somebody else by now.
+    public func userInfo(loggedInAt date: Date? = nil) async throws -> JSON {
         let address = configuration.endpoints[.userInfo] ?? GatewayEndpoint.userInfo.defaultPath
-        let response = try await call(method: "GET", path: address, headers: ["Accept": "application/json"], as: .user)
+        let response = try await call(
+            method: "GET", path: address, headers: ["Accept": "application/json"], as: .user, loggedInAt: date)
         guard response.isSuccess else { throw GatewayError.failure(response, .readUserInfo) }
         guard let info = try? JSON(parsing: response.body, limit: AnswerFault.bodyLimit), info.object != nil else {
             throw GatewayError.unexpectedAnswer(.readUserInfo, status: response.status, reason: "it is no JSON object")
@@ -129,7 +139,7 @@ extension GatewaySession {
 
     /// Asks the gateway for the user's name. Without an answer the log-in stands, under the name that was typed (quirk Q26).
     private func nameUser() async {
-        guard let user = try? await holdings().user, let info = try? await userInfo(),
+        guard let user = try? await holdings().user, let info = try? await userInfo(loggedInAt: user.loggedInAt),
             let name = info["preferred_username"]?.string, HeldUser.isName(name)
         else { return }
         try? await flights.join(.name(nextLogIn())) {

@@ -34,6 +34,8 @@ public actor GatewaySession {
     private(set) var revision = 0
     private var lastLogIn = 0
     var publishedKeys: KeySet?
+    /// What the gateway's authorization URLs look like, and when that was learned, by ``uptime``.
+    var providerForm: (form: ProviderForm, at: Duration)?
     var renewalPause = Backoff(initial: .seconds(60), cap: .seconds(6 * 3600))
     /// No renewal by the agent itself before this ``uptime``.
     var renewalNotBefore: Duration?

@@ -19,6 +19,9 @@ struct HeldUser: Sendable, Equatable {
     let loggedInAt: Date
     var tokens = HeldTokens()
 
+    /// Whether this is the log-in of that moment. A date that was stored in between has lost its last bits.
+    func isLogIn(of date: Date) -> Bool { abs(loggedInAt.timeIntervalSince(date)) < 0.001 }
+
     /// Whether a name is of bounded length, and shows as what it is in a log.
     static func isName(_ text: String) -> Bool {
         (1...nameLimit).contains(text.utf8.count)

@@ -74,4 +74,6 @@ public struct ProviderURL: Sendable, Equatable {
 
     /// Without the query.
     var pathAlone: Substring { path.prefix { $0 != "?" } }
+    /// What follows the first `?`; `nil` where there is none.
+    var query: Substring? { path.firstIndex(of: "?").map { path[path.index(after: $0)...] } }
 }

@@ -29,9 +29,20 @@ public struct ConsentRequest: Sendable, Hashable, Identifiable {
     public let id: Int
     public let requester: Requester
     public let date: Date
+    /// The name of the user in whose name the device would be let in, where it is known.
+    public let user: String?
+
+    init(id: Int, requester: Requester, date: Date, user: String? = nil) {
+        self.id = id
+        self.requester = requester
+        self.date = date
+        self.user = user
+    }
 
     public var details: [String: JSON] {
-        requester.details.merging(["id": .integer(Int64(id))], uniquingKeysWith: { own, _ in own })
+        requester.details.merging(
+            ["id": .integer(Int64(id)), "user": user.map { .string(DisplayText.clean($0)) } ?? .null],
+            uniquingKeysWith: { own, _ in own })
     }
 }
 
@@ -45,12 +56,33 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
     case tooMany
     /// Too many questions wait already.
     case busy
+    /// The session of this request was answered before, or waits already.
+    case replayed
+    /// The button was pressed while it could not be told which of several requesters was meant.
+    case ambiguous
     /// The requester left, or the program that asked did.
     case withdrawn
     /// Sharing was ended while the question waited.
     case sharingEnded(by: ConsentSource)
 
     public var isGranted: Bool { if case .granted = self { true } else { false } }
+
+    /// Somebody, or the time they had, decided; the others say nothing of this requester.
+    var isJudgement: Bool {
+        switch self {
+        case .granted, .refused, .timedOut, .sharingEnded: true
+        case .tooMany, .busy, .replayed, .ambiguous, .withdrawn: false
+        }
+    }
+
+    /// Turned away before anybody was asked: nothing that belongs into a record of what people decided, and what a stranger
+    /// could fill it with.
+    public var isTurnedAway: Bool {
+        switch self {
+        case .tooMany, .busy, .replayed: true
+        default: false
+        }
+    }
 
     public var source: ConsentSource? {
         switch self {
@@ -67,6 +99,8 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
         case .timedOut: "timed-out"
         case .tooMany: "too-many"
         case .busy: "busy"
+        case .replayed: "replayed"
+        case .ambiguous: "ambiguous"
         case .withdrawn: "withdrawn"
         case .sharingEnded: "sharing-ended"
         }
@@ -79,6 +113,8 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
         case .timedOut: "refused, as nobody answered in time"
         case .tooMany: "refused, as too many requests came in a short time"
         case .busy: "refused, as too many other requests wait"
+        case .replayed: "refused, as it was answered before or waits already"
+        case .ambiguous: "refused, as the button cannot tell which of several devices is meant"
         case .withdrawn: "withdrawn, as the requester left"
         case .sharingEnded(let source): "refused, as sharing was ended (\(source))"
         }
@@ -90,6 +126,8 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
         case .granted: nil
         case .tooMany: .requestRefused(.tooMany)
         case .busy: .requestRefused(.busy)
+        case .replayed: .requestRefused(.replayed)
+        case .ambiguous: .requestRefused(.ambiguous)
         case .refused(.policy): .nobodyToAsk
         case .refused(let source), .sharingEnded(let source): .userDeclined(by: source.description)
         case .timedOut: .userDeclined(by: "nobody answered in time")

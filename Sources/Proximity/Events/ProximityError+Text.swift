@@ -25,6 +25,8 @@ extension ProximityError {
         case .authorizationFailed(let answer): "the device was not authorised: the answer was “\(answer)”"
         case .pollingFailed(let reason), .qrPollingFailed(let reason):
             "the gateway could not be asked for the authorisation: \(reason)"
+        case .unexpectedUser(let name):
+            "\(name.map { "“\(DisplayText.clean($0))”" } ?? "a user without a name") let this device in, not the expected user"
         case .notAuthorizedInTime: "no other device authorised this one in time"
         case .sharingInProgress: "the session is already offered to devices nearby"
         case .loginInProgress: "a proximity login is already in progress"
@@ -56,6 +58,8 @@ extension ProximityError {
         case .noSuchRequest: "see which questions wait: latchkey consent"
         case .centralUnsubscribed, .characteristicMissing, .timedOut: "start again on the device that wants to log in"
         case .requestRefused(.tooMany), .requestRefused(.busy): "try again in a minute"
+        case .requestRefused(.ambiguous): "ask again one after the other, or answer each by its number: latchkey consent"
+        case .unexpectedUser: "go nearer to the device that is meant, or log in by QR code: another device answered first"
         case .userDeclined, .authorizationFailed: "ask the person at the device that shares, and start again"
         case .pollingFailed, .qrPollingFailed, .invalidAuthenticationURL, .loginFailed:
             "start again; see `latchkey doctor` for whether the gateway answers"

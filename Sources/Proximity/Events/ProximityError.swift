@@ -33,6 +33,8 @@ public enum ProximityError: Explained, Equatable {
     case pollingFailed(reason: String)
     case qrPollingFailed(reason: String)
     case notAuthorizedInTime
+    /// Another user than the one who was expected let this device in.
+    case unexpectedUser(name: String?)
     case loginInProgress
     case invalidAuthenticationURL
     case invalidAuthorizeURL(reason: String)
@@ -68,7 +70,7 @@ extension ProximityError {
         case .loginInProgress, .sharingInProgress: ErrorNumbers(ios: 650_101)
         case .invalidAuthenticationURL: ErrorNumbers(ios: 650_102)
         case .invalidAuthorizeURL: ErrorNumbers(ios: 650_104)
-        case .loginFailed: ErrorNumbers(android: 121, ios: 650_002)
+        case .loginFailed, .unexpectedUser: ErrorNumbers(android: 121, ios: 650_002)
         case .timedOut, .noSuchRequest, .textTooLongForQRCode, .qrCodeTooWide: ErrorNumbers()
         }
     }
@@ -95,6 +97,7 @@ extension ProximityError {
         case .pollingFailed: "proximity.polling-failed"
         case .qrPollingFailed: "proximity.qr-polling-failed"
         case .notAuthorizedInTime: "proximity.not-authorized-in-time"
+        case .unexpectedUser: "proximity.unexpected-user"
         case .sharingInProgress: "proximity.sharing-in-progress"
         case .loginInProgress: "proximity.login-in-progress"
         case .invalidAuthenticationURL: "proximity.invalid-authentication-url"

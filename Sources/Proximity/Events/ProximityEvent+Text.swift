@@ -30,7 +30,9 @@ extension ProximityEvent: CustomStringConvertible {
         switch self {
         case .scanStarted, .scanStopped, .deviceDetected, .deviceTooFar, .deviceConnected, .deviceFailed, .deviceDisconnected,
             .serviceDiscovered, .characteristicFound, .requestWritten, .polled, .loginSucceeded, .loginFailed: tellingOfLogin
-        case .qrCodeShown: ("qr-code-shown", "the QR code is shown", [:])
+        case .qrCodeShown(let seconds):
+            ("qr-code-shown", "scan the QR code with a device that is logged in, within \(seconds) s",
+                ["seconds": .integer(Int64(seconds))])
         case .qrCodeHidden: ("qr-code-hidden", "the QR code is no longer shown", [:])
         case .authorizationCodeReceived: ("authorization-code-received", "another device authorised this one", [:])
         case .authorizationErrorReceived(let error): ("authorization-error-received", error.message, [:])
@@ -67,7 +69,7 @@ extension ProximityEvent: CustomStringConvertible {
             ("request-written", "the request was sent to \(address)",
                 ["address": .string(address), "pieces": .integer(Int64(pieces))])
         case .polled(let attempt, let limit):
-            ("polled", "asked the gateway, \(attempt) of \(limit)",
+            ("polled", "not let in yet: asked the gateway, \(attempt) of \(limit)",
                 ["attempt": .integer(Int64(attempt)), "limit": .integer(Int64(limit))])
         case .loginSucceeded(let user): ("login-succeeded", "\(user) is logged in", ["user": .string(user)])
         case .loginFailed(let error): ("login-failed", error.message, [:])
@@ -101,6 +103,11 @@ extension ProximityEvent: CustomStringConvertible {
                 request.details.merging(
                     ["decision": .string(decision.name), "by": decision.source.map { .string($0.description) } ?? .null],
                     uniquingKeysWith: { own, _ in own }))
+        case .consentAmbiguous(let waiting):
+            ("ambiguous", "several devices ask for consent, and the button lets none of them in: answer by latchkey consent",
+                ["waiting": .integer(Int64(waiting))])
+        case .consentUnambiguous(let request):
+            ("unambiguous", "\(request.requester) alone waits for consent", request.details)
         case .sessionAuthorized(let requester): ("session-authorized", "\(requester) was authorised", requester.details)
         case .sessionNotAuthorized(let requester, let error):
             ("session-not-authorized", "\(requester) was not authorised: \(error.message)", requester.details)

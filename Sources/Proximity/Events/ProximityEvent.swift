@@ -21,7 +21,8 @@ public enum ProximityEvent: Sendable, Equatable {
     case loginFailed(ProximityError)
 
     // This device logs in by a QR code (13.2).
-    case qrCodeShown
+    /// For how long it can be scanned.
+    case qrCodeShown(seconds: Int)
     case qrCodeHidden
     case authorizationCodeReceived
     case authorizationErrorReceived(ProximityError)
@@ -41,6 +42,10 @@ public enum ProximityEvent: Sendable, Equatable {
     case requestRefused(Requester, ProximityError)
     case consentAsked(ConsentRequest)
     case consentAnswered(ConsentRequest, ConsentDecision)
+    /// Several devices ask, or one came right after another: a press of the button lets nobody in.
+    case consentAmbiguous(waiting: Int)
+    /// One question is alone again: from now on a press answers it.
+    case consentUnambiguous(ConsentRequest)
     case sessionAuthorized(Requester)
     case sessionNotAuthorized(Requester, ProximityError)
     case sessionNotified(Requester, SharingAnswer)

@@ -60,11 +60,12 @@ public actor QRLogin {
         for pending: PendingAuthorization, _ show: @Sendable (String) async throws -> Void
     ) async throws -> AuthorizationWatch.LogIn {
         try await show(pending.authURL)
-        events.send(.qrCodeShown)
+        let start = clock.now
+        events.send(.qrCodeShown(seconds: Int((plan.end(from: start) - start).components.seconds)))
         defer { events.send(.qrCodeHidden) }
         let watch = AuthorizationWatch(pending: pending, plan: plan, clock: clock, events: events)
         do {
-            return try await watch.wait(until: plan.end(from: clock.now))
+            return try await watch.wait(until: plan.end(from: start))
         } catch ProximityError.pollingFailed(let reason) {
             throw ProximityError.qrPollingFailed(reason: reason)
         }

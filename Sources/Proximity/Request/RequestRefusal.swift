@@ -9,6 +9,7 @@ public enum RequestRefusal: String, Sendable, CaseIterable {
     case replayed = "replayed"
     case tooMany = "too-many"
     case busy = "busy"
+    case ambiguous = "ambiguous"
 
     public var text: String {
         switch self {
@@ -18,9 +19,10 @@ public enum RequestRefusal: String, Sendable, CaseIterable {
         case .notJSON: "it is not a JSON object"
         case .withoutURL: "it has no usable provider_url"
         case .foreignGateway: "its URL is not one of this device's gateway"
-        case .replayed: "its URL was answered before or waits already"
+        case .replayed: "its session was answered before or waits already"
         case .tooMany: "too many requests came in a short time"
         case .busy: "too many other requests wait"
+        case .ambiguous: "several devices asked, and the button cannot tell which of them is meant"
         }
     }
 

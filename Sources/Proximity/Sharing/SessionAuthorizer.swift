@@ -21,8 +21,9 @@ public struct SessionAuthorizer: Sendable {
         let requester = Requester(name: name, address: nil, way: .qr)
         do throws(ProximityError) {
             try checkOrigin(text)
-            try await requireSession()
-            let answer = await desk.ask(requester)
+            let user = try await requireSession()
+            let session = try await sessionIdentifier(in: text)
+            let answer = await desk.ask(requester, about: session, inNameOf: user)
             if let error = answer.decision.error { throw error }
             try await carryOut(answer, text)
         } catch {
@@ -36,8 +37,21 @@ public struct SessionAuthorizer: Sendable {
         do { try gateway.checkOrigin(url) } catch { throw .invalidAuthorizeURL(reason: error.reason) }
     }
 
-    func requireSession() async throws(ProximityError) {
-        do { try await gateway.requireUserSession() } catch { throw .noUserSession(reason: error.reason) }
+    /// - Returns: the name of the user.
+    @discardableResult
+    func requireSession() async throws(ProximityError) -> String? {
+        do { return try await gateway.requireUserSession() } catch { throw .noUserSession(reason: error.reason) }
+    }
+
+    /// What names the session: nobody is asked about a URL that would do anything else.
+    func sessionIdentifier(in url: String) async throws(ProximityError) -> String {
+        do {
+            return try await gateway.sessionIdentifier(in: url)
+        } catch let error as ProximityError {
+            throw error
+        } catch {
+            throw .authorizationFailed(answer: error.reason)
+        }
     }
 
     /// Asks the gateway after a grant, and has the outcome recorded.

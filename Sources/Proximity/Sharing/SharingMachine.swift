@@ -28,7 +28,7 @@ struct SharingMachine {
     enum Verdict: Equatable {
         case authorized
         case declined(ConsentDecision)
-        case failed(ProximityError, afterConsent: Bool)
+        case failed(ProximityError)
     }
 
     private struct Peer {
@@ -48,7 +48,6 @@ struct SharingMachine {
     private var tickets: [Int: Ticket] = [:]
     private var lastTicket = 0
     private var rate: RequestRate
-    private var answered: [(url: String, at: Duration)] = []
     private var alarm: Duration?
     /// With which sharing ends.
     private var lastCentral: CentralID?
@@ -67,6 +66,8 @@ struct SharingMachine {
 
     /// How many centrals are connected, as far as is known here.
     var centralCount: Int { peers.count }
+    /// Those that wait for consent, or for the gateway.
+    var waiting: Set<CentralID> { Set(peers.filter { $0.value.stage == .considering }.keys) }
 
     mutating func receive(_ event: PeripheralEvent, now: Duration) -> [Action] {
         switch event {
@@ -153,15 +154,13 @@ struct SharingMachine {
 
     private mutating func received(_ request: ProximityRequest, from central: CentralID, now: Duration) -> [Action] {
         let requester = Requester(central, name: request.deviceName)
-        answered.removeAll { now - $0.at >= limits.memory }
-        // What costs nothing is asked first, and no person is ever asked for a foreign URL.
+        // What costs nothing is asked first, and no person is ever asked for a foreign URL. Nor is one counted against everybody:
+        // whoever does not even know the gateway locks nobody out.
+        let isOwn = isOwn(request.providerURL)
         guard let peer = peers[central], peer.requests <= limits.requestsPerConnection,
-            rate.admits(requester.key, at: now)
+            rate.admits(requester.key, at: now, isForAll: isOwn)
         else { return refuse(requester, .tooMany, of: central) }
-        guard isOwn(request.providerURL) else { return refuse(requester, .foreignGateway, of: central) }
-        guard !answered.contains(where: { $0.url == request.providerURL }),
-            !tickets.values.contains(where: { $0.url == request.providerURL })
-        else { return refuse(requester, .replayed, of: central) }
+        guard isOwn else { return refuse(requester, .foreignGateway, of: central) }
         guard lastCentral == nil, ending == nil else { return refuse(requester, .busy, of: central) }
         lastTicket += 1
         let ticket = Ticket(id: lastTicket, central: central, requester: requester, url: request.providerURL)
@@ -192,15 +191,12 @@ struct SharingMachine {
 
     mutating func considered(_ ticket: Ticket, _ verdict: Verdict, now: Duration) -> [Action] {
         guard tickets.removeValue(forKey: ticket.id) != nil else { return [] }
-        let (event, answer, isFinal): (ProximityEvent, SharingAnswer, Bool) = switch verdict {
-        case .authorized: (.sessionAuthorized(ticket.requester), .authorized, true)
-        case .failed(let error, let afterConsent): (.sessionNotAuthorized(ticket.requester, error), .failed, afterConsent)
+        let (event, answer): (ProximityEvent, SharingAnswer) = switch verdict {
+        case .authorized: (.sessionAuthorized(ticket.requester), .authorized)
+        case .failed(let error): (.sessionNotAuthorized(ticket.requester, error), .failed)
         case .declined(let decision):
-            (.sessionNotAuthorized(ticket.requester, decision.error ?? .nobodyToAsk),
-                decision.isJudgement ? .declined : .failed, decision.isJudgement)
+            (.sessionNotAuthorized(ticket.requester, decision.error ?? .nobodyToAsk), decision.isJudgement ? .declined : .failed)
         }
-        // A person has said what is to be said of this URL; asking again would wear them down.
-        if isFinal { remember(ticket.url, now: now) }
         guard peers[ticket.central]?.stage == .considering else {
             let lost = ProximityError.centralUnsubscribed(central: "\(ticket.central)")
             return [.report(event), .report(.sessionNotNotified(ticket.requester, lost))]
@@ -222,11 +218,6 @@ struct SharingMachine {
         guard answer == .authorized, endsAfterOne else { return [.report(event)] + finishIfDone() }
         // It is left the time to read the answer: it leaves by itself, or its lingering ends.
         return [.report(event)] + (peers[central] == nil ? [.finish(.done)] : finishIfDone())
-    }
-
-    private mutating func remember(_ url: String, now: Duration) {
-        if answered.count >= SharingLimits.memoryCount { answered.removeFirst() }
-        answered.append((url, now))
     }
 
     // MARK: Time
@@ -253,16 +244,6 @@ struct SharingMachine {
         guard let next = peers.values.compactMap(\.deadline).min(), alarm.map({ next < $0 }) ?? true else { return [] }
         alarm = next
         return [.wake(at: next)]
-    }
-}
-
-extension ConsentDecision {
-    /// Somebody, or the time they had, decided; the others failed before they were asked.
-    fileprivate var isJudgement: Bool {
-        switch self {
-        case .granted, .refused, .timedOut, .sharingEnded: true
-        case .tooMany, .busy, .withdrawn: false
-        }
     }
 }
 

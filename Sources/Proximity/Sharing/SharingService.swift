@@ -115,7 +115,10 @@ public actor SharingService {
 
     private func perform(_ action: SharingMachine.Action, on air: Air, in group: inout DiscardingTaskGroup) {
         switch action {
-        case .report(let event): events.send(event)
+        case .report(let event):
+            events.send(event)
+            // Somebody asked, and only others wait: whoever sees the light may mean the one who was turned away.
+            if case .requestRefused(_, .requestRefused(.tooMany)) = event { group.addTask { await self.authorizer.desk.noteTurnedAway() } }
         case .wake(let time):
             group.addTask {
                 if (try? await self.clock.sleep(until: time)) != nil { await self.take { $0.expire(now: $1) } }
@@ -123,19 +126,27 @@ public actor SharingService {
         case .consider(let ticket):
             group.addTask {
                 let verdict = await self.consider(ticket)
+                if verdict == .authorized { await air.keep(ticket.central) }
                 await self.take { $0.considered(ticket, verdict, now: $1) }
             }
         case .abandon(let ticket): asking[ticket.id]?.cancel()
         case .notify(let central, let requester, let answer, let hangUp):
             group.addTask {
-                let failure = await air.notify(answer, to: central, self.settings.characteristic)
-                if hangUp { await air.hangUp(central) }
+                // Only who is let in may cost others their connection; a stranger must not hang up who waits for consent.
+                let failure = await air.notify(answer, to: central, self.settings.characteristic) {
+                    answer == .authorized ? [] : await self.waiting
+                }
+                let others = await self.waiting
+                if hangUp || failure != nil && answer != .authorized && !others.isEmpty { await air.hangUp(central) }
                 await self.take { machine, _ in machine.notified(central, requester, answer, failure: failure) }
             }
         case .hangUp(let central): group.addTask { await air.hangUp(central) }
         case .finish: break
         }
     }
+
+    /// The centrals whose requests are under consideration.
+    private var waiting: Set<CentralID> { machine.waiting }
 
     private func take(_ step: @Sendable (inout SharingMachine, Duration) -> [SharingMachine.Action]) {
         for action in step(&machine, clock.now) { actions?.yield(action) }
@@ -164,15 +175,16 @@ public actor SharingService {
     }
 
     private func consider(_ ticket: SharingMachine.Ticket) async -> SharingMachine.Verdict {
+        let user: String?
+        let session: String
         do throws(ProximityError) {
-            try await authorizer.requireSession()
+            user = try await authorizer.requireSession()
+            session = try await authorizer.sessionIdentifier(in: ticket.url)
         } catch {
-            return .failed(error, afterConsent: false)
+            return .failed(error)
         }
-        guard machine.isWanted(ticket) else {
-            return .failed(.centralUnsubscribed(central: "\(ticket.central)"), afterConsent: false)
-        }
-        let task = Task { [desk = authorizer.desk] in await desk.ask(ticket.requester) }
+        guard machine.isWanted(ticket) else { return .failed(.centralUnsubscribed(central: "\(ticket.central)")) }
+        let task = Task { [desk = authorizer.desk] in await desk.ask(ticket.requester, about: session, inNameOf: user) }
         asking[ticket.id] = task
         let answer = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
         asking[ticket.id] = nil
@@ -181,7 +193,7 @@ public actor SharingService {
             try await authorizer.carryOut(answer, ticket.url)
             return .authorized
         } catch {
-            return .failed(error, afterConsent: true)
+            return .failed(error)
         }
     }
 }
@@ -202,14 +214,19 @@ private actor Air {
     }
 
     /// - Returns: why the central does not have the answer.
-    func notify(_ answer: SharingAnswer, to central: CentralID, _ characteristic: BluetoothUUID) async -> ProximityError? {
+    func notify(
+        _ answer: SharingAnswer, to central: CentralID, _ characteristic: BluetoothUUID,
+        sparing: @escaping @Sendable () async -> Set<CentralID>
+    ) async -> ProximityError? {
         do throws(BluetoothError) {
-            try await peripheral.notify(answer.bytes, to: central, characteristic: characteristic)
+            try await peripheral.notify(answer.bytes, to: central, characteristic: characteristic, sparing: sparing)
             return nil
         } catch {
             return .centralUnsubscribed(central: "\(central)")
         }
     }
+
+    func keep(_ central: CentralID) async { await peripheral.keep(central) }
 
     func hangUp(_ central: CentralID) async { await peripheral.disconnect(central) }
 

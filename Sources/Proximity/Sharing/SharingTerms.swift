@@ -67,15 +67,11 @@ public struct SharingLimits: Sendable {
     public var centrals = 8
     public var requestsPerConnection = 5
     public var requestsPerMinute = 6
-    /// How long a URL is remembered that was answered; longer than any authorisation session lives.
-    public var memory = Duration.seconds(900)
 
     /// The time to tell everybody that sharing ends.
     static let farewell = Duration.seconds(2)
     /// The most bytes, and writes, while a request is under consideration.
     static let excess = 256
-    /// The most URLs remembered.
-    static let memoryCount = 256
 
     public init() {}
 }

@@ -14,7 +14,7 @@ struct Consent: AsyncParsableCommand {
         func run() async throws {
             options.show(try await options.client.get("/v1/proximity/consents")) { answer in
                 let waiting = answer["consents"]?.array ?? []
-                return waiting.isEmpty ? "nobody asks" : waiting.map(Consent.line).joined(separator: "\n")
+                return waiting.isEmpty ? "no pending requests" : waiting.map(Consent.line).joined(separator: "\n")
             }
         }
     }

@@ -20,6 +20,9 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "By a QR code that another device scans.") var qr = false
     @Flag(help: "By authorization code, in a browser on another machine.") var browser = false
     @Option(help: ArgumentHelp("Also write the QR code to a file, .svg or .png.", valueName: "file")) var picture: String?
+    @Option(help: ArgumentHelp(
+        "Who has to let this board in, with --ble or --qr; when another user does, nobody is logged in.", valueName: "user"))
+    var expect: String?
     @Flag(help: "For terminals with dark text on a light background.") var light = false
     @OptionGroup var options: ClientOptions
 
@@ -27,6 +30,7 @@ struct Login: AsyncParsableCommand {
         guard [user != nil, ble, qr, browser].count(where: { $0 }) == 1 else {
             throw ValidationError("give one of --user NAME, --ble, --qr and --browser")
         }
+        guard expect == nil || ble || qr else { throw ValidationError("--expect goes with --ble and --qr") }
         guard picture == nil || qr else { throw ValidationError("--picture goes with --qr") }
         guard picture?.hasSuffix(".svg") != false || picture?.hasSuffix(".png") != false else {
             throw ValidationError("--picture is a file that ends with .svg or .png")
@@ -60,7 +64,9 @@ struct Login: AsyncParsableCommand {
 
     private func logInNearby() async throws {
         var isLoggedIn = false
-        for try await event in options.client.events("/v1/login/nearby", posting: ["by": .string(qr ? "qr" : "bluetooth")]) {
+        var body: [String: JSON] = ["by": .string(qr ? "qr" : "bluetooth")]
+        if let expect { body["user"] = .string(expect) }
+        for try await event in options.client.events("/v1/login/nearby", posting: .object(body)) {
             // Before the event is shown: who reads it may want the file.
             if event.name == "qr-code", let picture { try Self.write(event.data, to: picture) }
             if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
@@ -70,6 +76,8 @@ struct Login: AsyncParsableCommand {
             case "logged-in":
                 isLoggedIn = true
                 if !options.json { Terminal.line(Self.welcome(event.data)) }
+            // The error that ends the log-in says the same, with what to do.
+            case "proximity.login-failed", "proximity.authorization-error-received": break
             default:
                 if !options.json { Terminal.error(Terminal.standardError.shown(event.data["text"]?.string ?? event.name)) }
             }
@@ -93,7 +101,9 @@ struct Logout: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await options.client.post("/v1/logout", ["force": .bool(force)], timeout: .seconds(90))
-        options.show(answer) { _ in "nobody is logged in" }
+        options.show(answer) { answer in
+            "logged out \(Terminal.standardOutput.shown(answer["userName"]?.string ?? "a user without a name"))"
+        }
     }
 }
 

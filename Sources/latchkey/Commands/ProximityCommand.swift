@@ -5,7 +5,7 @@ import LocalAPI
 struct ProximityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proximity", abstract: "Log-in with devices nearby: how it stands, and who was let in.",
-        subcommands: [Standing.self, Audit.self], defaultSubcommand: Standing.self)
+        subcommands: [Standing.self, Audit.self, Pair.self], defaultSubcommand: Standing.self)
 
     struct Standing: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -35,7 +35,8 @@ struct ProximityCommand: AsyncParsableCommand {
             }
             fields.add("sharing", Self.sharing(report, out))
             fields.add("policy", report["policy"]?.string)
-            fields.add("waiting", "\(report["consents"]?.array?.count ?? 0)")
+            let waiting = "\(report["consents"]?.array?.count ?? 0)"
+            fields.add("waiting", report["ambiguous"] == true ? out.yellow("\(waiting), the button lets none of them in") : waiting)
             return fields.text
         }
 
@@ -43,6 +44,23 @@ struct ProximityCommand: AsyncParsableCommand {
             guard report["sharing"]?.bool == true else { return "no" }
             guard report["onAir"]?.bool == true else { return out.yellow("interrupted, until Bluetooth is back") }
             return out.green(report["term"] == "once" ? "yes, until one device was let in" : "yes")
+        }
+    }
+
+    struct Pair: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let devices nearby pair for a while, where only bonded ones may ask to be let in.",
+            discussion: "Needed with proximity.require_encryption and bluetoothd. Only the bond of a device that is let in is kept.")
+        @Option(name: .customLong("for"), help: ArgumentHelp("Seconds, 1 to 300.", valueName: "n")) var seconds = 60
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws {
+            guard (1...300).contains(seconds) else { throw ValidationError("--for is 1 to 300") }
+        }
+
+        func run() async throws {
+            let answer = try await options.client.post("/v1/proximity/pairing", ["seconds": .integer(Int64(seconds))])
+            options.show(answer) { _ in "devices can pair for \(seconds) s" }
         }
     }
 
@@ -58,7 +76,7 @@ struct ProximityCommand: AsyncParsableCommand {
         func run() async throws {
             options.show(try await options.client.get("/v1/proximity/audit?count=\(count)")) { answer in
                 let records = answer["records"]?.array ?? []
-                return records.isEmpty ? "nobody has asked" : records.map(line).joined(separator: "\n")
+                return records.isEmpty ? "no requests yet" : records.map(line).joined(separator: "\n")
             }
         }
 
@@ -66,7 +84,8 @@ struct ProximityCommand: AsyncParsableCommand {
             let out = Terminal.standardOutput
             let outcome = record["outcome"]?.string ?? "?"
             let who = "\(record["name"]?.string ?? "without a name")  \(record["address"]?.string ?? record["way"]?.string ?? "")"
-            let how = "\(record["decision"]?.string ?? "?") by \(record["by"]?.string ?? "nobody")"
+            let name = record["user"]?.string.map { " in the name of \($0)" } ?? ""
+            let how = "\(record["decision"]?.string ?? "?") by \(record["by"]?.string ?? "nobody")\(name)"
             let shown = outcome == "authorized" ? out.green(outcome) : out.yellow(outcome)
             return "\(out.dim(record["time"]?.string ?? ""))  \(shown)  \(out.shown("\(who)  \(how)"))"
         }

@@ -62,9 +62,21 @@ struct Authorize: AsyncParsableCommand {
     func run() async throws {
         var body: [String: JSON] = ["text": .string(text == "-" ? try Input.line() : text)]
         if let name { body["name"] = .string(name) }
-        if Terminal.standardError.isTerminal { Terminal.error("Waiting for consent …") }
+        let announcing = Task { [client = options.client] in await Self.announceQuestion(of: client) }
+        defer { announcing.cancel() }
         options.show(try await options.client.post("/v1/proximity/authorizations", .object(body), timeout: .seconds(200))) { _ in
             "the device is let in"
+        }
+    }
+
+    /// Says once where the answer is to be given, as soon as somebody is asked.
+    private static func announceQuestion(of client: LocalClient) async {
+        while !Task.isCancelled {
+            let waiting = try? await client.get("/v1/proximity/consents")["consents"]?.array
+            if let id = waiting?.last(where: { $0["way"] == "qr" })?["id"]?.integer {
+                return Terminal.error("Waiting for consent: press the board's button, or run: latchkey consent grant \(id)")
+            }
+            try? await Task.sleep(for: .milliseconds(200))
         }
     }
 }

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import GatewayLab
+import Groundwork
 import Testing
 
 @testable import Gateway
@@ -145,22 +146,81 @@ struct ProximityLifeTests {
 
     // MARK: The other side
 
-    @Test("authorises nothing of another origin and nothing but authorizations, and sends nothing for it (checklist 36)")
+    @Test("authorizes nothing of another origin and nothing but log-ins that wait, whatever else the gateway has (checklist 36)")
     func origin() async throws {
         try await withBench { bench in
             let session = bench.session()
             try await session.logIn("alice")
+            let own = try await session.authorizationSession().providerURL
+            _ = try await session.sessionIdentifier(in: own)
             bench.lab.resetCounts()
             let gateway = bench.configuration.identity
             for url in ["https://evil.test:\(gateway.port)/auth/x", "http://\(gateway.host):\(gateway.port)/auth/x"] {
                 #expect(await failure { try await session.authorize(providerURL: url) } == .providerURLForeign(gateway: gateway))
             }
-            for path in ["/connect/session/logout", "/SCIM/MAS/v2/Users", "/connect/device/metadata/x?a", "/auth/../lab/echo"] {
+            let id = String(own.split(separator: "/").last ?? "")
+            for path in [
+                "/lab/echo?transfer=1000&to=mallory", "/lab/hello", "/connect/session/logout", "/connect/session/logout;x",
+                "/Connect/Session/Logout", "/SCIM/MAS/v2/Users", "/connect/device/metadata/x?a", "/auth/../lab/echo",
+                "/auth/device/authorization/\(id)/poll", "/auth/device/authorization/\(id)?again=1",
+                "/auth/device/authorization/\(id);x", "/auth/device/Authorization/\(id)", "/auth/device/authorization/short",
+                "/lab/\(id)", "/auth/device/\(id)",
+            ] {
                 let error = await failure { try await session.authorize(providerURL: gateway.baseURL + path) }
-                #expect(error?.code == "gateway.provider-url-invalid" && error?.localCode == 650_102)
-                #expect(throws: GatewayError.self) { try session.checkOrigin(of: gateway.baseURL + path) }
+                #expect(error?.code == "gateway.provider-url-invalid" && error?.localCode == 650_102, "\(path)")
+                #expect(await failure { try await session.sessionIdentifier(in: gateway.baseURL + path) } == error)
             }
             #expect(bench.lab.requestCounts.isEmpty)
+            #expect(try await session.sessionIdentifier(in: own) == id)
+        }
+    }
+
+    @Test("learns once what the gateway's own log-ins that wait look like, and no oftener than each hour when a URL does not fit")
+    func learnsForm() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            try await withSecondBoard(at: bench) { other in
+                let url = try await other.session().authorizationSession().providerURL
+                let foreign = bench.configuration.identity.baseURL + "/lab/echo"
+                bench.lab.resetCounts()
+                for _ in 0..<3 {
+                    #expect(await failure { try await session.authorize(providerURL: foreign) }?.code == "gateway.provider-url-invalid")
+                }
+                #expect(bench.count(.authorization) == 1)
+                try await session.authorize(providerURL: url)
+                bench.time.pass(3601)
+                #expect(await failure { try await session.authorize(providerURL: foreign) }?.code == "gateway.provider-url-invalid")
+                #expect(bench.count(.authorization) == 2)
+            }
+        }
+    }
+
+    @Test("is done in the name of the user who agreed, or not at all: also when the gateway has the call repeated")
+    func otherUser() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            let alice = try await session.logIn("alice")
+            try await withSecondBoard(at: bench) { other in
+                let authorization = try await other.session().authorizationSession()
+                let url = try authorization.providerURL
+                _ = try await session.sessionIdentifier(in: url)
+                bench.lab.resetCounts()
+                // bob is about to log in; meanwhile alice's consent is carried out, and the gateway says that her token has ended.
+                // A new one has to wait until bob is in.
+                bench.lab.inject(Fault(.delay(milliseconds: 3000), at: .token, times: 1))
+                async let bob = session.logIn("bob")
+                while bench.lab.activeFaults.contains(where: { $0.endpoint == .token }) { await Task.yield() }
+                bench.lab.inject(Fault(.error(code: 1_003_990, status: 401), at: .deviceAuthorization, times: 1))
+                #expect(
+                    await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) } == .userRequired)
+                #expect(try await bob.userName == "bob")
+                #expect(bench.count(.deviceAuthorization) <= 1, "alice's attempt, which the gateway refused")
+                #expect(await bench.lab.authorizations().allSatisfy { $0.user == nil })
+                #expect(await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) } == .userRequired)
+                #expect(await failure { try await session.userInfo(loggedInAt: alice.loggedInAt) } == .userRequired)
+                #expect(try await session.userInfo()["preferred_username"] == "bob")
+            }
         }
     }
 

@@ -19,7 +19,7 @@ transport = \"$TRANSPORT\"
 adapter = \"$adapter\"
 [proximity]
 share = \"button\"
-consent_seconds = 10
+consent_seconds = 20
 requests_per_minute = 60"
     "$@" "$PROGRAMS/latchkey" run --config "/run/$name/latchkey.toml" 2> "/run/$name.err" &
     running=$!
@@ -63,10 +63,14 @@ drive() {
 }
 released_twice() { [ "$(tail -n "+$((seen + 1))" "$log" | grep -c '"button.released"')" -ge 2 ]; }
 press() { drive 0 150 1 0; }
+# Waits until a press means the one who asks: another one may have asked shortly before.
+await_alone() { until_true 'one question alone' is_alone; }
+is_alone() { on a proximity | grep -q '"ambiguous":false'; }
 # A whole log-in by a short press.
 let_in() {
     begin_login
     await_event a proximity.consent-asked
+    await_alone
     press
     end_login
 }

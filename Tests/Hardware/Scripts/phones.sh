@@ -51,11 +51,14 @@ grant() { curl -sS --unix-socket "$LATCHKEY_SOCKET" --json '{"grant":true}' "htt
 let_in() { await_question && grant; }
 # A short press. A process of its own for each edge would make it a long one where the machine is busy.
 press() {
+    # Only while one asks alone; the one before has just had its answer.
+    until_true 'one question alone' is_alone
     line=$(board line button)
     echo pull-down > "$line/pull"
     sleep 0.2
     echo pull-up > "$line/pull"
 }
+is_alone() { curl -sS --unix-socket "$LATCHKEY_SOCKET" http://latchkey/v1/proximity | grep -q '"ambiguous":false'; }
 # The agent logs in by a phone. Waits until that has the request.
 start_login() {
     "$PROGRAMS/latchkey" login --ble --json > /run/login.out 2>&1 &

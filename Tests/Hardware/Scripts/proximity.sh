@@ -66,6 +66,7 @@ end_login
 step bouncing
 begin_login
 await_event a proximity.consent-asked
+await_alone
 drive 0 5 1 5 0 5 1 5 0 150 1 5 0 5 1 5 0 5 1 0
 end_login
 log_out

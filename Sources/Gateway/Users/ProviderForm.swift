@@ -1,0 +1,81 @@
+/// What the authorization URLs of a gateway look like, known by one that it gave to this board. Pure.
+///
+/// Another one may differ from that in the identifier of its session, and in nothing else.
+struct ProviderForm: Sendable, Equatable {
+    /// The length of an identifier, in bytes. A shorter one could be guessed, and might be a word of the path.
+    static let identifierLength = 16...128
+
+    /// A segment of the path or a parameter of the query.
+    private struct Piece {
+        /// The slash, or the name of the parameter with what separates it.
+        let before: String
+        let value: String
+        let isOfQuery: Bool
+        var isIdentifier: Bool { ProviderForm.isIdentifier(value) }
+    }
+
+    private enum Part: Equatable {
+        case constant(String)
+        /// An identifier, after what belongs before it.
+        case identifier(after: String)
+    }
+
+    private let parts: [Part]
+
+    /// - Parameter own: the `auth_url` that the gateway gave to this board.
+    /// - Throws: ``GatewayError/unexpectedAnswer(_:status:reason:)`` when no identifier can be told in it; what ``ProviderURL``
+    ///   throws when it is no URL of the gateway.
+    init(of own: String, at gateway: GatewayIdentity) throws(GatewayError) {
+        let pieces = Self.pieces(of: try ProviderURL(own, at: gateway))
+        // In the query, where that has one: the path is then the name of an interface.
+        var places = pieces.indices.filter { pieces[$0].isOfQuery && pieces[$0].isIdentifier }
+        if places.isEmpty, let last = pieces.lastIndex(where: { !$0.isOfQuery }), pieces[last].isIdentifier { places = [last] }
+        guard !places.isEmpty else {
+            throw .unexpectedAnswer(
+                .beginAuthorization, status: 200,
+                reason: "its auth_url has no identifier of \(Self.identifierLength.lowerBound) or more letters and digits")
+        }
+        parts = pieces.enumerated().map { index, piece in
+            places.contains(index) ? .identifier(after: piece.before) : .constant(piece.before + piece.value)
+        }
+    }
+
+    /// What names the session in another URL; `nil` when that does not look like the gateway's.
+    func identifier(in url: ProviderURL) -> String? {
+        let pieces = Self.pieces(of: url)
+        guard pieces.count == parts.count else { return nil }
+        var identifiers: [String] = []
+        for (piece, part) in zip(pieces, parts) {
+            switch part {
+            case .constant(let text): guard piece.before + piece.value == text else { return nil }
+            case .identifier(let before):
+                guard piece.before == before, piece.isIdentifier else { return nil }
+                identifiers.append(piece.value)
+            }
+        }
+        return identifiers.joined(separator: "&")
+    }
+
+    private static func pieces(of url: ProviderURL) -> [Piece] {
+        let segments = url.pathAlone.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let parameters = url.query.map { $0.split(separator: "&", omittingEmptySubsequences: false) } ?? []
+        return segments.map { Piece(before: "/", value: String($0), isOfQuery: false) }
+            + parameters.enumerated().map { index, parameter in
+                let name = parameter.prefix { $0 != "=" }
+                return Piece(
+                    before: (index == 0 ? "?" : "&") + name + "=", value: String(parameter.dropFirst(name.count + 1)),
+                    isOfQuery: true)
+            }
+    }
+
+    /// Letters, digits, `-` and `_`: what needs no escape anywhere, so that there is one way to write it.
+    private static func isIdentifier(_ text: String) -> Bool {
+        identifierLength.contains(text.utf8.count) && text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+    }
+}
