@@ -87,7 +87,7 @@ final class FakeGateway: ProximityGateway {
         var user: String? = "alice"
         /// Why the URL is none that authorizes a device.
         var form: GatewayFailure?
-        var authURL = "https://gw.lab.test:8443/auth/device/authorization/7b"
+        var authURL = ownURL
     }
     let behaviour = Mutex(Behaviour())
     let authorized = Log<String>()
