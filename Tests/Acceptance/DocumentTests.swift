@@ -53,7 +53,6 @@ struct DocumentTests {
                 #expect(text.contains(original), "the document has no \(original)")
                 try text.replacingOccurrences(of: original, with: broken).write(to: record, atomically: true, encoding: .utf8)
                 let found = try await check(folder)
-                print(found.text.split(separator: "\n").first ?? "")
                 #expect(found.status == 1, "\(broken): \(found.text)")
             }
             try text.write(to: record, atomically: true, encoding: .utf8)

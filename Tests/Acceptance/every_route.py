@@ -79,7 +79,7 @@ def log_in_by_browser():
 
 
 for target in ["version", "status", "doctor", "user", "proximity", "proximity/audit?count=5", "proximity/consents", "board", "sensors",
-               "token", "openapi.json"]:
+               "token", "dead-letters", "vault/slots", "openapi.json"]:
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})

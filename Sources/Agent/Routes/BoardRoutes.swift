@@ -10,8 +10,9 @@ extension Agent {
             answer: .object([
                 "name": .string("of the definition"), "title": .string("of the definition"),
                 "model": .string("as the device tree says; null where it says nothing").orNull,
+                "directories": .array(of: .string("path"), "where definitions are looked for"),
                 "parts": .array(of: .part, "button, LED and sensors"),
-            ], required: ["name", "title", "model", "parts"]))
+            ], required: ["name", "title", "model", "directories", "parts"]))
         ) { _ in
             let findings = await BoardCheck.run(self.board.definition, wallClock: { [time = self.time] in time.now })
             return .json([

@@ -11,6 +11,7 @@ extension Agent {
                 "sharing": .boolean("whether the session is shared"), "onAir": .boolean("whether devices nearby can find it just now"),
                 "policy": .string("when the board shares by itself", choices: ["never", "button", "always"]),
                 "term": .string("when sharing ends by itself", choices: ["once", "lasting", "endless"]), "consents": .consents,
+                "ambiguous": .boolean("whether several ask, so that the button lets nobody in"),
                 "bluetooth": .object([
                     "transport": .string("by which the adapter is reached", choices: ["bluez", "kernel"]),
                     "powered": .boolean("whether it is on"), "lowEnergy": .boolean("whether it has Bluetooth Low Energy"),
@@ -18,7 +19,7 @@ extension Agent {
                     "canScan": .boolean("whether this board can find others"), "adapter": .string("such as hci0"),
                     "address": .string("Bluetooth address"), "error": .problem,
                 ], required: ["transport", "powered", "lowEnergy", "blocked", "canAdvertise", "canScan"]),
-            ], required: ["sharing", "onAir", "policy", "consents", "bluetooth"]))
+            ], required: ["sharing", "onAir", "policy", "consents", "ambiguous", "bluetooth"]))
         ) { _ in .json(await self.nearby.report()) }
         router.on("GET", "/v1/proximity/audit", needs: .operate, .init(
             "Who asked to be let in, the newest last",
@@ -103,7 +104,7 @@ extension Schema {
             "id": .integer("of the question"), "time": .time("of the answer"), "decision": .string("what came of the question"),
             "by": .string("who answered").orNull,
             "outcome": .string("failed: consent was given, the gateway did not follow", choices: ["authorized", "failed", "refused"]),
-            "code": .string("of the failure"),
+            "code": .string("of the failure"), "user": .string("in whose name consent was given").orNull,
         ]) { _, new in new }, required: ["name", "address", "way", "id", "time", "decision", "by", "outcome"]))
     }
 }
