@@ -16,7 +16,7 @@ struct CommandShapeTests {
         let result = try await Program(name: "latchkey").run(arguments)
         #expect(result.status == 64 && result.output.isEmpty)
         let error = value(try object(result.errors), "error")
-        #expect(value(error, "code") as? String == "command.usage")
+        #expect(value(error, "code") as? String == "usage.invalid")
         #expect((value(error, "message") as? String)?.isEmpty == false)
         #expect((value(error, "remedy") as? String)?.isEmpty == false)
         let forPeople = try await Program(name: "latchkey").run(arguments.filter { $0 != "--json" })

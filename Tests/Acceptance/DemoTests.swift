@@ -39,7 +39,7 @@ struct DemoTests {
             Self.script, (end.isLive ? [] : ["--once"]) + ["--programs", programs.path],
             environment: ["LATCHKEY_DEMO": mark, "TMPDIR": temporary.path])
         if let signal = end.signal {
-            let sign = end == .terminatedEarly ? "An agent, on this machine's own sensors" : "Events, as they come"
+            let sign = end == .terminatedEarly ? "An agent, on this machine's own sensors" : "Readings and events, as they come"
             _ = try await demo.output.line(containing: sign, within: 120)
             kill(demo.processIdentifier, signal)
         }

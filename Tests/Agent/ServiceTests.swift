@@ -27,7 +27,8 @@ struct ServiceTests {
             backoff: Backoff(initial: .seconds(600)), onFailure: { _, _ in failures.continuation.yield() }) { throw Broken() }
         let start = ContinuousClock.now
         await Services.run([service]) { for await _ in failures.stream.prefix(1) {} }
-        #expect(ContinuousClock.now - start < .seconds(5))
+        // The pause is half of its 600 s at least; the suite's limit is far below it. How soon is "at once" is the machine's.
+        #expect(ContinuousClock.now - start < .seconds(300))
     }
 
     @Test("one that runs is cancelled when the process is told to stop, and that is no failure")
