@@ -27,7 +27,7 @@ extension Agent {
         }
         let status = try await link.session.status()
         report.merge(status.report(at: now)) { _, new in new }
-        if let trouble = lastTrouble, trouble.time >= status.lastFailure?.at ?? .distantPast { report["lastError"] = trouble.json }
+        if let trouble = lastTrouble, !trouble.isExplained(by: status.lastFailure) { report["lastError"] = trouble.json }
         let others = try await gateways.known().filter { $0 != status.gateway }
         if !others.isEmpty { report["otherGateways"] = .array(others.map { ["url": .string($0.baseURL)] }) }
         if let user = try await link.session.user() { report["user"] = user.json(at: now) }
@@ -87,6 +87,15 @@ extension GatewayStatus {
                 ["time": .string(lastFailure.at.formatted(.iso8601))], uniquingKeysWith: { own, _ in own }))
         }
         return report
+    }
+}
+
+extension AgentEvent {
+    /// Whether the gateway's failure is newer, or the cause of this: without credentials there is no broker, and what to do
+    /// about that the gateway's failure says.
+    fileprivate func isExplained(by failure: GatewayStatus.Failure?) -> Bool {
+        guard let failure else { return false }
+        return failure.at > time || details["code"]?.string == MessagingError.credentialsUnavailable(reason: "").code
     }
 }
 

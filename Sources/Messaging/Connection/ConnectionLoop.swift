@@ -263,29 +263,7 @@ final class ConnectionLoop {
         presence = mid
     }
 
-    // MARK: The end
-
-    /// Leaves `offline` where it is wanted, and disconnects so that the broker does not publish the will; within a second.
-    private func sayGoodbye(_ client: MosquittoClient, announcing: Bool) {
-        if announcing, let topic = order.presenceTopic {
-            _ = mosquitto_publish(
-                client.handle, nil, topic.name, Int32(ConnectionOrder.offline.count), ConnectionOrder.offline, 1, true)
-        }
-        let deadline = ContinuousClock.now + .seconds(1)
-        while let buffer = client.buffer, buffer.hasUnsent, ContinuousClock.now < deadline {
-            buffer.flush()
-            guard buffer.hasUnsent else { break }
-            guard let ready = try? poll(mosquitto_socket(client.handle), events: POLLOUT, timeout: deadline - .now),
-                ready & (POLLERR | POLLHUP) == 0 else { return }
-        }
-        // Writes at once, and closing TLS flushes.
-        _ = mosquitto_disconnect(client.handle)
-        while mosquitto_socket(client.handle) >= 0, mosquitto_want_write(client.handle), ContinuousClock.now < deadline {
-            guard let ready = try? poll(mosquitto_socket(client.handle), events: POLLOUT, timeout: deadline - .now),
-                ready & POLLOUT != 0, mosquitto_loop_write(client.handle, 1) == MOSQ_ERR_SUCCESS.code
-            else { return }
-        }
-    }
+    // MARK: Why it failed
 
     private func failure(_ client: MosquittoClient, _ status: Int32, _ code: Int32) -> MessagingError {
         if !isOpen {
@@ -313,7 +291,7 @@ final class ConnectionLoop {
         return ready
     }
 
-    private func poll(_ socket: Int32, events: Int32, timeout: Duration) throws(Stop) -> Int32 {
+    func poll(_ socket: Int32, events: Int32, timeout: Duration) throws(Stop) -> Int32 {
         var descriptors = [
             pollfd(fd: socket, events: Int16(events), revents: 0),
             pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
