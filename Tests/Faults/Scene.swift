@@ -102,9 +102,11 @@ final class Scene {
     }
 
     /// Waits until nothing waits any more.
-    func drained(within seconds: Double = 60) async throws {
+    ///
+    /// - Parameter dropped: how many messages were given up, as they were a former identity's.
+    func drained(within seconds: Double = 60, dropping dropped: Int = 0) async throws {
         try await status(within: seconds) {
-            value($0, "outbox", "depth") as? Int == 0 && value($0, "outbox", "dropped") as? Int == 0
+            value($0, "outbox", "depth") as? Int == 0 && value($0, "outbox", "dropped") as? Int == dropped
         }
     }
 

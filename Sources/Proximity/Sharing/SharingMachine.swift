@@ -194,6 +194,8 @@ struct SharingMachine {
         let (event, answer): (ProximityEvent, SharingAnswer) = switch verdict {
         case .authorized: (.sessionAuthorized(ticket.requester), .authorized)
         case .failed(let error): (.sessionNotAuthorized(ticket.requester, error), .failed)
+        // Nobody was asked, as with the other refusals of a request.
+        case .declined(.replayed): (.requestRefused(ticket.requester, .requestRefused(.replayed)), .failed)
         case .declined(let decision):
             (.sessionNotAuthorized(ticket.requester, decision.error ?? .nobodyToAsk), decision.isJudgement ? .declined : .failed)
         }
