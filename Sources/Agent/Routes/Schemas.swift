@@ -114,8 +114,9 @@ extension Schema {
 
     static let consents = Schema.array(
         of: named("Consent", .object(
-            requester.merging(["id": .integer("names the question")]) { own, _ in own },
-            required: ["id", "name", "address", "way"])),
+            requester.merging([
+                "id": .integer("names the question"), "user": .string("in whose name consent is asked for").orNull,
+            ]) { own, _ in own }, required: ["id", "name", "address", "way", "user"])),
         "questions that wait for an answer")
 
     static let accepted = named("Accepted", .object(
