@@ -65,8 +65,8 @@ struct BadLineTests {
         #expect(await station.outbox.status().deadLetters == 0)
     }
 
-    @Test("is tried again soon once messages pass again")
-    func soonAgain() async throws {
+    @Test("is sent one message first, and twice as many with each that is acknowledged")
+    func slowStart() async throws {
         var pace = SendPace(limit: 100)
         #expect(pace.connectionEnded(with: .init(cause: .hangUp, underWay: Array(1...50))) == nil)
         #expect(pace.window == 1)

@@ -192,9 +192,9 @@ actor Link {
                     "the outbox was damaged and is kept as \(path); \(outbox.rescued) messages could be read and will be sent")]))
         }
         let former = await station.outbox.droppedAtOpening
-        if former > 0 { 
+        if former > 0 {
             agent.report(.dropped(former, .formerIdentity, total: outbox.dropped.formerIdentity, at: agent.time.now))
-         }
+        }
         await publishLatest()
         // Subscribed before anything runs.
         let (connection, refusals, drops) = (
