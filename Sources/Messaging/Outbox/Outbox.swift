@@ -145,8 +145,7 @@ public actor Outbox {
             ledger.count(count, droppedAs: .formerIdentity)
         }
         (weights, letters, shares) = ([:], [], nil)
-        // The log of the database still holds the rows.
-        try (store as? OutboxFile)?.shorten()
+        try store.eraseRemoved()
         return count
     }
 

@@ -21,6 +21,5 @@ extension OutboxFile {
         forgetKnownTopics()
     }
 
-    /// Overwrites what the write-ahead log still says of rows that were removed.
-    func shorten() throws(StorageError) { try database.checkpoint() }
+    func eraseRemoved() throws(StorageError) { try database.checkpoint() }
 }

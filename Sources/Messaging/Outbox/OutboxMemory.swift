@@ -62,6 +62,8 @@ final class OutboxMemory: OutboxStore {
         dead = []
     }
 
+    func eraseRemoved() {}
+
     func shares() -> OutboxShares {
         var shares = OutboxShares([:])
         for row in rows[start...] { shares.add(row.weight) }

@@ -31,6 +31,8 @@ protocol OutboxStore: AnyObject {
     func remove(_ ids: ClosedRange<Int64>) throws(StorageError)
     /// Removes all messages and dead letters, so that what they said cannot be read from the file.
     func removeAll() throws(StorageError)
+    /// Overwrites what is still held of rows that were removed, such as in a database's log.
+    func eraseRemoved() throws(StorageError)
     /// The bytes that wait, by whose they are.
     func shares() throws(StorageError) -> OutboxShares
     /// Makes a message a dead letter; `nil` where there is no such message.
