@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 @Suite("The command line of a board", .timeLimit(.minutes(5)))

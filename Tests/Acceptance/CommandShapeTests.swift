@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 /// What programs read of the command: one shape for errors, one for events, one for faults.

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 @Suite("latchkey config check", .timeLimit(.minutes(2)))

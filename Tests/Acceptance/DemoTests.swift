@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("deploy/demo", .timeLimit(.minutes(5)))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The doctor without a daemon", .timeLimit(.minutes(2)))

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 /// The OpenAPI document that the daemon serves, against what the daemon answers. A checker that shares no code with it judges.

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayLab
 import Groundwork
+import TestSupport
 import Testing
 
 /// The budget of the daemon, connected and idle. Boards have little memory, and the agent is not what they are for.

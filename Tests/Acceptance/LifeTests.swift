@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 @Suite("The life of a registration", .timeLimit(.minutes(5)))

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 /// People log in on a board at its terminal, and let other boards in.

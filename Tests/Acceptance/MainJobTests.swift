@@ -1,6 +1,7 @@
 import Foundation
 import GatewayLab
 import Groundwork
+import TestSupport
 import Testing
 
 @Suite("The main job", .timeLimit(.minutes(5)))

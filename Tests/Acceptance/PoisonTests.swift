@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 @Suite("A message that stops the connection", .timeLimit(.minutes(5)))

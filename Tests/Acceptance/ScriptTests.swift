@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The scripts of deploy", .timeLimit(.minutes(2)))

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A program on a terminal of its own, as a person sees it: what it prints and what the terminal echoes is the screen.
 final class TerminalProgram: Sendable {

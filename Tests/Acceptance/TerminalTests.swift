@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 @Suite("Commands on a terminal", .timeLimit(.minutes(5)))

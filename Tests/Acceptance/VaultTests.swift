@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 @Suite("What opens the store of a board", .timeLimit(.minutes(5)))

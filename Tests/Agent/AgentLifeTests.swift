@@ -7,6 +7,7 @@ import HTTPClient
 import LocalAPI
 import Logging
 import Messaging
+import TestSupport
 import Testing
 import Vault
 

@@ -1,6 +1,8 @@
+import Dispatch
 import Foundation
 import Glibc
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import Agent

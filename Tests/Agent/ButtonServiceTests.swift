@@ -2,6 +2,7 @@ import Board
 import Foundation
 import Groundwork
 import Proximity
+import TestSupport
 import Testing
 
 @testable import Agent

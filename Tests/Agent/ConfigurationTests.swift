@@ -3,6 +3,7 @@ import Foundation
 import Groundwork
 import Logging
 import Settings
+import TestSupport
 import Testing
 
 @testable import Agent

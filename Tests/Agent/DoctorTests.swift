@@ -6,6 +6,7 @@ import HTTPClient
 import Messaging
 import Proximity
 import Storage
+import TestSupport
 import Testing
 import Vault
 

@@ -4,6 +4,7 @@ import Foundation
 import Groundwork
 import HTTPClient
 import Proximity
+import TestSupport
 import Vault
 
 @testable import Agent

@@ -3,6 +3,7 @@ import Foundation
 import Groundwork
 import Proximity
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Agent

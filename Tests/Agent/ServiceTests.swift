@@ -1,6 +1,7 @@
 import Board
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import Agent

@@ -68,6 +68,7 @@ struct ArrowTests {
         #expect(rooms.count == allowed.count, "the rule names rooms that are not there")
         for target in rooms {
             let known = Set(target.dependencies.compactMap { $0.byName?.first ?? nil })
+            #expect(!known.contains("TestSupport"), "\(target.name) may not know what tests share")
             let rising = known.intersection(allowed.keys).subtracting(allowed[target.name] ?? [])
             #expect(rising.isEmpty, "\(target.name) may not know \(rising.sorted())")
         }

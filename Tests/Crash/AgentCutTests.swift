@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 /// `AGENT_CUTS=2000 deploy/test CrashTests.AgentCutTests` for a night; `SEED` for the same chance.

@@ -2,6 +2,7 @@ import Foundation
 import GatewayLab
 import Glibc
 import Storage
+import TestSupport
 import Testing
 
 /// A board whose files are damaged while it is off.

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayLab
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("A disk", .timeLimit(.minutes(10)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))

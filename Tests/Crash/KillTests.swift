@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 /// `CYCLES=15000 deploy/test CrashTests.KillTests` for a night; `READINGS` for more of them, `SEED` for the same chance.

@@ -1,4 +1,5 @@
 import GatewayLab
+import TestSupport
 import Testing
 
 /// A state that the agent can be killed in, how it comes there, and what must be true after the next start.

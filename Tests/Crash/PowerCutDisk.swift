@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A file system whose power can be cut (`powercut.py`), mounted over a folder.

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Glibc
 import Storage
+import TestSupport
 import Testing
 @testable import Messaging
 @testable import Vault

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// Programs on the board that publish numbered readings over the local API, as many at a time as there are topics.
 ///

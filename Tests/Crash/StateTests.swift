@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 @Suite("Killed in a named state", .timeLimit(.minutes(10)))

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Lets a few tests at a time start their boards and gateways: dozens at once would only wait for each other.
 actor Turnstile {
     static let boards = Turnstile(places: 3)

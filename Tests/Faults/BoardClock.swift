@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A clock for one program alone, by a preloaded library: its wall clock can be set at any time, and the clocks that
 /// nobody sets may run faster.

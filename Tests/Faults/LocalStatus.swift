@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// The status as the local API gives it, asked for without a program.
 enum LocalStatus {

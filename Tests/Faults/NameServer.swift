@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A name server that knows one address for every name, and can fall silent (RFC 1035 section 4).
 final class NameServer: Sendable {

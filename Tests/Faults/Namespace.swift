@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A network of its own for a board, with addresses and a name server that the test decides on.
 final class Namespace: Sendable {

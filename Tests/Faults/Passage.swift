@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// The way from a board to a server on this machine, which can go bad as networks do: a relay of TCP connections that
 /// listens where the board looks for the server.

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayLab
 import Glibc
+import TestSupport
 
 /// A registered board whose ways to gateway and broker can go bad, and what it does meanwhile.
 final class Scene {

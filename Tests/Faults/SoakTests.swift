@@ -1,6 +1,7 @@
 import Foundation
 import GatewayLab
 import Groundwork
+import TestSupport
 import Testing
 
 /// Hours of a board's life in minutes: its keep-alives, tokens, pauses and time limits run faster, the work does not.

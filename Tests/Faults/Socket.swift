@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// What the test's own ends of connections are made of; never blocking, and no child's.
 enum Socket {

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayLab
 import Glibc
+import TestSupport
 import Testing
 
 /// A row of the table: what goes wrong, what must be seen of it, and what ends it.

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 
 /// Tokens, certificates, credentials, and the registration itself.
 extension Trouble {

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 
 /// The network and the servers.
 extension Trouble {

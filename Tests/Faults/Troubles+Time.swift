@@ -1,6 +1,7 @@
 import Foundation
 import GatewayLab
 import Glibc
+import TestSupport
 
 /// Clocks, and a process that stands still.
 extension Trouble {

@@ -1,5 +1,6 @@
 import Cryptography
 import HTTPClient
+import TestSupport
 import Testing
 
 @Suite("The trust of a request", .timeLimit(.minutes(1)))

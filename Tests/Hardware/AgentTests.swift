@@ -1,4 +1,5 @@
 import Groundwork
+import TestSupport
 import Testing
 
 /// One board is booted for all of these; each looks at its part of the log.

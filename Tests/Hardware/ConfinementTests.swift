@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 /// The shipped service on a board that systemd started: installed by `deploy/install`, and at work behind the restrictions

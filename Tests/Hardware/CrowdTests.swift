@@ -1,4 +1,5 @@
 import Groundwork
+import TestSupport
 import Testing
 
 /// Two phones at once, and how soon the board is on the air again. The agent has an adapter whose controller Bumble emulates:

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A process that somebody else may end while its end is waited for.
 final class EndableProcess: Sendable {

@@ -1,4 +1,5 @@
 import Groundwork
+import TestSupport
 import Testing
 
 /// Phones that mean no good, or are broken.

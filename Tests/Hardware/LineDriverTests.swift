@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 /// One board is booted for all of these; each looks at its part of the log.

@@ -1,4 +1,5 @@
 import Groundwork
+import TestSupport
 import Testing
 
 /// What only a kernel with netem can do to packets; `Tests/Faults` does the rest to connections.

@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 /// Phones with Google's Bluetooth stack, which do as the reference clients do. One board is booted for each transport.

@@ -1,4 +1,5 @@
 import Groundwork
+import TestSupport
 import Testing
 
 /// Two boards beside each other for each transport: a has the button and is logged in, b is let in by it.

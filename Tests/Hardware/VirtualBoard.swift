@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 
 /// The virtual board of `deploy/virtual-board`, on which a script works the simulated hardware.
 enum VirtualBoard {

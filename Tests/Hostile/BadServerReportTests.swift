@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 /// What a person is told of a bad server, by the program.

@@ -3,6 +3,7 @@ import Foundation
 import Groundwork
 import HTTPClient
 import Messaging
+import TestSupport
 import Testing
 
 @Suite("A server that is wrong in one way", .timeLimit(.minutes(3)))

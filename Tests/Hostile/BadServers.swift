@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import TestSupport
 import Testing
 
 /// `bad_servers.py` at work: TLS servers that are wrong, each in one way.

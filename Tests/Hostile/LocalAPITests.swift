@@ -1,5 +1,6 @@
 import Foundation
 import GatewayLab
+import TestSupport
 import Testing
 
 /// `attack.py` against the daemon as it is shipped, with a gateway and a broker behind it.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// What a process has in memory that it can write to: what a core of it would hold, and more.
 struct MemoryImage {

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 import Vault
 

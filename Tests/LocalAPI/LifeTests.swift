@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import LocalAPI
@@ -112,7 +113,7 @@ struct LifeTests {
                     }
                 }
             }
-            await served.waits.wait()
+            await served.waits.pass()
             try? await served.stop()
         }
         #expect(!FileManager.default.fileExists(atPath: served.path))

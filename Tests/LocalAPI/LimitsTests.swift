@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import LocalAPI
@@ -23,7 +24,7 @@ struct LimitsTests {
         }
         let waiting = try served.connect()
         try await waiting.write(Served.request("GET", "/v1/wait"))
-        await served.waits.wait()
+        await served.waits.pass()
 
         let eleventh = try await served.ask("GET", "/v1/peer")
         #expect(eleventh.status == 429 && eleventh.code == "local-api.too-many-requests")
@@ -41,7 +42,7 @@ struct LimitsTests {
         let served = try Served(limits: Self.limits { $0.requestsPerUser = 1 })
         let waiting = try served.connect()
         try await waiting.write(Served.request("GET", "/v1/wait"))
-        await served.waits.wait()
+        await served.waits.pass()
         #expect(try await served.ask("GET", "/v1/peer").status == 429)
         waiting.close()
         while try await served.ask("GET", "/v1/peer").status == 429, !Task.isCancelled {}

@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import LocalAPI
@@ -76,10 +77,10 @@ struct LocalClientTests {
             }
             return count
         }
-        await first.wait()
+        await first.pass()
         reading.cancel()
         #expect(try await reading.value > 0)
-        await served.letGo.wait()
+        await served.letGo.pass()
         try await served.stop()
     }
 
@@ -87,7 +88,7 @@ struct LocalClientTests {
     func leftStream() async throws {
         let served = try Served()
         for try await _ in served.client.events("/v1/flood") { break }
-        await served.letGo.wait()
+        await served.letGo.pass()
         try await served.stop()
     }
 

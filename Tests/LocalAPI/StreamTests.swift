@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import LocalAPI
@@ -67,7 +68,7 @@ struct StreamTests {
             #expect(try await other.text(through: "\n\n").contains("data: \(count)\n"))
             #expect(try await served.ask("GET", "/v1/peer").status == 200)
         }
-        await served.letGo.wait()
+        await served.letGo.pass()
         // What the kernel held for it is still there, a bounded lot; the end of the stream is not.
         let rest = try await stalled.rest()
         #expect(rest.utf8.count < 2 << 20)
@@ -117,7 +118,7 @@ struct StreamTests {
         try await client.write(Served.request("GET", "/v1/flood"))
         _ = try await client.text(through: "event: drop")
         client.close()
-        await served.letGo.wait()
+        await served.letGo.pass()
         try await served.stop()
     }
 
@@ -142,7 +143,7 @@ struct StreamTests {
         _ = try await stream.text(through: "\r\n\r\n")
         let waiting = try served.connect()
         try await waiting.write(Served.request("GET", "/v1/wait"))
-        await served.waits.wait()
+        await served.waits.pass()
 
         try await served.stop()
         let last = try await stream.rest()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program that runs beside a test, its standard output and error read line by line; killed with its last reference.
 final class Program: Sendable {

@@ -1,5 +1,6 @@
 import Bluetooth
 import Groundwork
+import TestSupport
 import Testing
 @testable import Proximity
 

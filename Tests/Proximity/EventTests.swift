@@ -1,6 +1,7 @@
 import Bluetooth
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 @testable import Proximity
 

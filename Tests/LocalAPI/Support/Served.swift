@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 @testable import LocalAPI
 
 /// A running server with routes of every kind, on a socket in a directory of its own.
@@ -92,7 +93,7 @@ final class Served: Sendable {
         }
         router.on("GET", "/v1/wait", needs: .operate, .init("Waits", answer: .openObject(""))) { _ in
             waits.open()
-            await opened.wait()
+            await opened.pass()
             return .json(["waited": true])
         }
         router.on("GET", "/v1/teapot", needs: .read, .init("Fails", answer: .openObject(""))) { _ in throw Refusal.teapot }

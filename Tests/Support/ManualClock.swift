@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A clock that moves when the test says so.
-final class ManualClock: Sendable {
+package final class ManualClock: Sendable {
     private struct Sleeper {
         let id: Int
         let deadline: Duration
@@ -16,9 +16,11 @@ final class ManualClock: Sendable {
     }
     private let state = Mutex(State())
 
-    var now: Duration { state.withLock { $0.now } }
+    package init() {}
 
-    func sleep(until deadline: Duration) async throws {
+    package var now: Duration { state.withLock { $0.now } }
+
+    package func sleep(until deadline: Duration) async throws {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -48,7 +50,7 @@ final class ManualClock: Sendable {
 
     /// The deadline of whoever wakes up first, once somebody sleeps; or of whoever sleeps until exactly then.
     @discardableResult
-    func sleeper(until wanted: Duration? = nil) async -> Duration {
+    package func sleeper(until wanted: Duration? = nil) async -> Duration {
         await withCheckedContinuation { continuation in
             let deadline: Duration? = state.withLock { state in
                 if let deadline = state.sleepers.map(\.deadline).filter({ $0 == wanted ?? $0 }).min() { return deadline }
@@ -60,7 +62,7 @@ final class ManualClock: Sendable {
     }
 
     /// Moves on, whoever sleeps.
-    func move(to time: Duration) {
+    package func move(to time: Duration) {
         let awake = state.withLock { state in
             state.now = max(state.now, time)
             let awake = state.sleepers.filter { $0.deadline <= state.now }
@@ -70,5 +72,5 @@ final class ManualClock: Sendable {
         for sleeper in awake { sleeper.continuation.resume() }
     }
 
-    func move(by duration: Duration) { move(to: now + duration) }
+    package func move(by duration: Duration) { move(to: now + duration) }
 }

@@ -2,26 +2,26 @@ import Foundation
 import GatewayLab
 
 /// A board as its owner has it: a state directory, a configuration and a running daemon, asked over the command.
-final class TestBoard {
-    let folder: URL
-    private(set) var daemon: RunningProgram?
+package final class TestBoard {
+    package let folder: URL
+    package private(set) var daemon: RunningProgram?
     /// More variables of the daemon's environment.
-    var environment: [String: String] = [:]
+    package var environment: [String: String] = [:]
     /// A command that starts the daemon, by its path, where it does not start by itself.
-    var launcher: [String] = []
+    package var launcher: [String] = []
     private let program: Program
 
     private static let repository = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    var socket: String { folder.appending(path: "api.sock").path }
-    var configuration: URL { folder.appending(path: "latchkey.toml") }
-    var state: URL { folder.appending(path: "state") }
+    package var socket: String { folder.appending(path: "api.sock").path }
+    package var configuration: URL { folder.appending(path: "latchkey.toml") }
+    package var state: URL { folder.appending(path: "state") }
 
     /// - Parameters:
     ///   - settings: more TOML, after the sections that every board needs.
     ///   - definition: of the board; the simulated one reads its sensors every few seconds.
-    init(program: Program = Program(name: "latchkey"), definition: String = "simulated", settings: String = "") throws {
+    package init(program: Program = Program(name: "latchkey"), definition: String = "simulated", settings: String = "") throws {
         self.program = program
         // Short, as the path of a socket has at most 107 bytes.
         folder = URL(filePath: "/tmp/lk-\(UInt32.random(in: .min ... .max))")
@@ -43,11 +43,11 @@ final class TestBoard {
     }
 
     /// Starts the daemon and waits until it answers.
-    func start() async throws { _ = try await launch().errors.line(containing: "ready") }
+    package func start() async throws { _ = try await launch().errors.line(containing: "ready") }
 
     /// Starts the daemon, and does not wait for it.
     @discardableResult
-    func launch() throws -> RunningProgram {
+    package func launch() throws -> RunningProgram {
         let command = launcher + [program.url.path, "run", "--config", configuration.path]
         let daemon = try RunningProgram(URL(filePath: command[0]), Array(command.dropFirst()), environment: environment)
         self.daemon = daemon
@@ -55,37 +55,37 @@ final class TestBoard {
     }
 
     @discardableResult
-    func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
+    package func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
         defer { daemon = nil }
         return try await daemon?.stop(signal) ?? 0
     }
 
-    func tearDown() async throws {
+    package func tearDown() async throws {
         try await stop(SIGKILL)
         try FileManager.default.removeItem(at: folder)
     }
 
     @discardableResult
-    func latchkey(_ arguments: String..., input: String? = nil) async throws -> Program.Result {
+    package func latchkey(_ arguments: String..., input: String? = nil) async throws -> Program.Result {
         try await program.run(arguments + ["--socket", socket], input: input)
     }
 
     /// Runs a subcommand with `--json` that has to succeed.
     @discardableResult
-    func ask(_ arguments: String...) async throws -> [String: Any] {
+    package func ask(_ arguments: String...) async throws -> [String: Any] {
         let result = try await program.run(arguments + ["--json", "--socket", socket])
         guard result.status == 0 else { throw Unexpected("\(arguments) ended with \(result.status): \(result.errors)") }
         return try result.json
     }
 
     /// A subcommand that goes on until it is stopped.
-    func follow(_ arguments: String...) throws -> RunningProgram {
+    package func follow(_ arguments: String...) throws -> RunningProgram {
         try RunningProgram(program.url, arguments + ["--json", "--socket", socket])
     }
 
     /// Asks for the status until it is as wanted. Between the agent that waits for its vault and the one that has opened it,
     /// nobody answers for a moment.
-    func status(within seconds: Double = 60, until isWanted: @escaping ([String: Any]) -> Bool) async throws -> [String: Any] {
+    package func status(within seconds: Double = 60, until isWanted: @escaping ([String: Any]) -> Bool) async throws -> [String: Any] {
         let end = ContinuousClock.now + .seconds(seconds)
         var last: any Error = Unexpected("never asked")
         repeat {
@@ -102,7 +102,7 @@ final class TestBoard {
     }
 
     /// Waits until the outbox is empty, for as long as it gets emptier: the limit is for a standstill, however much waits.
-    func drained(standstill seconds: Double = 60) async throws -> [String: Any] {
+    package func drained(standstill seconds: Double = 60) async throws -> [String: Any] {
         var (least, end) = (Int.max, ContinuousClock.now + .seconds(seconds))
         while true {
             let status = try await status(within: seconds) { value($0, "outbox", "depth") is Int }
@@ -115,7 +115,7 @@ final class TestBoard {
     }
 
     /// The question that waits for consent, as soon as there is one.
-    func question(within seconds: Double = 60) async throws -> [String: Any] {
+    package func question(within seconds: Double = 60) async throws -> [String: Any] {
         let end = ContinuousClock.now + .seconds(seconds)
         repeat {
             let waiting = try await ask("consent")["consents"] as? [[String: Any]]
@@ -125,18 +125,18 @@ final class TestBoard {
         throw Unexpected("nobody asked for consent")
     }
 
-    func enroll(at lab: Lab) async throws -> [String: Any] {
+    package func enroll(at lab: Lab) async throws -> [String: Any] {
         try await ask("enroll", try await lab.mintEnrollmentURL())
     }
 }
 
 /// A value deep in a JSON object: `value(status, "token", "age")`.
-func value(_ object: Any?, _ path: String...) -> Any? {
+package func value(_ object: Any?, _ path: String...) -> Any? {
     path.reduce(object) { ($0 as? [String: Any])?[$1] }
 }
 
 /// Gives `body` a lab and a board that are gone afterwards.
-func withLabAndBoard(
+package func withLabAndBoard(
     _ lab: LabConfiguration = LabConfiguration(), settings: String = "",
     _ body: (Lab, TestBoard) async throws -> Void
 ) async throws {

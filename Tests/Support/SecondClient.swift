@@ -2,12 +2,12 @@ import Foundation
 import GatewayLab
 
 /// Another client of the same gateway, as `mosquitto_pub` and `mosquitto_sub` play it with a registration of their own.
-struct SecondClient {
-    let registration: LabClient
+package struct SecondClient {
+    package let registration: LabClient
     private let folder: URL
     private let options: [String]
 
-    init(named name: String, user: String? = nil, at lab: Lab, in parent: URL) async throws {
+    package init(named name: String, user: String? = nil, at lab: Lab, in parent: URL) async throws {
         registration = try await lab.makeClient(named: name, user: user)
         folder = parent.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -23,14 +23,14 @@ struct SecondClient {
     }
 
     /// Publishes one message and waits until the broker has taken it.
-    func publish(_ message: String, to topic: String) async throws {
+    package func publish(_ message: String, to topic: String) async throws {
         let run = try RunningProgram(URL(filePath: "/usr/bin/mosquitto_pub"), options + ["-t", topic, "-m", message])
         let status = try await run.ended(within: 60)
         guard status == 0 else { throw Unexpected("mosquitto_pub ended with \(status): \(run.errors.text)") }
     }
 
     /// Listens until it is stopped; its first line of output after the handshake says that it has subscribed.
-    func subscribe(to filter: String) async throws -> RunningProgram {
+    package func subscribe(to filter: String) async throws -> RunningProgram {
         let listener = try RunningProgram(
             URL(filePath: "/usr/bin/stdbuf"), ["-oL", "/usr/bin/mosquitto_sub", "-d"] + options + ["-t", filter])
         _ = try await listener.output.line(containing: "Subscribed")

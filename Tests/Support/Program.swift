@@ -3,29 +3,29 @@ import Glibc
 import Synchronization
 
 /// A program of this package, run as a user runs it.
-struct Program {
-    let url: URL
+package struct Program {
+    package let url: URL
 
     /// The folder that programs are built into: the one that this test runs from.
-    static let folder: URL = {
+    package static let folder: URL = {
         // The test bundle lies beside the programs; the runner of Swift Testing is started with its path.
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
         return URL(filePath: bundle).deletingLastPathComponent()
     }()
 
     /// Whether programs have a sanitizer, which keeps what is freed and remembers what was: their memory grows by that.
-    static let isSanitized = ProcessInfo.processInfo.environment["LATCHKEY_SANITIZER"] != nil
+    package static let isSanitized = ProcessInfo.processInfo.environment["LATCHKEY_SANITIZER"] != nil
 
     /// A program of this build.
-    init(name: String) { url = Self.folder.appending(path: name) }
-    init(url: URL) { self.url = url }
+    package init(name: String) { url = Self.folder.appending(path: name) }
+    package init(url: URL) { self.url = url }
 
-    struct Result {
-        let status: Int32
-        let output: String
-        let errors: String
+    package struct Result {
+        package let status: Int32
+        package let output: String
+        package let errors: String
 
-        var json: [String: Any] {
+        package var json: [String: Any] {
             get throws {
                 guard let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] else {
                     throw Unexpected("no JSON object: \(output) \(errors)")
@@ -36,7 +36,7 @@ struct Program {
     }
 
     /// Runs it to its end; one that does not end in time is killed.
-    func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:], seconds: Double = 60) async throws
+    package func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:], seconds: Double = 60) async throws
         -> Result
     {
         let running = try RunningProgram(url, arguments, environment: environment, input: input)
@@ -46,14 +46,14 @@ struct Program {
 }
 
 /// A process under way, whose output can be awaited line by line.
-final class RunningProgram: Sendable {
-    let output = Collected()
-    let errors = Collected()
-    let processIdentifier: pid_t
+package final class RunningProgram: Sendable {
+    package let output = Collected()
+    package let errors = Collected()
+    package let processIdentifier: pid_t
     private let exit: AsyncStream<Int32>
     private let isOver = Mutex(false)
 
-    init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws {
+    package init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws {
         let (out, err, stdin) = (try Channel(), try Channel(), try Channel())
         let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map { "\($0.key)=\($0.value)" }
         let process = try ChildProcess.spawn([url.path] + arguments, variables: variables, streams: [stdin, out, err].map(\.childEnd))
@@ -81,7 +81,7 @@ final class RunningProgram: Sendable {
     }
 
     /// Sends it a signal, unless it has ended.
-    func signal(_ number: Int32) { isOver.withLock { if !$0 { kill(processIdentifier, number) } } }
+    package func signal(_ number: Int32) { isOver.withLock { if !$0 { kill(processIdentifier, number) } } }
 
     /// A connection between this process and a child, which no other child inherits.
     private struct Channel {
@@ -122,7 +122,7 @@ final class RunningProgram: Sendable {
         }
     }
 
-    func ended(within seconds: Double) async throws -> Int32 {
+    package func ended(within seconds: Double) async throws -> Int32 {
         let watchdog = Task { [self] in
             try await Task.sleep(for: .seconds(seconds))
             signal(SIGKILL)
@@ -137,14 +137,14 @@ final class RunningProgram: Sendable {
 
     /// Asks it to end and waits until it has.
     @discardableResult
-    func stop(_ number: Int32 = SIGTERM) async throws -> Int32 {
+    package func stop(_ number: Int32 = SIGTERM) async throws -> Int32 {
         signal(number)
         return try await ended(within: 60)
     }
 }
 
 /// What a process has written so far.
-final class Collected: Sendable {
+package final class Collected: Sendable {
     private struct State {
         var data = Data()
         var ended = false
@@ -152,12 +152,14 @@ final class Collected: Sendable {
     }
     private let state = Mutex(State())
 
-    var text: String { state.withLock { String(decoding: $0.data, as: UTF8.self) } }
-    var lines: [String] { text.split(separator: "\n").map(String.init) }
-    var count: Int { state.withLock { $0.data.count } }
+    package init() {}
+
+    package var text: String { state.withLock { String(decoding: $0.data, as: UTF8.self) } }
+    package var lines: [String] { text.split(separator: "\n").map(String.init) }
+    package var count: Int { state.withLock { $0.data.count } }
 
     /// The lines with this beginning; the others, of which there may be millions, are not made strings.
-    func lines(beginning: String) -> [String] {
+    package func lines(beginning: String) -> [String] {
         let mark = Array(beginning.utf8)
         return state.withLock { $0.data }.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: mark) }
             .map { String(decoding: $0, as: UTF8.self) }
@@ -170,14 +172,14 @@ final class Collected: Sendable {
         return (fresh.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }, end)
     }
 
-    func append(_ data: Data) {
+    package func append(_ data: Data) {
         state.withLock { state in
             state.data += data
             for watcher in state.watchers { watcher.yield() }
         }
     }
 
-    func finish() {
+    package func finish() {
         let watchers = state.withLock { state in
             state.ended = true
             defer { state.watchers = [] }
@@ -198,10 +200,10 @@ final class Collected: Sendable {
         return stream
     }
 
-    func finished() async { for await _ in changes() {} }
+    package func finished() async { for await _ in changes() {} }
 
     /// The first line that holds `part`, once it is there.
-    func line(containing part: String, within seconds: Double = 60) async throws -> String {
+    package func line(containing part: String, within seconds: Double = 60) async throws -> String {
         try await Acceptance.within(seconds, "a line with \(part)") { [self] in
             var start = 0
             for await _ in changes() {
@@ -214,7 +216,7 @@ final class Collected: Sendable {
     }
 
     /// The first line that holds `part`, for as long as anything comes: the limit is for a silence, however much there is.
-    func line(containing part: String, silence seconds: Double) async throws -> String {
+    package func line(containing part: String, silence seconds: Double) async throws -> String {
         while true {
             let before = count
             do {
@@ -227,19 +229,21 @@ final class Collected: Sendable {
 }
 
 /// The programs that a test has started, so that none goes on when it has failed half-way.
-final class StartedPrograms: Sendable {
-    @TaskLocal static var here: StartedPrograms?
+package final class StartedPrograms: Sendable {
+    @TaskLocal package static var here: StartedPrograms?
 
     private let programs = Mutex<[RunningProgram]>([])
 
-    func add(_ program: RunningProgram) { programs.withLock { $0.append(program) } }
-    func endAll() { for program in programs.withLock({ $0 }) { program.signal(SIGKILL) } }
+    package init() {}
+
+    package func add(_ program: RunningProgram) { programs.withLock { $0.append(program) } }
+    package func endAll() { for program in programs.withLock({ $0 }) { program.signal(SIGKILL) } }
 }
 
 /// What acceptance tests share.
-enum Acceptance {
+package enum Acceptance {
     /// Runs `body`, but no longer than so many seconds.
-    static func within<Value: Sendable>(
+    package static func within<Value: Sendable>(
         _ seconds: Double, _ what: String, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in

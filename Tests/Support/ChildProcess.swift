@@ -4,16 +4,16 @@ import Foundation
 ///
 /// Foundation's `Process` passes on whatever descriptors and blocked signals its thread has at the time: children started
 /// side by side then hold each other's ends, and are neither noticed when they end nor end when they are told to.
-enum ChildProcess {
+package enum ChildProcess {
     /// The program ends with this process, whatever ends it (``TestRun``).
     ///
     /// - Parameter streams: descriptors of its standard input, output and error.
-    static func spawn(_ arguments: [String], variables: [String], streams: [Int32]) throws -> pid_t {
+    package static func spawn(_ arguments: [String], variables: [String], streams: [Int32]) throws -> pid_t {
         try spawnUnmarked(arguments, variables: TestRun.marked(variables), streams: streams)
     }
 
     /// The program is not part of the run.
-    static func spawnUnmarked(_ arguments: [String], variables: [String], streams: [Int32]) throws -> pid_t {
+    package static func spawnUnmarked(_ arguments: [String], variables: [String], streams: [Int32]) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -47,7 +47,7 @@ enum ChildProcess {
     /// Blocks until the process has ended.
     ///
     /// - Returns: its exit status, or 128 and the signal that ended it.
-    static func waitForExit(of process: pid_t) -> Int32 {
+    package static func waitForExit(of process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 { guard errno == EINTR else { return -1 } }
         let signal = status & 0x7F
@@ -55,7 +55,7 @@ enum ChildProcess {
     }
 }
 
-struct Unexpected: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
+package struct Unexpected: Error, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
 }

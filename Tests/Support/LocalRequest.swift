@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 
 /// One request to the local API from this process, for what depends on its moment.
-final class LocalRequest {
+package final class LocalRequest {
     private let descriptor: Int32
     private let path: String
 
     /// - Returns: the status of the answer.
-    static func post(_ body: String, to path: String, socket: String) throws -> Int {
+    package static func post(_ body: String, to path: String, socket: String) throws -> Int {
         try LocalRequest(posting: body, to: path, socket: socket).status()
     }
 
     /// Sends it, and does not wait for the answer.
-    init(posting body: String, to path: String, socket: String) throws {
+    package init(posting body: String, to path: String, socket: String) throws {
         self.path = path
         descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Unexpected("no socket: \(String(cString: strerror(errno)))") }
@@ -40,7 +40,7 @@ final class LocalRequest {
     deinit { close(descriptor) }
 
     /// Waits for the answer.
-    func status() throws -> Int {
+    package func status() throws -> Int {
         var answer: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
         while true {

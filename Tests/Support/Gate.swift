@@ -2,14 +2,18 @@ import Synchronization
 
 /// Lets a test wait for something, and something wait for the test. Opens by itself in a cancelled task, so that a time
 /// limit can end the test.
-final class Gate: Sendable {
+package final class Gate: Sendable {
     private struct State {
-        var isOpen = false
+        var isOpen: Bool
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    func open() {
+    package init(isOpen: Bool = false) { state = Mutex(State(isOpen: isOpen)) }
+
+    package func close() { state.withLock { $0.isOpen = false } }
+
+    package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
             defer { state.waiting = [] }
@@ -18,7 +22,8 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    func wait() async {
+    /// Returns as soon as it is open.
+    package func pass() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOpen = state.withLock { state in

@@ -3,43 +3,45 @@ import Proximity
 import Synchronization
 
 /// A radio that does as the test says.
-final class FakeTransport: BluetoothTransport {
-    struct Script {
-        var serveFailures: [BluetoothError] = []
+package final class FakeTransport: BluetoothTransport {
+    package struct Script {
+        package var serveFailures: [BluetoothError] = []
         /// It never answers, until its caller is cancelled.
-        var serveHangs = false
-        var scanFailure: BluetoothError?
-        var canAdvertise = true
+        package var serveHangs = false
+        package var scanFailure: BluetoothError?
+        package var canAdvertise = true
         /// Its values go to all that subscribed.
-        var sendsToAll = false
+        package var sendsToAll = false
         /// By address; the first for the first connection. Without one the device is not there.
-        var remotes: [BluetoothAddress: [FakeRemote]] = [:]
+        package var remotes: [BluetoothAddress: [FakeRemote]] = [:]
     }
-    let script = Mutex(Script())
-    let served = Log<FakePeripheral>()
+    package let script = Mutex(Script())
+    package let served = Log<FakePeripheral>()
     /// An entry each time it is asked to serve and hangs.
-    let hanging = Log<Bool>()
+    package let hanging = Log<Bool>()
     /// Whether all that was served was off the air by the time it was closed.
-    let closed = Log<Bool>()
-    let scans = Log<Scan>()
-    let connections = Log<BluetoothAddress>()
+    package let closed = Log<Bool>()
+    package let scans = Log<Scan>()
+    package let connections = Log<BluetoothAddress>()
 
-    struct Scan: Sendable {
-        let feed: AsyncThrowingStream<Sighting, any Error>.Continuation
-        let ended = Log<Bool>()
+    package init() {}
 
-        func see(_ number: UInt8, _ rssi: Int, name: String? = nil) {
+    package struct Scan: Sendable {
+        package let feed: AsyncThrowingStream<Sighting, any Error>.Continuation
+        package let ended = Log<Bool>()
+
+        package func see(_ number: UInt8, _ rssi: Int, name: String? = nil) {
             feed.yield(Sighting(address: address(number), rssi: rssi, name: name))
         }
     }
 
-    let kind = TransportKind.kernel
-    func status() async -> AdapterStatus {
+    package let kind = TransportKind.kernel
+    package func status() async -> AdapterStatus {
         AdapterStatus(transport: .kernel, adapter: "hci0", canAdvertise: script.withLock { $0.canAdvertise })
     }
-    func close() async { closed.append(served.entries.allSatisfy { $0.acts.entries.contains(.stopped) }) }
+    package func close() async { closed.append(served.entries.allSatisfy { $0.acts.entries.contains(.stopped) }) }
 
-    func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
+    package func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
         if let failure = script.withLock({ $0.serveFailures.isEmpty ? nil : $0.serveFailures.removeFirst() }) { throw failure }
         if script.withLock({ $0.serveHangs }) {
             let (never, feed) = AsyncStream.makeStream(of: Void.self)
@@ -53,7 +55,7 @@ final class FakeTransport: BluetoothTransport {
         return peripheral
     }
 
-    func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
+    package func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
         if let failure = script.withLock({ $0.scanFailure }) { throw failure }
         let (stream, feed) = AsyncThrowingStream.makeStream(of: Sighting.self)
         let scan = Scan(feed: feed)
@@ -62,7 +64,7 @@ final class FakeTransport: BluetoothTransport {
         return stream
     }
 
-    func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
+    package func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
         connections.append(address)
         let remote = script.withLock { script -> FakeRemote? in
             guard let remotes = script.remotes[address], let first = remotes.first else { return nil }
@@ -76,30 +78,30 @@ final class FakeTransport: BluetoothTransport {
 }
 
 /// This board's service on the air.
-final class FakePeripheral: Peripheral {
-    enum Act: Sendable, Equatable {
+package final class FakePeripheral: Peripheral {
+    package enum Act: Sendable, Equatable {
         case notified(CentralID, String)
         case hungUp(CentralID)
         case stopped
     }
-    let service: LocalService
-    let advertisement: Advertisement
-    let events: AsyncStream<PeripheralEvent>
-    let feed: AsyncStream<PeripheralEvent>.Continuation
-    let acts = Log<Act>()
-    let notifyFailure = Mutex<BluetoothError?>(nil)
+    package let service: LocalService
+    package let advertisement: Advertisement
+    package let events: AsyncStream<PeripheralEvent>
+    package let feed: AsyncStream<PeripheralEvent>.Continuation
+    package let acts = Log<Act>()
+    package let notifyFailure = Mutex<BluetoothError?>(nil)
     /// Whether a value goes to all that subscribed.
-    let sendsToAll: Bool
+    package let sendsToAll: Bool
     private let listeners = Mutex<Set<CentralID>>([])
 
-    init(_ service: LocalService, _ advertisement: Advertisement, sendsToAll: Bool = false) {
+    package init(_ service: LocalService, _ advertisement: Advertisement, sendsToAll: Bool = false) {
         self.service = service
         self.sendsToAll = sendsToAll
         self.advertisement = advertisement
         (events, feed) = AsyncStream.makeStream(of: PeripheralEvent.self)
     }
 
-    func notify(
+    package func notify(
         _ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID,
         sparing: @escaping @Sendable () async -> Set<CentralID>
     ) async throws(BluetoothError) {
@@ -115,23 +117,23 @@ final class FakePeripheral: Peripheral {
         acts.append(.notified(central, String(decoding: value, as: UTF8.self)))
     }
 
-    func disconnect(_ central: CentralID) async {
+    package func disconnect(_ central: CentralID) async {
         acts.append(.hungUp(central))
         listeners.withLock { _ = $0.remove(central) }
         feed.yield(.disconnected(central))
     }
 
-    func stop() async {
+    package func stop() async {
         acts.append(.stopped)
         feed.finish()
     }
 
-    func write(_ value: [UInt8], by central: CentralID) {
+    package func write(_ value: [UInt8], by central: CentralID) {
         feed.yield(.written(central, characteristic: characteristic, value: value))
     }
 
     /// Connects, subscribes and writes a whole request.
-    func request(by central: CentralID, _ url: String = ownURL, name: String? = "Pixel") {
+    package func request(by central: CentralID, _ url: String = ownURL, name: String? = "Pixel") {
         feed.yield(.connected(central))
         listeners.withLock { _ = $0.insert(central) }
         feed.yield(.subscribed(central, characteristic: characteristic, .notify))
@@ -140,28 +142,40 @@ final class FakePeripheral: Peripheral {
 }
 
 /// Another device that shares its session.
-final class FakeRemote: RemotePeripheral {
-    enum Step: Sendable, Equatable { case connect, discover, subscribe, write, close }
-    struct Behaviour {
-        var hasCharacteristic = true
-        var properties: CharacteristicProperties = [.writeWithoutResponse, .notify]
-        var canSubscribe = true
-        var mtu = 23
+package final class FakeRemote: RemotePeripheral {
+    package enum Step: Sendable, Equatable { case connect, discover, subscribe, write, close }
+    package struct Behaviour {
+        package var hasCharacteristic: Bool
+        package var properties: CharacteristicProperties
+        package var canSubscribe: Bool
+        package var mtu: Int
         /// Said when the end mark has come.
-        var answer: String?
-    }
-    let behaviour: Behaviour
-    /// Where it never comes back from, until it is closed; from `close` when the test lets it go.
-    let hangsAt: Step?
-    let values: AsyncStream<RemoteValue>
-    let feed: AsyncStream<RemoteValue>.Continuation
-    let steps = Log<Step>()
-    let written = Log<[UInt8]>()
-    let responses = Log<Bool>()
-    let closed = Log<Bool>()
-    let letGo = Log<Bool>()
+        package var answer: String?
 
-    init(_ behaviour: Behaviour = Behaviour(), hangsAt: Step? = nil) {
+        package init(
+            hasCharacteristic: Bool = true,
+            properties: CharacteristicProperties = [.writeWithoutResponse, .notify],
+            canSubscribe: Bool = true, mtu: Int = 23, answer: String? = nil
+        ) {
+            self.hasCharacteristic = hasCharacteristic
+            self.properties = properties
+            self.canSubscribe = canSubscribe
+            self.mtu = mtu
+            self.answer = answer
+        }
+    }
+    package let behaviour: Behaviour
+    /// Where it never comes back from, until it is closed; from `close` when the test lets it go.
+    package let hangsAt: Step?
+    package let values: AsyncStream<RemoteValue>
+    package let feed: AsyncStream<RemoteValue>.Continuation
+    package let steps = Log<Step>()
+    package let written = Log<[UInt8]>()
+    package let responses = Log<Bool>()
+    package let closed = Log<Bool>()
+    package let letGo = Log<Bool>()
+
+    package init(_ behaviour: Behaviour = Behaviour(), hangsAt: Step? = nil) {
         self.behaviour = behaviour
         self.hangsAt = hangsAt
         (values, feed) = AsyncStream.makeStream(of: RemoteValue.self)
@@ -174,30 +188,30 @@ final class FakeRemote: RemotePeripheral {
         throw .disconnected
     }
 
-    func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError) -> RemoteCharacteristic? {
+    package func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError) -> RemoteCharacteristic? {
         try await at(.discover)
         guard behaviour.hasCharacteristic else { return nil }
         return RemoteCharacteristic(
             uuid: characteristic, properties: behaviour.properties, hasConfigurationDescriptor: behaviour.canSubscribe)
     }
 
-    func subscribe(_ characteristic: RemoteCharacteristic) async throws(BluetoothError) -> Bool {
+    package func subscribe(_ characteristic: RemoteCharacteristic) async throws(BluetoothError) -> Bool {
         try await at(.subscribe)
         return behaviour.canSubscribe
     }
 
-    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
+    package func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
         try await at(.write)
         written.append(value)
         responses.append(withResponse)
         if value == Array("EOM".utf8), let answer = behaviour.answer { say(answer) }
     }
 
-    func say(_ text: String) { feed.yield(RemoteValue(characteristic: characteristic, bytes: Array(text.utf8))) }
+    package func say(_ text: String) { feed.yield(RemoteValue(characteristic: characteristic, bytes: Array(text.utf8))) }
 
-    var mtu: Int { get async { behaviour.mtu } }
+    package var mtu: Int { get async { behaviour.mtu } }
 
-    func close() async {
+    package func close() async {
         closed.append(true)
         feed.finish()
         if hangsAt == .close { await letGo.wait { _ in true } }

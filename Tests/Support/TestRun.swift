@@ -6,16 +6,16 @@ import Glibc
 ///
 /// Not `PR_SET_PDEATHSIG`: it strikes when the *thread* that started a program ends, reaches no grandchildren, and
 /// is forgotten where a program changes its user.
-enum TestRun {
+package enum TestRun {
     private static let variable = "LATCHKEY_RUN"
 
     /// This process's environment, with the mark that makes a program part of the run.
-    static var environment: [String: String] {
+    package static var environment: [String: String] {
         ProcessInfo.processInfo.environment.merging([variable: marks]) { _, own in own }
     }
 
     /// Marks a program's environment.
-    static func marked(_ variables: [String]) -> [String] {
+    package static func marked(_ variables: [String]) -> [String] {
         variables.filter { !$0.hasPrefix("\(variable)=") } + ["\(variable)=\(marks)"]
     }
 

@@ -1,1 +1,0 @@
-../Acceptance/TestRun.swift
