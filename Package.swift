@@ -91,7 +91,7 @@ let package = Package(
         room("Storage", ["Groundwork", "CSQLite"]),
         room("Vault", ["Groundwork", "Cryptography", "Storage"]),
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
-        room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault"], exclude: ["mag.md"]),
+        room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
