@@ -61,7 +61,7 @@ struct CommandLineTests {
                 #expect(result.status == 64)
                 #expect(result.errors.contains("--yes"))
             }
-            #expect(value(try await board.ask("status"), "registration", "state") as? String == "registered")
+            #expect(try await board.status().registration.state == "registered")
         }
     }
 
@@ -101,8 +101,8 @@ struct CommandLineTests {
     func shortTopics() async throws {
         try await withLabAndBoard { lab, board in
             let enrolled = try await board.enroll(at: lab)
-            let device = try #require(value(enrolled, "registration", "deviceID") as? String)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            let device = try #require(enrolled.registration.deviceID)
+            _ = try await board.status { $0.isConnected }
             for (filter, shown) in [(["greeting"], "greeting  hello"), (["--raw", "/2.0/client/devices/\(device)/custom/greeting"],
                 "/2.0/client/devices/\(device)/custom/greeting  hello")] {
                 let reader = try RunningProgram(Program(name: "latchkey").url,

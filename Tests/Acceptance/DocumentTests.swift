@@ -26,7 +26,7 @@ struct DocumentTests {
             board.environment["LATCHKEY_RECORD_ANSWERS"] = folder.path
             try await board.start()
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             let token = try #require(try await board.ask("token")["accessToken"] as? String)
             let authority = board.folder.appending(path: "ca.pem")
             try lab.caCertificatePEM.write(to: authority, atomically: true, encoding: .utf8)

@@ -7,13 +7,13 @@ import Testing
 struct EnrollmentTests {
     /// Tries a URL that must be refused, and checks that the board is as it was before.
     private func expectRefusal(_ url: String, code: String, exit status: Int32, on board: TestBoard) async throws {
-        let before = try await board.ask("status")
+        let before = try await board.status()
         let result = try await board.latchkey("enroll", "--json", url)
         #expect(result.status == status, "\(result.errors)")
         #expect(result.errors.contains("\"code\":\"\(code)\""), "\(result.errors)")
-        let after = try await board.ask("status")
-        #expect(value(after, "gateway", "scope") as? String == value(before, "gateway", "scope") as? String)
-        #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+        let after = try await board.status()
+        #expect(after.gateway?.scope == before.gateway?.scope)
+        #expect(after.registration.magIdentifier == before.registration.magIdentifier)
     }
 
     @Test("a URL without the hash of the gateway's key is refused before any connection (checklist 1)")
@@ -44,7 +44,7 @@ struct EnrollmentTests {
     func reused() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
-            _ = try await board.ask("enroll", url)
+            _ = try await board.enroll(url)
             try await expectRefusal(url, code: "gateway.enrollment-refused", exit: 76, on: board)
         }
     }
@@ -93,8 +93,8 @@ struct EnrollmentTests {
             let file = board.folder.appending(path: "msso_config.json")
             try Data(try await lab.configurationDocument()).write(to: file)
             #expect(try await Program(name: "latchkey").run(["config", "check", file.path]).status == 0)
-            let enrolled = try await board.ask("enroll", file.path)
-            #expect(value(enrolled, "registration", "state") as? String == "registered")
+            let enrolled = try await board.enroll(file.path)
+            #expect(enrolled.registration.state == "registered")
             #expect(lab.requestCounts[.enrollment, default: 0] == 0)
         }
     }

@@ -51,7 +51,7 @@ struct FootprintTests {
         do {
             try await board.start()
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
 
             // The daemon lets go of what only its start needed a few seconds after it has connected.
@@ -99,7 +99,7 @@ struct FootprintTests {
             try await board.start()
             let arrivals = lab.arrivals.subscribe()
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
             // The daemon lets go of what only its start needed a few seconds after it has connected.
             try await Self.readings(12, in: arrivals)

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The life of a registration", .timeLimit(.minutes(5)))
 struct LifeTests {
-    private func connected(_ board: TestBoard) async throws -> [String: Any] {
-        try await board.status { value($0, "broker", "state") as? String == "connected" }
+    private func connected(_ board: TestBoard) async throws -> BoardStatus {
+        try await board.status { $0.isConnected }
     }
 
     @Test("a restart keeps registration and tokens, and makes no call that is not needed")
@@ -18,7 +18,7 @@ struct LifeTests {
             lab.resetCounts()
             try await board.start()
             let after = try await connected(board)
-            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(after.registration.magIdentifier == before.registration.magIdentifier)
             #expect(lab.requestCounts.filter { $0.value > 0 }.isEmpty, "calls: \(lab.requestCounts)")
             let answer = try await board.latchkey("call", "GET", "/lab/hello")
             #expect(answer.status == 0)
@@ -70,7 +70,7 @@ struct LifeTests {
             try await board.stop(SIGKILL)
             try await board.start()
             let after = try await connected(board)
-            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(after.registration.magIdentifier == before.registration.magIdentifier)
             #expect(await lab.devices().count == 1)
         }
     }
@@ -84,22 +84,22 @@ struct LifeTests {
             let original = try await board.enroll(at: first)
             _ = try await connected(board)
             let switched = try await board.latchkey("enroll", try await second.mintEnrollmentURL())
-            let status = try await board.ask("status")
-            let firstURL = try #require(value(original, "gateway", "url") as? String)
+            let status = try await board.status()
+            let firstURL = try #require(original.gateway?.url)
             #expect(switched.output.contains("switched from   \(firstURL); the registration there is kept"), "\(switched.output)")
-            #expect((status["otherGateways"] as? [[String: Any]])?.map { $0["url"] as? String } == [firstURL])
+            #expect(status.otherGateways?.map(\.url) == [firstURL])
             let other = try await connected(board)
-            #expect(value(other, "registration", "magIdentifier") as? String != value(original, "registration", "magIdentifier") as? String)
+            #expect(other.registration.magIdentifier != original.registration.magIdentifier)
             _ = try await events.output.line(containing: "gateway.did-switch")
             let back = try await board.enroll(at: first)
-            #expect(value(back, "registration", "magIdentifier") as? String == value(original, "registration", "magIdentifier") as? String)
+            #expect(back.registration.magIdentifier == original.registration.magIdentifier)
             #expect(await first.devices().count == 1)
             _ = try await connected(board)
             try await events.stop()
             #expect(events.output.lines.filter { $0.contains("gateway.did-switch") }.count >= 2)
             // A token that was valid is neither sent in vain nor told of as trouble.
             #expect(!events.output.text.contains("broker.refused"))
-            #expect(try await board.ask("status")["lastError"] == nil)
+            #expect(try await board.status().lastError == nil)
         }
         await second.stop()
     }
@@ -113,7 +113,7 @@ struct LifeTests {
             _ = try await board.ask("renew")
             let after = try await connected(board)
             #expect(await lab.devices().first?.certificateSerial != serial)
-            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(after.registration.magIdentifier == before.registration.magIdentifier)
             #expect(lab.requestCounts[.renewal] == 1)
             #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
         }
@@ -126,16 +126,16 @@ struct LifeTests {
             _ = try await connected(board)
             _ = try await board.ask("deregister", "--yes")
             #expect(await lab.devices().filter { $0.status == .active }.isEmpty)
-            let status = try await board.status { value($0, "broker") == nil }
-            #expect(value(status, "registration", "state") as? String == "unregistered")
-            #expect(value(status, "certificate") == nil)
-            #expect(value(status, "token") == nil)
+            let status = try await board.status { $0.broker == nil }
+            #expect(status.registration.state == "unregistered")
+            #expect(status.certificate == nil)
+            #expect(status.token == nil)
             // The configuration stays (12.4), and nothing registers again by itself.
-            #expect(value(status, "gateway", "host") as? String == "localhost")
+            #expect(status.gateway?.host == "localhost")
             lab.resetCounts()
             try await board.stop()
             try await board.start()
-            _ = try await board.ask("status")
+            _ = try await board.status()
             #expect(lab.requestCounts[.clientRegistration, default: 0] == 0)
         }
     }
@@ -149,7 +149,7 @@ struct LifeTests {
             let refused = try await board.latchkey("deregister", "--json", "--yes")
             #expect(refused.status != 0)
             let after = try await connected(board)
-            #expect(value(after, "registration", "magIdentifier") as? String == value(before, "registration", "magIdentifier") as? String)
+            #expect(after.registration.magIdentifier == before.registration.magIdentifier)
             #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
         }
     }
@@ -166,7 +166,7 @@ struct LifeTests {
             #expect(lab.requestCounts.filter { $0.value > 0 }.isEmpty)
             #expect(await lab.devices().count == 1)
             let again = try await board.enroll(at: lab)
-            #expect(value(again, "registration", "deviceID") as? String != value(first, "registration", "deviceID") as? String)
+            #expect(again.registration.deviceID != first.registration.deviceID)
         }
     }
 

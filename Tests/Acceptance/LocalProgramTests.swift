@@ -27,7 +27,7 @@ struct LocalProgramTests {
             chmod(board.folder.path, 0o755)
             try await board.start()
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             try await body(lab, board)
         } catch {
             try? await board.tearDown()
@@ -53,7 +53,7 @@ struct LocalProgramTests {
         .enabled(if: getuid() == 0, "asks as another user"))
     func reservedTopics() async throws {
         try await withGuest { _, board in
-            let device = try #require(value(try await board.ask("status"), "registration", "deviceID") as? String)
+            let device = try #require(try await board.status().registration.deviceID)
             let attempts = [
                 ("/v1/messages", #"{"topic":"status","payload":"offline","retain":true}"#, "application/json"),
                 ("/v1/messages", #"{"topic":"telemetry","payload":"{}"}"#, "application/json"),
@@ -79,11 +79,11 @@ struct LocalProgramTests {
     func unknownMember(target: String, body: String) async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
-            let connected = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            let connected = try await board.status { $0.isConnected }
             #expect(try LocalRequest.post(body, to: target, socket: board.socket) == 400)
-            let status = try await board.ask("status")
-            #expect(value(status, "registration", "state") as? String == "registered")
-            #expect(value(connected, "registration", "deviceID") as? String == value(status, "registration", "deviceID") as? String)
+            let status = try await board.status()
+            #expect(status.registration.state == "registered")
+            #expect(connected.registration.deviceID == status.registration.deviceID)
         }
     }
 
@@ -144,7 +144,7 @@ struct LocalProgramTests {
             _ = try await readers.output.line(containing: "published")
             // All have come back from the broker when the daemon has received them.
             _ = try await board.status { status in
-                (value(status, "broker", "received") as? Int ?? 0) >= 9 * 36 && value(status, "outbox", "depth") as? Int == 0
+                (status.broker?.received ?? 0) >= 9 * 36 && status.outbox?.depth == 0
             }
             let after = try Self.weight(of: process)
             try await readers.stop(SIGKILL)

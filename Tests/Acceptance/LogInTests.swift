@@ -8,7 +8,7 @@ import Testing
 struct LogInTests {
     private func enroll(_ board: TestBoard, at lab: Lab) async throws {
         _ = try await board.enroll(at: lab)
-        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+        _ = try await board.status { $0.isConnected }
     }
 
     private func logIn(_ board: TestBoard, as user: String = "alice", password: String = "alice-password") async throws -> Program.Result {
@@ -29,9 +29,9 @@ struct LogInTests {
             #expect(try await board.latchkey("logout").status == 0)
             #expect(try await board.latchkey("whoami").status == 1)
             #expect(await !lab.loggedIn().values.joined().contains("alice"))
-            let status = try await board.ask("status")
-            #expect(value(status, "registration", "state") as? String == "registered")
-            #expect(value(status, "user") == nil)
+            let status = try await board.status()
+            #expect(status.registration.state == "registered")
+            #expect(status.user == nil)
         }
     }
 
@@ -64,11 +64,11 @@ struct LogInTests {
     func registersByPassword() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
-            let enrolled = try await board.ask("enroll", "--no-register", url)
-            #expect(value(enrolled, "registration", "state") as? String == "unregistered")
+            let enrolled = try await board.enroll("--no-register", url)
+            #expect(enrolled.registration.state == "unregistered")
             #expect(await lab.devices().isEmpty)
             #expect(try await logIn(board).status == 0)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             #expect(await lab.devices().map(\.user) == ["alice"])
         }
     }
@@ -81,7 +81,7 @@ struct LogInTests {
             let other = try TestBoard()
             do {
                 try await other.start()
-                _ = try await other.ask("enroll", "--no-register", try await lab.mintEnrollmentURL())
+                _ = try await other.enroll("--no-register", try await lab.mintEnrollmentURL())
                 let picture = other.folder.appending(path: "code.svg").path
                 let showing = try other.follow("login", "--qr", "--picture", picture)
                 let code = try await showing.output.line(containing: #""event":"qr-code""#)
@@ -115,7 +115,7 @@ struct LogInTests {
     @Test("by QR code is refused when another user than the expected one lets the board in, and nothing of it stays")
     func unexpectedUser() async throws {
         try await withLabAndBoard { lab, board in
-            _ = try await board.ask("enroll", "--no-register", try await lab.mintEnrollmentURL())
+            _ = try await board.enroll("--no-register", try await lab.mintEnrollmentURL())
             let showing = try board.follow("login", "--qr", "--expect", "alice")
             let code = try await showing.output.line(containing: #""event":"qr-code""#)
             let url = try #require(value(try json(code), "data", "text") as? String)

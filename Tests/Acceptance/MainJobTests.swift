@@ -11,8 +11,8 @@ struct MainJobTests {
         try await withLabAndBoard(settings: "[telemetry]\ntopic = \"readings\"") { lab, board in
             let arrivals = lab.arrivals.subscribe()
             let enrolled = try await board.enroll(at: lab)
-            #expect(value(enrolled, "registration", "state") as? String == "registered")
-            let device = try #require(value(enrolled, "registration", "deviceID") as? String)
+            #expect(enrolled.registration.state == "registered")
+            let device = try #require(enrolled.registration.deviceID)
 
             let reading = try await Acceptance.within(30, "a reading at the broker") {
                 for await message in arrivals where message.topic.hasSuffix("/custom/readings") { return message }
@@ -26,13 +26,13 @@ struct MainJobTests {
             #expect(abs(milliseconds / 1000 - Date().timeIntervalSince1970) < 60)
 
             let status = try await board.status {
-                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+                $0.isConnected && $0.outbox?.depth == 0
             }
-            #expect(value(status, "registration", "state") as? String == "registered")
-            #expect(value(status, "registration", "magIdentifier") as? String == (await lab.devices().first?.magIdentifier))
-            #expect(value(status, "certificate", "daysLeft") as? Int == 364)
-            #expect(try #require(value(status, "token", "age") as? Int) < 60)
-            #expect(try #require(value(status, "outbox", "delivered") as? Int) > 0)
+            #expect(status.registration.state == "registered")
+            #expect(status.registration.magIdentifier == (await lab.devices().first?.magIdentifier))
+            #expect(status.certificate?.daysLeft == 364)
+            #expect(try #require(status.token?.age) < 60)
+            #expect(try #require(status.outbox?.delivered) > 0)
             #expect(try await board.latchkey("status").output.contains("registered"))
         }
     }
@@ -42,7 +42,7 @@ struct MainJobTests {
         try await withLabAndBoard { lab, board in
             let arrivals = lab.arrivals.subscribe()
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             try await board.stop()
             let presence = try await Acceptance.within(30, "the word that the board is offline") {
                 var seen: [String] = []
@@ -81,7 +81,7 @@ struct MainJobTests {
     func doctor() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             let report = try await board.ask("doctor")
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(checks.compactMap { $0["name"] as? String } == [
@@ -91,7 +91,7 @@ struct MainJobTests {
             #expect(verdicts.filter { !["pass", "skip"].contains($0.value) } == ["vault": "warn", "gpio": "warn"])
             await lab.suspend()
             await lab.stopBroker()
-            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            _ = try await board.status { !$0.isConnected }
             let sick = try await board.latchkey("doctor")
             #expect(sick.status == 1)
             #expect(sick.output.contains("fail  gateway"))

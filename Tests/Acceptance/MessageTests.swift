@@ -7,8 +7,8 @@ import Testing
 struct MessageTests {
     private func enroll(_ board: TestBoard, at lab: Lab) async throws -> String {
         let enrolled = try await board.enroll(at: lab)
-        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
-        return try #require(value(enrolled, "registration", "deviceID") as? String)
+        _ = try await board.status { $0.isConnected }
+        return try #require(enrolled.registration.deviceID)
     }
 
     @Test("from another client arrive in order, an envelope decoded, anything else as it is (checklist 40)")

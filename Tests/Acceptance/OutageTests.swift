@@ -16,16 +16,16 @@ struct OutageTests {
     func broker() async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             let first = (1...100).map(String.init).joined(separator: "\n")
             #expect(try await board.latchkey("publish", "--lines", "counter", input: first).status == 0)
             await lab.stopBroker(abruptly: true)
             let second = (101...200).map(String.init).joined(separator: "\n")
             #expect(try await board.latchkey("publish", "--lines", "counter", input: second).status == 0)
-            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            _ = try await board.status { !$0.isConnected }
             try await lab.startBroker()
-            let status = try await board.status(within: 60) { value($0, "outbox", "depth") as? Int == 0 }
-            #expect(value(status, "outbox", "dropped") as? Int == 0)
+            let status = try await board.status(within: 60) { $0.outbox?.depth == 0 }
+            #expect(status.outbox?.dropped == 0)
             #expect(Self.numbers(in: lab, topic: "counter") == Array(1...200))
         }
     }
@@ -36,13 +36,13 @@ struct OutageTests {
         configuration.lives.accessToken = 3600
         try await withLabAndBoard(configuration, settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             await lab.suspend()
             #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 75)
             #expect(try await board.latchkey("publish", "door", "1").status == 0)
             let connections = lab.connections
             // The broker lives: messages pass without the gateway.
-            _ = try await board.status { value($0, "outbox", "depth") as? Int == 0 }
+            _ = try await board.status { $0.outbox?.depth == 0 }
             #expect(lab.connections == connections)
             try await lab.resume()
             #expect(try await board.latchkey("call", "GET", "/lab/hello").status == 0)
@@ -54,10 +54,10 @@ struct OutageTests {
     func noBusyLoop() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             await lab.suspend()
             await lab.stopBroker(abruptly: true)
-            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            _ = try await board.status { !$0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
             let before = try Self.processorTicks(of: process)
             // An interval to measure in, not a wait for something to happen.

@@ -10,7 +10,7 @@ struct PoisonTests {
         configuration.brokerPacketLimit = 20_000
         try await withLabAndBoard(configuration, settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             try await body(lab, board)
         }
     }
@@ -22,9 +22,9 @@ struct PoisonTests {
             #expect(try await board.latchkey("publish", "big", input: big).status == 0)
             #expect(try await board.latchkey("publish", "small", "two").status == 0)
             let status = try await board.status(within: 120) {
-                value($0, "outbox", "deadLetters") as? Int == 1 && value($0, "outbox", "depth") as? Int == 0
+                $0.outbox?.deadLetters == 1 && $0.outbox?.depth == 0
             }
-            #expect(value(status, "outbox", "dropped") as? Int == 0)
+            #expect(status.outbox?.dropped == 0)
             #expect(lab.messages.contains { $0.topic.hasSuffix("/custom/small") })
 
             let shown = try await board.latchkey("status")
@@ -41,7 +41,7 @@ struct PoisonTests {
             try await board.stop(SIGKILL)
             try await board.start()
             #expect(try await board.latchkey("dead-letters", "retry", id).status == 0)
-            _ = try await board.status(within: 120) { value($0, "outbox", "deadLetters") as? Int == 1 }
+            _ = try await board.status(within: 120) { $0.outbox?.deadLetters == 1 }
             let again = try #require(try await board.ask("dead-letters", "list")["deadLetters"] as? [[String: Any]])
             let second = String(try #require(again.first?["id"] as? Int))
             #expect(second != id)
@@ -56,7 +56,7 @@ struct PoisonTests {
         let settings = "[telemetry]\nenabled = false\n[outbox]\npayload_limit_bytes = 16384"
         try await withLabAndBoard(settings: settings) { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             let refused = try await board.latchkey("publish", "--json", "big", input: String(repeating: "A", count: 16_385))
             #expect(refused.errors.contains("messaging.payload-too-large"))
             #expect(try await board.latchkey("publish", "big", input: String(repeating: "A", count: 16_384)).status == 0)
@@ -70,9 +70,9 @@ struct FormerIdentityTests {
     func notSent(command: String) async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             await lab.stopBroker(abruptly: true)
-            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            _ = try await board.status { !$0.isConnected }
             for number in 1...3 { #expect(try await board.latchkey("publish", "secret/\(number)", "old identity").status == 0) }
             let gone = try await board.latchkey(command, "--yes")
             #expect(gone.status == 0)
@@ -82,12 +82,12 @@ struct FormerIdentityTests {
             try await lab.startBroker()
             #expect(try await board.latchkey("publish", "mine", "new identity").status == 0)
             let status = try await board.status(within: 60) {
-                value($0, "outbox", "depth") as? Int == 0 && value($0, "broker", "state") as? String == "connected"
+                $0.outbox?.depth == 0 && $0.isConnected
             }
             #expect(lab.messages.contains { $0.topic.hasSuffix("/custom/mine") })
             #expect(!lab.messages.contains { $0.topic.contains("/secret/") })
-            #expect(value(status, "outbox", "delivered") as? Int == 1)
-            #expect(value(status, "outbox", "dropped") as? Int == 3)
+            #expect(status.outbox?.delivered == 1)
+            #expect(status.outbox?.dropped == 3)
         }
     }
 
@@ -95,9 +95,9 @@ struct FormerIdentityTests {
     func killed() async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             await lab.stopBroker(abruptly: true)
-            _ = try await board.status { value($0, "broker", "state") as? String != "connected" }
+            _ = try await board.status { !$0.isConnected }
             #expect(try await board.latchkey("publish", "secret/one", "old identity").status == 0)
             let outbox = try #require(try FileManager.default.contentsOfDirectory(atPath: board.state.path).first {
                 $0.hasPrefix("outbox-") && $0.hasSuffix(".db")
@@ -121,9 +121,9 @@ struct FormerIdentityTests {
             try await board.start()
             try await lab.startBroker()
             _ = try await board.enroll(at: lab)
-            let status = try await board.status(within: 60) { value($0, "broker", "state") as? String == "connected" }
-            #expect(value(status, "outbox", "dropped") as? Int == 1)
-            #expect(value(status, "outbox", "depth") as? Int == 0)
+            let status = try await board.status(within: 60) { $0.isConnected }
+            #expect(status.outbox?.dropped == 1)
+            #expect(status.outbox?.depth == 0)
             #expect(!lab.messages.contains { $0.topic.contains("/secret/") })
         }
     }

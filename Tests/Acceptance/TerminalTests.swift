@@ -42,7 +42,7 @@ struct TerminalTests {
     func interrupted() async throws {
         try await withRegisteredBoard { lab, board in
             await lab.stopBroker()
-            let before = try #require(value(try await board.ask("status"), "outbox", "accepted") as? Int)
+            let before = try #require(try await board.status().outbox?.accepted)
             let command = try onTerminal(board, "publish", "log", "--lines")
             try await command.shows("Each line is a message")
             command.type("one\ntwo\nthree\n")
@@ -51,7 +51,7 @@ struct TerminalTests {
             #expect(try await command.ended() == 130)
             #expect(command.screen.text.contains("interrupted; 3 messages accepted"))
             // The simulated board's own readings come beside them.
-            #expect(try #require(value(try await board.ask("status"), "outbox", "accepted") as? Int) - before >= 3)
+            #expect(try #require(try await board.status().outbox?.accepted) - before >= 3)
         }
     }
 
@@ -63,7 +63,7 @@ struct TerminalTests {
             refused.type("n\n")
             #expect(try await refused.ended() == 1)
             #expect(refused.screen.text.contains("nothing was changed"))
-            #expect(value(try await board.ask("status"), "registration", "state") as? String == "registered")
+            #expect(try await board.status().registration.state == "registered")
 
             let reset = try onTerminal(board, "reset")
             try await reset.shows("Continue? [y/N]")
@@ -74,7 +74,7 @@ struct TerminalTests {
             try await command.shows("Continue? [y/N]")
             command.type("y\n")
             #expect(try await command.ended() == 0)
-            #expect(value(try await board.ask("status"), "registration", "state") as? String == "unregistered")
+            #expect(try await board.status().registration.state == "unregistered")
         }
     }
 

@@ -19,8 +19,8 @@ struct VaultTests {
     }
 
     private func identity(_ board: TestBoard) async throws -> String {
-        let status = try await board.status { value($0, "broker", "state") as? String == "connected" }
-        return try #require(value(status, "registration", "magIdentifier") as? String)
+        let status = try await board.status { $0.isConnected }
+        return try #require(status.registration.magIdentifier)
     }
 
     private func slots(_ board: TestBoard) async throws -> [String] {
@@ -95,9 +95,9 @@ struct VaultTests {
             try FileManager.default.removeItem(at: board.state.appending(path: "vault.db"))
             #expect(FileManager.default.fileExists(atPath: board.state.appending(path: "vault.db-wal").path))
             try await board.start()
-            let status = try await board.ask("status")
-            #expect(value(status, "registration", "state") as? String == "unregistered")
-            let left = (status["setAside"] as? [String] ?? []).filter { $0.hasPrefix("vault.db.damaged-") }
+            let status = try await board.status()
+            #expect(status.registration.state == "unregistered")
+            let left = (status.setAside ?? []).filter { $0.hasPrefix("vault.db.damaged-") }
             #expect(left.count == 1, "\(status)")
             _ = try await board.enroll(at: lab)
             _ = try await identity(board)

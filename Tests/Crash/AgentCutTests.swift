@@ -15,7 +15,7 @@ struct AgentCutTests {
         try await withDisk { lab, board, disk in
             try await board.start()
             let enrolled = try await board.enroll(at: lab)
-            let identifier = value(enrolled, "registration", "magIdentifier") as? String
+            let identifier = enrolled.registration.magIdentifier
             let reader = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
             let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/crash/#")
             let publisher = Publisher(socket: board.socket, prefix: "/2.0/client/users/alice/custom/crash", topics: 8)
@@ -37,7 +37,7 @@ struct AgentCutTests {
             publisher.stop()
             await publisher.ended()
             let status = try await board.drained()
-            #expect(value(status, "registration", "magIdentifier") as? String == identifier)
+            #expect(status.registration.magIdentifier == identifier)
             try await board.ask("publish", "--raw", "/2.0/client/users/alice/custom/crash/end", "that is all")
             _ = try await arrivals.output.line(containing: "that is all", silence: 60)
             try await arrivals.stop(SIGKILL)
@@ -65,10 +65,10 @@ struct AgentCutTests {
                 try await board.stop(SIGKILL)
                 let survived = try disk.restart(seed: chance.next() >> 1)
                 try await board.start()
-                let status = try await board.ask("status")
-                #expect(status["setAside"] == nil, "seed \(chance.seed): \(survived)")
+                let status = try await board.status()
+                #expect(status.setAside == nil, "seed \(chance.seed): \(survived)")
                 _ = try await board.enroll(at: lab)
-                _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+                _ = try await board.status { $0.isConnected }
                 #expect(await lab.devices().count == 1)
             }
         }

@@ -42,17 +42,17 @@ struct DamageTests {
             try await lab.startBroker()
             try await board.start()
             let status = try await board.status {
-                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+                $0.isConnected && $0.outbox?.depth == 0
             }
             // It is kept as it is, and told of until a person has taken it away.
-            let name = try #require(value(status, "outbox", "setAside") as? String)
+            let name = try #require(status.outbox?.setAside)
             #expect(try Data(contentsOf: URL(filePath: name)) == damaged)
             try await expectWarning(of: URL(filePath: name).lastPathComponent, on: board)
             // The registration lies elsewhere and is as it was.
-            #expect(value(status, "registration", "state") as? String == "registered")
+            #expect(status.registration.state == "registered")
             #expect(await lab.devices().count == 1)
 
-            let rescued = try #require(value(status, "outbox", "rescued") as? Int)
+            let rescued = try #require(status.outbox?.rescued)
             let numbers = Self.numbers(at: lab)
             #expect(numbers.count == rescued)
             #expect(numbers == numbers.sorted())
@@ -62,7 +62,7 @@ struct DamageTests {
             case .overwrittenHead: #expect(rescued == 0)
             }
             _ = try await board.ask("publish", "counter", "1000")
-            _ = try await board.status { value($0, "outbox", "depth") as? Int == 0 }
+            _ = try await board.status { $0.outbox?.depth == 0 }
             #expect(Self.numbers(at: lab).last == 1000)
             // Another start does not forget it.
             try await board.stop()
@@ -81,9 +81,9 @@ struct DamageTests {
             try await lab.startBroker()
             try await board.start()
             let status = try await board.status {
-                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+                $0.isConnected && $0.outbox?.depth == 0
             }
-            #expect(value(status, "outbox", "setAside") == nil)
+            #expect(status.outbox?.setAside == nil)
             let numbers = Self.numbers(at: lab)
             #expect(numbers == Array(1..<numbers.count + 1))
             #expect((100..<300).contains(numbers.count), "\(numbers.count)")
@@ -98,16 +98,16 @@ struct DamageTests {
             try damage.strike(path)
             let (damaged, waiting) = (try Data(contentsOf: URL(filePath: path)), try Data(contentsOf: URL(filePath: outbox)))
             try await board.start()
-            let status = try await board.ask("status")
-            #expect(value(status, "lastError", "event") as? String == "vault.set-aside")
-            let name = try #require((status["setAside"] as? [String])?.first)
+            let status = try await board.status()
+            #expect(status.lastError?.event == "vault.set-aside")
+            let name = try #require(status.setAside?.first)
             #expect(name.hasPrefix("vault.db.damaged-"))
             #expect(try Data(contentsOf: board.state.appending(path: name)) == damaged)
             #expect(try Data(contentsOf: URL(filePath: outbox)) == waiting)
             try await expectWarning(of: name, on: board)
             try await lab.startBroker()
             let enrolled = try await board.enroll(at: lab)
-            #expect(value(enrolled, "registration", "state") as? String == "registered")
+            #expect(enrolled.registration.state == "registered")
         }
     }
 
@@ -120,10 +120,10 @@ struct DamageTests {
             try await lab.startBroker()
             try await board.start()
             let status = try await board.status(within: 60) {
-                value($0, "outbox", "setAside") != nil && value($0, "outbox", "depth") as? Int == 0
+                $0.outbox?.setAside != nil && $0.outbox?.depth == 0
             }
             // Some had been sent before the damage was come by; the rest was rescued.
-            #expect(try #require(value(status, "outbox", "rescued") as? Int) > 0)
+            #expect(try #require(status.outbox?.rescued) > 0)
             #expect(Set(Self.numbers(at: lab)).count >= 298)
         }
     }
@@ -142,10 +142,10 @@ struct DamageTests {
             try await lab.startBroker()
             try board.launch()
             try await board.answers()
-            let status = try await board.status { value($0, which, "error") != nil }
-            let message = try #require(value(status, which, "error", "message") as? String)
-            #expect(message.contains("newer than"), "\(message)")
-            let remedy = try #require(value(status, which, "error", "remedy") as? String)
+            let status = try await board.status { $0.fault(of: which) != nil }
+            let found = try #require(status.fault(of: which))
+            #expect(found.message.contains("newer than"), "\(found.message)")
+            let remedy = try #require(found.remedy)
             #expect(remedy.hasPrefix("install the newer program again, or restore the"))
             #expect(try await board.latchkey("status").output.contains("newer than"))
             let doctor = try await board.latchkey("doctor", "--json")
@@ -155,8 +155,8 @@ struct DamageTests {
             #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
 
             rename(path + ".kept", path)
-            let after = try await board.status(within: 60) { value($0, "outbox", "depth") as? Int == 0 }
-            #expect(value(after, "registration", "state") as? String == "registered")
+            let after = try await board.status(within: 60) { $0.outbox?.depth == 0 }
+            #expect(after.registration.state == "registered")
             #expect(Self.numbers(at: lab) == Array(1...300))
             #expect(await lab.devices().count == 1)
         }
@@ -165,8 +165,8 @@ struct DamageTests {
     // MARK: Steps
 
     private func expectWarning(of name: String, on board: TestBoard) async throws {
-        let status = try await board.ask("status")
-        #expect(status["setAside"] as? [String] == [name])
+        let status = try await board.status()
+        #expect(status.setAside == [name])
         #expect(try await board.latchkey("status").output.contains(name))
         let doctor = try await board.ask("doctor")
         #expect(try Self.verdict("storage", in: doctor) == "warn")
@@ -193,7 +193,7 @@ private func withWaitingMessages(
     try await inTurn {
         try await withLabAndBoard(settings: DamageTests.quiet) { lab, board in
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             await lab.stopBroker(abruptly: true)
             let lines = (1...count).map { "\($0) " + String(repeating: "x", count: bytes) }
             // Each run is a transaction of its own, and all or none of it.
@@ -218,4 +218,9 @@ extension TestBoard {
             try await Task.sleep(for: .milliseconds(50))
         }
     }
+}
+
+extension BoardStatus {
+    /// Why a store cannot be used.
+    fileprivate func fault(of store: String) -> Trouble? { store == "vault" ? vault?.error : outbox?.error }
 }

@@ -11,7 +11,7 @@ struct DiskTests {
         try await withDisk { lab, board, disk in
             try await board.start()
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             await lab.stopBroker(abruptly: true)
             try disk.limit(Self.used(board.state.path) + 200_000)
             var accepted = 0
@@ -42,7 +42,7 @@ struct DiskTests {
             try disk.limit(0)
             try await lab.startBroker()
             _ = try await board.status(within: 90) {
-                value($0, "broker", "state") as? String == "connected" && value($0, "outbox", "depth") as? Int == 0
+                $0.isConnected && $0.outbox?.depth == 0
             }
             let numbers = DamageTests.numbers(at: lab)
             #expect(Set(numbers).isSuperset(of: 1...accepted))
@@ -56,19 +56,19 @@ struct DiskTests {
         try await withDisk { lab, board, disk in
             try await board.start()
             let enrolled = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             try await board.stop()
             try Self.remount(disk.path, readOnly: true)
             try board.launch()
             try await board.answers()
-            let status = try await board.ask("status")
-            #expect(value(status, "vault", "error", "code") as? String == "storage.read-only")
+            let status = try await board.status()
+            #expect(status.vault?.error.code == "storage.read-only")
             try await expectTold("read-only", on: board)
             #expect(try await board.latchkey("publish", "--json", "counter", "1").errors.contains("storage.read-only"))
 
             try Self.remount(disk.path, readOnly: false)
-            let after = try await board.status(within: 90) { value($0, "broker", "state") as? String == "connected" }
-            #expect(value(after, "registration", "magIdentifier") as? String == value(enrolled, "registration", "magIdentifier") as? String)
+            let after = try await board.status(within: 90) { $0.isConnected }
+            #expect(after.registration.magIdentifier == enrolled.registration.magIdentifier)
             #expect(try await board.latchkey("publish", "counter", "1").status == 0)
         }
     }

@@ -23,7 +23,7 @@ struct KillTests {
     private func run(_ configuration: LabConfiguration, _ chance: inout Chance) async throws {
         try await withLabAndBoard(configuration, settings: DamageTests.quiet) { lab, board in
             let enrolled = try await board.enroll(at: lab)
-            let identifier = value(enrolled, "registration", "magIdentifier") as? String
+            let identifier = enrolled.registration.magIdentifier
             let reader = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
             let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/crash/#")
             let publisher = Publisher(socket: board.socket, prefix: "/2.0/client/users/alice/custom/crash", topics: 8)
@@ -62,13 +62,13 @@ struct KillTests {
             #expect(await publisher.accepted(Self.readings, standstill: 60), "\(publisher.tally)")
             publisher.stop()
             await publisher.ended()
-            let backlog = value(try await board.ask("status"), "outbox", "depth") as? Int ?? 0
+            let backlog = try await board.status().outbox?.depth ?? 0
             let drainStart = ContinuousClock.now
             let status = try await board.drained()
             let drainSeconds = (ContinuousClock.now - drainStart).components.seconds
-            #expect(value(status, "outbox", "dropped") as? Int == 0)
-            #expect(value(status, "outbox", "setAside") == nil)
-            #expect(value(status, "registration", "magIdentifier") as? String == identifier)
+            #expect(status.outbox?.dropped == 0)
+            #expect(status.outbox?.setAside == nil)
+            #expect(status.registration.magIdentifier == identifier)
             try await board.ask("publish", "--raw", "/2.0/client/users/alice/custom/crash/end", "that is all")
             _ = try await arrivals.output.line(containing: "that is all", silence: 60)
             try await arrivals.stop(SIGKILL)

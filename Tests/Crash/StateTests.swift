@@ -71,7 +71,7 @@ struct StateTests {
         scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
         try await expectDeath(of: try scene.board.launch(), at: state)
         try await restart(scene)
-        #expect(value(try await scene.board.ask("status"), "registration", "state") as? String == "unregistered")
+        #expect(try await scene.board.status().registration.state == "unregistered")
         _ = try await scene.board.enroll(at: scene.lab)
         try await expectWorking(scene)
     }
@@ -84,7 +84,7 @@ struct StateTests {
         try await expectDeath(of: daemon, at: state)
         try await restart(scene)
         if !state.isEnrolled {
-            #expect(value(try await scene.board.ask("status"), "gateway") == nil)
+            #expect(try await scene.board.status().gateway == nil)
             // It was used up by the answer that was lost; the agent says what to do.
             let again = try await scene.board.latchkey("enroll", "--json", url)
             #expect(again.errors.contains(#""code":"gateway.enrollment-refused""#), "\(again.errors)")
@@ -99,7 +99,7 @@ struct StateTests {
         let identifier = try await enrolled(scene)
         let serial = await scene.lab.devices().first?.certificateSerial
         let daemon = try await started(scene, toDieAt: state)
-        _ = try await scene.board.status { value($0, "broker", "state") as? String == "connected" }
+        _ = try await scene.board.status { $0.isConnected }
         scene.lab.resetCounts()
         let arguments = state.act == .renew ? ["renew"] : ["call", "GET", "/lab/hello"]
         // What it has of tokens has ended; the broker goes by the system's time and does not mind.
@@ -134,8 +134,8 @@ struct StateTests {
                 _ = try await scene.board.enroll(at: scene.lab)
             }
             try await expectWorking(scene)
-            let status = try await scene.board.ask("status")
-            #expect(value(status, "registration", "magIdentifier") as? String == first)
+            let status = try await scene.board.status()
+            #expect(status.registration.magIdentifier == first)
             #expect(await scene.lab.devices().count == 1)
         } catch {
             await second.stop()
@@ -151,12 +151,11 @@ struct StateTests {
         let daemon = try await started(scene, toDieAt: state)
         let topic = "/2.0/client/users/alice/custom/counter"
         // A board takes messages once its outbox is open, a moment after it answers.
-        func isConnected(_ status: [String: Any]) -> Bool { value(status, "broker", "state") as? String == "connected" }
-        _ = try await scene.board.status(until: isConnected)
+        _ = try await scene.board.status(until: \.isConnected)
         let published = try await scene.board.latchkey("publish", "--raw", topic, "reading 0 0")
         try await expectDeath(of: daemon, at: state)
         try await restart(scene)
-        _ = try await scene.board.status(until: isConnected)
+        _ = try await scene.board.status(until: \.isConnected)
         _ = try await scene.board.ask("publish", "--raw", topic, "reading 0 1")
         _ = try await arrivals.output.line(containing: "reading 0 1")
         let readings = arrivals.output.lines.filter { $0.hasPrefix("reading") }
@@ -182,9 +181,9 @@ struct StateTests {
     private func enrolled(_ scene: Scene) async throws -> String {
         try await scene.board.start()
         let status = try await scene.board.enroll(at: scene.lab)
-        _ = try await scene.board.status { value($0, "broker", "state") as? String == "connected" }
+        _ = try await scene.board.status { $0.isConnected }
         try await scene.board.stop()
-        return try #require(value(status, "registration", "magIdentifier") as? String)
+        return try #require(status.registration.magIdentifier)
     }
 
     private func started(_ scene: Scene, toDieAt state: KilledState) async throws -> RunningProgram {
@@ -214,12 +213,12 @@ struct StateTests {
     /// Registered with a key it holds, connected, a vault without fault, and a message that arrives.
     private func expectWorking(_ scene: Scene) async throws {
         _ = try await scene.board.status {
-            value($0, "broker", "state") as? String == "connected" && value($0, "registration", "state") as? String == "registered"
+            $0.isConnected && $0.registration.state == "registered"
         }
         #expect(try await scene.board.latchkey("call", "GET", "/lab/hello").status == 0)
         _ = try await scene.board.ask("publish", "counter", "after")
-        let status = try await scene.board.status { value($0, "outbox", "depth") as? Int == 0 }
-        #expect(value(status, "outbox", "dropped") as? Int == 0)
+        let status = try await scene.board.status { $0.outbox?.depth == 0 }
+        #expect(status.outbox?.dropped == 0)
         #expect(scene.lab.messages.contains { $0.topic.hasSuffix("/custom/counter") && $0.payload == Array("after".utf8) })
     }
 }

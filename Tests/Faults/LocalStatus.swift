@@ -4,7 +4,7 @@ import TestSupport
 
 /// The status as the local API gives it, asked for without a program.
 enum LocalStatus {
-    static func read(_ path: String) throws -> [String: Any] {
+    static func read(_ path: String) throws -> BoardStatus {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Unexpected.system("a socket") }
         defer { close(descriptor) }
@@ -30,9 +30,9 @@ enum LocalStatus {
             guard count > 0 else { break }
             answer += piece[..<count]
         }
-        guard let head = answer.range(of: Data("\r\n\r\n".utf8)),
-            let object = try JSONSerialization.jsonObject(with: answer[head.upperBound...]) as? [String: Any]
-        else { throw Unexpected("no status: \(String(decoding: answer, as: UTF8.self))") }
-        return object
+        guard let head = answer.range(of: Data("\r\n\r\n".utf8)) else {
+            throw Unexpected("no status: \(String(decoding: answer, as: UTF8.self))")
+        }
+        return try JSONDecoder().decode(BoardStatus.self, from: answer[head.upperBound...])
     }
 }

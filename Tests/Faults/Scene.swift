@@ -107,7 +107,7 @@ final class Scene {
     /// - Parameter dropped: how many messages were given up, as they were a former identity's.
     func drained(within seconds: Double = 60, dropping dropped: Int = 0) async throws {
         try await status(within: seconds) {
-            value($0, "outbox", "depth") as? Int == 0 && value($0, "outbox", "dropped") as? Int == dropped
+            $0.outbox?.depth == 0 && $0.outbox?.dropped == dropped
         }
     }
 
@@ -116,9 +116,9 @@ final class Scene {
     /// Asks for the status until it is as wanted. Over the socket itself: a program for each question would take more of the
     /// machine than all boards together.
     @discardableResult
-    func status(within seconds: Double = 60, until isWanted: ([String: Any]) -> Bool) async throws -> [String: Any] {
+    func status(within seconds: Double = 60, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus {
         let end = ContinuousClock.now + .seconds(seconds)
-        var status: [String: Any] = [:]
+        var status: BoardStatus
         repeat {
             status = try LocalStatus.read(board.socket)
             if isWanted(status) { return status }
@@ -128,11 +128,11 @@ final class Scene {
     }
 
     /// Waits until readings can be published.
-    func hasOutbox() async throws { try await status { value($0, "outbox", "depth") != nil } }
+    func hasOutbox() async throws { try await status { $0.outbox?.depth != nil } }
 
     @discardableResult
-    func connected(within seconds: Double = 60) async throws -> [String: Any] {
-        try await status(within: seconds) { value($0, "broker", "state") as? String == "connected" }
+    func connected(within seconds: Double = 60) async throws -> BoardStatus {
+        try await status(within: seconds) { $0.isConnected }
     }
 
     /// Ends the connection to the broker, and waits until there is another.
@@ -152,17 +152,17 @@ final class Scene {
     /// Waits until the agent is not connected to the broker, and says why by this code and what to do.
     func disconnected(because code: String..., within seconds: Double = 60) async throws {
         let status = try await status(within: seconds) {
-            value($0, "broker", "state") as? String != "connected"
-                && code.contains(value($0, "broker", "lastError", "code") as? String ?? "")
+            !$0.isConnected
+                && code.contains($0.broker?.lastError?.code ?? "")
         }
-        guard value(status, "broker", "lastError", "remedy") is String else { throw Unexpected("no remedy in \(status)") }
+        guard status.broker?.lastError?.remedy != nil else { throw Unexpected("no remedy in \(status)") }
     }
 
     /// Waits until the newest error is of this code, and says what to do about it.
     @discardableResult
     func says(_ code: String, within seconds: Double = 60) async throws -> String {
-        let status = try await status(within: seconds) { value($0, "lastError", "code") as? String == code }
-        guard let remedy = value(status, "lastError", "remedy") as? String else { throw Unexpected("no remedy in \(status)") }
+        let status = try await status(within: seconds) { $0.lastError?.code == code }
+        guard let remedy = status.lastError?.remedy else { throw Unexpected("no remedy in \(status)") }
         return remedy
     }
 
@@ -199,10 +199,10 @@ final class Scene {
 
     func identity() async throws -> Identity {
         let status = try LocalStatus.read(board.socket)
-        guard value(status, "registration", "state") as? String == "registered",
-            let device = value(status, "registration", "deviceID") as? String,
-            let magIdentifier = value(status, "registration", "magIdentifier") as? String,
-            let end = value(status, "certificate", "notAfter") as? String
+        guard status.registration.state == "registered",
+            let device = status.registration.deviceID,
+            let magIdentifier = status.registration.magIdentifier,
+            let end = status.certificate?.notAfter
         else { throw Unexpected("the board is not registered: \(status)") }
         return Identity(device: device, magIdentifier: magIdentifier, certificate: end)
     }

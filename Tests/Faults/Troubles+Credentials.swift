@@ -34,7 +34,7 @@ extension Trouble {
             try scene.gateway.become(.refusing)
             try scene.broker.become(.refusing)
         } seen: { scene in
-            try await scene.status { (value($0, "certificate", "daysLeft") as? Int ?? 0) < 0 }
+            try await scene.status { ($0.certificate?.daysLeft ?? 0) < 0 }
             try await scene.doctorFails("device-certificate-dates")
         } end: { scene in
             try scene.gateway.become(.open)

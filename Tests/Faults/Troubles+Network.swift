@@ -78,7 +78,7 @@ extension Trouble {
         } seen: { scene in
             // Often enough that the board itself is never silent for a keep-alive time.
             let end = ContinuousClock.now + .seconds(60)
-            while value(try LocalStatus.read(scene.board.socket), "broker", "state") as? String == "connected" {
+            while try LocalStatus.read(scene.board.socket).isConnected {
                 guard ContinuousClock.now < end else { throw Unexpected("the dead connection was not noticed") }
                 try await scene.publish(1)
                 try await Task.sleep(for: .seconds(1))

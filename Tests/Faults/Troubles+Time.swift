@@ -87,7 +87,7 @@ extension Scene {
     /// Waits until the agent warns of its clock, or does no more.
     fileprivate func says(wrongClock isWrong: Bool) async throws {
         try await status { status in
-            (status["warnings"] as? [String] ?? []).contains { $0.contains("the clock is wrong") } == isWrong
+            (status.warnings ?? []).contains { $0.contains("the clock is wrong") } == isWrong
         }
     }
 }

@@ -22,15 +22,19 @@ struct BadServerReportTests {
                 }
                 let enrolled = try await board.latchkey("enroll", "--json", file.path)
                 #expect(enrolled.status != 0)
-                let status = try await board.ask("status")
+                let status = try await board.status()
                 let doctor = try await board.latchkey("doctor", "--json").json
                 let checks = try #require(doctor["checks"] as? [[String: Any]])
                 let failed = try #require(checks.first { $0["verdict"] as? String == "fail" }, "\(doctor)")
-                let told = ["enroll": error(in: enrolled.errors), "status": value(status, "lastError"), "doctor": failed]
-                for (place, told) in told {
-                    let said = "\(server), \(place): \(told ?? "nothing")"
-                    #expect((value(told, "message") as? String)?.contains(words) == true, "\(said)")
-                    #expect((value(told, "remedy") as? String)?.isEmpty == false, "\(said)")
+                let shown = error(in: enrolled.errors)
+                let told = [
+                    ("enroll", value(shown, "message") as? String, value(shown, "remedy") as? String),
+                    ("status", status.lastError?.message, status.lastError?.remedy),
+                    ("doctor", failed["message"] as? String, failed["remedy"] as? String),
+                ]
+                for (place, message, remedy) in told {
+                    #expect(message?.contains(words) == true, "\(server), \(place): \(message ?? "nothing")")
+                    #expect(remedy?.isEmpty == false, "\(server), \(place): no remedy")
                 }
             }
         }
@@ -46,13 +50,13 @@ struct BadServerReportTests {
         let port = try servers.port(of: server)
         try await withLabAndBoard(settings: "[broker]\nport = \(port)") { lab, board in
             let file = try await configuration(of: lab, in: board, trusting: servers) { _ in }
-            _ = try await board.ask("enroll", file.path)
-            let status = try await board.status { value($0, "broker", "lastError") != nil }
-            #expect(value(status, "broker", "state") as? String != "connected")
-            let error = value(status, "broker", "lastError")
-            #expect(value(error, "code") as? String == code)
-            #expect((value(error, "message") as? String)?.contains(words) == true, "\(error ?? "")")
-            #expect((value(error, "remedy") as? String)?.isEmpty == false)
+            _ = try await board.enroll(file.path)
+            let status = try await board.status { $0.broker?.lastError != nil }
+            #expect(status.broker?.state != "connected")
+            let error = try #require(status.broker?.lastError)
+            #expect(error.code == code)
+            #expect(error.message.contains(words), "\(error)")
+            #expect(error.remedy?.isEmpty == false)
             let doctor = try await board.latchkey("doctor", "--json").json
             let check = (doctor["checks"] as? [[String: Any]])?.first { $0["name"] as? String == "broker" }
             #expect(check?["verdict"] as? String == "fail")

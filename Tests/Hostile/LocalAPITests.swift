@@ -70,7 +70,7 @@ struct LocalAPITests {
         do {
             try await board.start()
             _ = try await board.enroll(at: lab)
-            _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+            _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
             try await attack(board, "peers", as: "nobody")
             try await attack(board, "outsider", as: "www-data")
@@ -90,8 +90,8 @@ struct LocalAPITests {
             print("before: \(before), after: \(after)")
             #expect(after.descriptors <= before.descriptors)
             if !Program.isSanitized { #expect(after.anonymousKilobytes < before.anonymousKilobytes + 4096) }
-            let status = try await board.ask("status")
-            #expect(value(status, "broker", "state") as? String == "connected")
+            let status = try await board.status()
+            #expect(status.isConnected)
             #expect(board.daemon?.processIdentifier == process && kill(process, 0) == 0)
         } catch {
             try? await board.tearDown()

@@ -73,7 +73,7 @@ struct SecretTests {
             #expect(try await run(["enroll", "-"] + options, on: board, input: url + "\n").status == 0)
             #expect(try await run(["enroll", "-"], on: board, input: url + "\n").status != 0, "it works once")
         }
-        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+        _ = try await board.status { $0.isConnected }
         let login = ["login", "--password-stdin", "--json", "--user"]
         #expect(try await run(login + ["alice"], on: board, input: Self.password + "\n").status == 0)
         #expect(try await run(login + ["bob"], on: board, input: Self.wrongPassword + "\n").status != 0)
@@ -97,7 +97,7 @@ struct SecretTests {
         for _ in 0..<2 { _ = try await run(["call", "GET", "/lab/hello"], on: board) }
         await lab.stopBroker()
         try await lab.startBroker()
-        _ = try await board.status { value($0, "broker", "state") as? String == "connected" }
+        _ = try await board.status { $0.isConnected }
         for command in ["status", "doctor", "whoami"] { _ = try await run([command, "--json"], on: board) }
         _ = try await run(["proximity", "audit", "--json"], on: board)
 

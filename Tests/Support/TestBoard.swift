@@ -83,14 +83,25 @@ package final class TestBoard {
         try RunningProgram(program.url, arguments + ["--json", "--socket", socket])
     }
 
+    /// The status now.
+    package func status() async throws -> BoardStatus { try await answer(["status"]) }
+
+    /// What a subcommand prints with `--json`.
+    private func answer(_ arguments: [String]) async throws -> BoardStatus {
+        let result = try await program.run(arguments + ["--json", "--socket", socket])
+        guard result.status == 0 else { throw Unexpected("\(arguments) ended with \(result.status): \(result.errors)") }
+        return try JSONDecoder().decode(BoardStatus.self, from: Data(result.output.utf8))
+    }
+
     /// Asks for the status until it is as wanted. Between the agent that waits for its vault and the one that has opened it,
     /// nobody answers for a moment.
-    package func status(within seconds: Double = 60, until isWanted: @escaping ([String: Any]) -> Bool) async throws -> [String: Any] {
+    @discardableResult
+    package func status(within seconds: Double = 60, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus {
         let end = ContinuousClock.now + .seconds(seconds)
         var last: any Error = Unexpected("never asked")
         repeat {
             do {
-                let status = try await ask("status")
+                let status = try await status()
                 if isWanted(status) { return status }
                 last = Unexpected("the status stayed \(status)")
             } catch {
@@ -102,11 +113,11 @@ package final class TestBoard {
     }
 
     /// Waits until the outbox is empty, for as long as it gets emptier: the limit is for a standstill, however much waits.
-    package func drained(standstill seconds: Double = 60) async throws -> [String: Any] {
+    package func drained(standstill seconds: Double = 60) async throws -> BoardStatus {
         var (least, end) = (Int.max, ContinuousClock.now + .seconds(seconds))
         while true {
-            let status = try await status(within: seconds) { value($0, "outbox", "depth") is Int }
-            let depth = value(status, "outbox", "depth") as? Int ?? .max
+            let status = try await status(within: seconds) { $0.outbox?.depth != nil }
+            let depth = status.outbox?.depth ?? .max
             if depth == 0 { return status }
             if depth < least { (least, end) = (depth, ContinuousClock.now + .seconds(seconds)) }
             guard ContinuousClock.now < end else { throw Unexpected("\(depth) messages stay in the outbox: \(status)") }
@@ -125,12 +136,16 @@ package final class TestBoard {
         throw Unexpected("nobody asked for consent")
     }
 
-    package func enroll(at lab: Lab) async throws -> [String: Any] {
-        try await ask("enroll", try await lab.mintEnrollmentURL())
-    }
+    /// Enrolls and registers with a URL that `lab` mints.
+    @discardableResult
+    package func enroll(at lab: Lab) async throws -> BoardStatus { try await enroll(try await lab.mintEnrollmentURL()) }
+
+    /// `latchkey enroll` with these arguments, which has to succeed.
+    @discardableResult
+    package func enroll(_ arguments: String...) async throws -> BoardStatus { try await answer(["enroll"] + arguments) }
 }
 
-/// A value deep in a JSON object: `value(status, "token", "age")`.
+/// A value deep in a JSON object: `value(code, "data", "text")`.
 package func value(_ object: Any?, _ path: String...) -> Any? {
     path.reduce(object) { ($0 as? [String: Any])?[$1] }
 }
