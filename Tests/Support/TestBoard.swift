@@ -112,14 +112,16 @@ package final class TestBoard {
         throw last
     }
 
-    /// Waits until the outbox is empty, for as long as it gets emptier: the limit is for a standstill, however much waits.
+    /// Waits until the outbox is empty, for as long as messages are delivered: the limit is for a standstill, however much
+    /// waits and however much is still accepted meanwhile.
     package func drained(standstill seconds: Double = 60) async throws -> BoardStatus {
-        var (least, end) = (Int.max, ContinuousClock.now + .seconds(seconds))
+        var (most, end) = (0, ContinuousClock.now + .seconds(seconds))
         while true {
             let status = try await status(within: seconds) { $0.outbox?.depth != nil }
             let depth = status.outbox?.depth ?? .max
             if depth == 0 { return status }
-            if depth < least { (least, end) = (depth, ContinuousClock.now + .seconds(seconds)) }
+            let delivered = status.outbox?.delivered ?? 0
+            if delivered > most { (most, end) = (delivered, ContinuousClock.now + .seconds(seconds)) }
             guard ContinuousClock.now < end else { throw Unexpected("\(depth) messages stay in the outbox: \(status)") }
             try await Task.sleep(for: .milliseconds(200))
         }
