@@ -42,9 +42,7 @@ public actor Agent {
         self.logger = logger
         let reporter = EventReporter(logger)
         self.reporter = reporter
-        nearby = Nearby(
-            configuration, deviceName: configuration.gateway.shownDeviceName, debounce: board.button?.definition.debounce ?? .zero
-        ) { error in
+        nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName) { error in
             reporter.report(.failure("proximity.audit-failed", error, at: time.now))
         }
     }

@@ -17,6 +17,12 @@
 /* Events taken from the kernel in one read; its own queue holds as many for a line. */
 enum { LATCHKEY_EDGES = 16 };
 
+/* The kernel's time stamp, of CLOCK_MONOTONIC, and the level from then on. */
+struct latchkey_edge {
+    uint64_t nanoseconds;
+    bool active;
+};
+
 enum latchkey_bias { LATCHKEY_BIAS_AS_IS, LATCHKEY_BIAS_DISABLED, LATCHKEY_BIAS_PULL_UP, LATCHKEY_BIAS_PULL_DOWN };
 
 /* The caller hands it zeroed. Texts are cut to what the kernel keeps (GPIO_MAX_NAME_SIZE, linux/gpio.h). */
@@ -89,13 +95,15 @@ static inline void latchkey_line_release(struct latchkey_line *line) { gpiod_lin
 
 static inline int latchkey_line_descriptor(struct latchkey_line *line) { return gpiod_line_event_get_fd(line->line); }
 
-/* Waits for an edge where none is queued; the times are of CLOCK_MONOTONIC, in nanoseconds. */
-static inline int latchkey_line_read_edges(struct latchkey_line *line, uint64_t times[LATCHKEY_EDGES], int *count) {
+/* Waits for an edge where none is queued. */
+static inline int latchkey_line_read_edges(struct latchkey_line *line, struct latchkey_edge edges[LATCHKEY_EDGES], int *count) {
     struct gpiod_line_event events[LATCHKEY_EDGES];
     *count = gpiod_line_event_read_multiple(line->line, events, LATCHKEY_EDGES);
     if (*count < 0) return errno;
-    for (int i = 0; i < *count; i++)
-        times[i] = (uint64_t)events[i].ts.tv_sec * 1000000000u + (uint64_t)events[i].ts.tv_nsec;
+    for (int i = 0; i < *count; i++) {
+        edges[i].nanoseconds = (uint64_t)events[i].ts.tv_sec * 1000000000u + (uint64_t)events[i].ts.tv_nsec;
+        edges[i].active = events[i].event_type == GPIOD_LINE_EVENT_RISING_EDGE;
+    }
     return 0;
 }
 
@@ -191,13 +199,14 @@ static inline void latchkey_line_release(struct latchkey_line *line) {
 
 static inline int latchkey_line_descriptor(struct latchkey_line *line) { return gpiod_line_request_get_fd(line->request); }
 
-/* Waits for an edge where none is queued; the times are of CLOCK_MONOTONIC, in nanoseconds. */
-static inline int latchkey_line_read_edges(struct latchkey_line *line, uint64_t times[LATCHKEY_EDGES], int *count) {
+/* Waits for an edge where none is queued. */
+static inline int latchkey_line_read_edges(struct latchkey_line *line, struct latchkey_edge edges[LATCHKEY_EDGES], int *count) {
     *count = gpiod_line_request_read_edge_events(line->request, line->events, LATCHKEY_EDGES);
     if (*count < 0) return errno;
     for (int i = 0; i < *count; i++) {
         struct gpiod_edge_event *event = gpiod_edge_event_buffer_get_event(line->events, (unsigned long)i);
-        times[i] = gpiod_edge_event_get_timestamp_ns(event);
+        edges[i].nanoseconds = gpiod_edge_event_get_timestamp_ns(event);
+        edges[i].active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE;
     }
     return 0;
 }

@@ -83,6 +83,7 @@ for target in ["version", "status", "doctor", "user", "proximity", "proximity/au
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})
+ask("POST", "/v1/board/button", {"milliseconds": 1})
 ask("DELETE", "/v1/proximity/sharing")
 ask("POST", "/v1/messages", {"topic": "a", "payload": "aGk=", "encoding": "base64", "qos": 0, "retain": None}, 202)
 ask("POST", "/v1/messages/lines?topic=a&qos=1&retain=false", text="one\ntwo\n", status=202)

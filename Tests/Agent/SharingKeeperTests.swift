@@ -74,7 +74,8 @@ struct LoneTapsTests {
         var taps = LoneTaps(timing)
         return presses.map { begin, end in
             taps.pressed(at: .milliseconds(begin), isAsked: asked(begin))
-            return taps.released(at: .milliseconds(end), held: .milliseconds(end - begin), isAsked: asked(end))
+            taps.released(at: .milliseconds(end), held: .milliseconds(end - begin), isAsked: asked(end))
+            return taps.deadline == .milliseconds(end) + timing.pair
         }
     }
 
@@ -88,8 +89,21 @@ struct LoneTapsTests {
     @Test("the second of a pair is none: it ends sharing, and must not begin it again")
     func pair() {
         #expect(taps([(0, 100), (300, 400)]) == [true, false])
-        #expect(taps([(0, 100), (500, 600)]) == [true, false])
-        #expect(taps([(0, 100), (501, 600)]) == [true, true])
+        #expect(taps([(0, 100), (499, 600)]) == [true, false])
+        #expect(taps([(0, 100), (500, 600)]) == [true, true])
+    }
+
+    @Test("is known once no second press can have begun, and told once")
+    func known() {
+        var taps = LoneTaps(timing)
+        /// Whether a press of 100 ms is known to stand alone at these times.
+        func known(pressed begin: Int, watched times: Int...) -> [Bool] {
+            taps.pressed(at: .milliseconds(begin), isAsked: false)
+            taps.released(at: .milliseconds(begin + 100), held: .milliseconds(100), isAsked: false)
+            return times.map { taps.watched(until: .milliseconds($0)) }
+        }
+        #expect(known(pressed: 1000, watched: 1499, 1500, 1600) == [false, true, false])
+        #expect(known(pressed: 2000) + known(pressed: 2200, watched: 9000) == [false])
     }
 
     @Test("one that answers a question, or began or ended while one waited, is none")

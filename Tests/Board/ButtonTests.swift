@@ -71,6 +71,40 @@ struct ButtonTests {
         watched.task.cancel()
     }
 
+    @Test("tells of a press of a stated length as it was, however late it is looked at")
+    func late() async throws {
+        var watched = try await Watched()
+        let start = watched.clock.now
+        watched.line.press(for: .milliseconds(200))
+        watched.clock.move(by: .seconds(5))
+        try await watched.button.look()
+        #expect(await watched.events.next() == .pressed(at: start))
+        #expect(await watched.events.next() == .released(at: start + .milliseconds(200), held: .milliseconds(200)))
+        #expect(await watched.events.next() == .watched(until: start + .seconds(5)))
+        watched.task.cancel()
+    }
+
+    @Test("that is looked at while it bounces says that it was watched once it has rested")
+    func looked() async throws {
+        var watched = try await Watched()
+        let start = watched.clock.now
+        let button = watched.button
+        watched.line.set(active: true)
+        async let look: Void = button.look()
+        _ = await watched.clock.sleeper(until: start + .milliseconds(20))
+        watched.clock.move(by: .milliseconds(20))
+        try await look
+        #expect(await watched.events.next() == .pressed(at: start))
+        #expect(await watched.events.next() == .watched(until: start + .milliseconds(20)))
+        watched.task.cancel()
+    }
+
+    @Test("that is not watched has nothing to say when it is looked at")
+    func unwatched() async throws {
+        let button = Button(LineDefinition(place: .simulated))
+        try await button.look()
+    }
+
     @Test("stops watching when it is cancelled, and can be watched again")
     func cancelled() async throws {
         let watched = try await Watched()

@@ -13,7 +13,15 @@ struct ConsentDeskTests {
     func desk(_ change: (inout ConsentDesk.Settings) -> Void = { _ in }) -> ConsentDesk {
         var settings = ConsentDesk.Settings()
         change(&settings)
-        return ConsentDesk(settings: settings, clock: clock, events: recorder.events) { [records] in records.append($0) }
+        let desk = unwatchedDesk(settings)
+        // A button whose edges are all told at once.
+        let looks = desk.lookRequests.subscribe()
+        Task { [clock, weak desk] in for await _ in looks { await desk?.buttonWatched(until: clock.now) } }
+        return desk
+    }
+
+    private func unwatchedDesk(_ settings: ConsentDesk.Settings = ConsentDesk.Settings()) -> ConsentDesk {
+        ConsentDesk(settings: settings, clock: clock, events: recorder.events) { [records] in records.append($0) }
     }
 
     private func requester(_ number: UInt8) -> Requester {
@@ -120,7 +128,7 @@ struct ConsentDeskTests {
         await desk.buttonPressed(at: clock.now)
         clock.move(by: .milliseconds(100))
         await desk.buttonReleased(at: clock.now)
-        await clock.advance(by: .milliseconds(500))
+        await clock.advance(by: .milliseconds(400))
     }
 
     @Test("lets nobody in by a press while several ask: the button cannot tell whom it means")
@@ -262,7 +270,7 @@ struct ConsentDeskTests {
         await desk.buttonPressed(at: clock.now)
         clock.move(by: .milliseconds(100))
         await desk.buttonReleased(at: clock.now)
-        await clock.advance(by: .milliseconds(500))
+        await clock.advance(by: .milliseconds(400))
         #expect(await first.decision == .granted(by: .button))
 
         async let second = desk.ask(requester(2))
@@ -271,6 +279,46 @@ struct ConsentDeskTests {
         await desk.buttonPressed(at: clock.now)
         await clock.advance(by: .milliseconds(1500))
         #expect(await second.decision == .refused(by: .button))
+    }
+
+    @Test("looks at the button before it takes a press for a long one: that it was let go may be told late")
+    func toldLate() async {
+        let desk = unwatchedDesk()
+        var looks = desk.lookRequests.subscribe().makeAsyncIterator()
+        async let answer = desk.ask(requester(1))
+        await isAsked(1)
+        clock.move(by: .seconds(1))
+        let begin = clock.now
+        await desk.buttonPressed(at: begin)
+        await clock.advance(by: .milliseconds(1500))
+        await looks.next()
+        clock.move(by: .milliseconds(3500))
+        #expect(await desk.pending.count == 1)
+        await desk.buttonReleased(at: begin + .milliseconds(200))
+        await desk.buttonWatched(until: clock.now)
+        #expect(await answer.decision == .granted(by: .button))
+    }
+
+    @Test("takes a press of the time when several asked for none of the time when one is alone, also when it is told late")
+    func ambiguousToldLate() async throws {
+        let desk = unwatchedDesk()
+        var looks = desk.lookRequests.subscribe().makeAsyncIterator()
+        async let stranger = desk.ask(requester(1))
+        await isAsked(1)
+        async let friend = desk.ask(requester(2))
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await desk.answer(1, grant: false, by: .user("root"))
+        #expect(await stranger.decision == .refused(by: .user("root")))
+        await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
+        clock.move(by: .milliseconds(4000))
+        let begin = clock.now
+        await desk.buttonPressed(at: begin)
+        await desk.buttonReleased(at: begin + .milliseconds(200))
+        await clock.advance(by: .milliseconds(600))
+        await looks.next()
+        clock.move(by: .milliseconds(5000))
+        await desk.buttonWatched(until: clock.now)
+        #expect(await friend.decision == .ambiguous)
     }
 
     @Test("ends sharing at two presses, and refuses all that waits")

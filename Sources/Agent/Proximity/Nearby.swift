@@ -41,11 +41,10 @@ actor Nearby {
     }
 
     /// - Parameters:
-    ///   - debounce: of the board's button, by which its presses are told late.
     ///   - radio: makes another one than the settings ask for.
     ///   - onAuditFailure: told when a record could not be kept.
     init(
-        _ configuration: AgentConfiguration, deviceName: String, debounce: Duration = .zero, patience: Patience = Patience(),
+        _ configuration: AgentConfiguration, deviceName: String, patience: Patience = Patience(),
         radio: (@Sendable () async -> any BluetoothTransport)? = nil, onAuditFailure: @escaping @Sendable (AgentError) -> Void
     ) {
         makeRadio = radio ?? { [bluetooth = configuration.bluetooth] in
@@ -60,7 +59,6 @@ actor Nearby {
         var desk = ConsentDesk.Settings()
         desk.patience = .seconds(configuration.proximity.consentSeconds)
         desk.requestsPerMinute = configuration.proximity.requestsPerMinute
-        desk.button.settling += debounce
         let records = AuditWriter(audit, directory: configuration.stateDirectory, onFailure: onAuditFailure)
         self.records = records
         self.desk = ConsentDesk(settings: desk, events: events) { records.take($0) }

@@ -32,15 +32,28 @@ extension Agent {
             })
         }
         router.on("POST", "/v1/board/button", needs: .operate, .init(
-            "Press or release the simulated button", body: ["pressed": .boolean("true unless given")],
-            answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
+            "Press or release the simulated button", body: [
+                "pressed": .boolean("true unless given; not with milliseconds"),
+                "milliseconds": .integer("press it for exactly so long; it is let go by itself", in: Self.pressMilliseconds),
+            ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
         ) { request in
             guard let line = self.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
-            let pressed = try RequestBody(request).bool("pressed", default: true)
-            line.set(active: pressed)
-            return .json(["pressed": .bool(pressed)])
+            let body = try RequestBody(request)
+            let pressed = try body.optionalBool("pressed")
+            guard let length = try body.optionalInteger("milliseconds", in: Self.pressMilliseconds) else {
+                line.set(active: pressed ?? true)
+                return .json(["pressed": .bool(pressed ?? true)])
+            }
+            guard pressed == nil else {
+                throw AgentError.badRequest(member: "pressed", fault: "cannot be given together with milliseconds")
+            }
+            line.press(for: .milliseconds(length))
+            return .json(["pressed": true])
         }
     }
+
+    /// How long a press may be that ends by itself.
+    private static let pressMilliseconds: ClosedRange<Int64> = 1...60_000
 }
 
 extension Schema {

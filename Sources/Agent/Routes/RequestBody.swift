@@ -44,14 +44,18 @@ struct RequestBody {
         return value
     }
 
-    private func optionalBool(_ member: String) throws(AgentError) -> Bool? {
+    func optionalBool(_ member: String) throws(AgentError) -> Bool? {
         try optional(member, "true or false") { $0.bool }
     }
 
     func integer(_ member: String, in range: ClosedRange<Int64>, default preset: Int64) throws(AgentError) -> Int64 {
+        try optionalInteger(member, in: range) ?? preset
+    }
+
+    func optionalInteger(_ member: String, in range: ClosedRange<Int64>) throws(AgentError) -> Int64? {
         try optional(member, "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
             value.integer.flatMap { range.contains($0) ? $0 : nil }
-        } ?? preset
+        }
     }
 
     /// A payload: text as it is, or base64 where the member `encoding` says so.

@@ -13,13 +13,14 @@ struct ButtonService: Sendable {
     private var desk: ConsentDesk { agent.nearby.desk }
 
     func run() async throws {
-        let events = button.events.subscribe()
+        let (events, looks) = (button.events.subscribe(), desk.lookRequests.subscribe())
         let (taps, tap) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { try await button.run() }
                 group.addTask { await pass(events, tap) }
+                group.addTask { for await _ in looks { try await button.look() } }
                 // Beside the presses: it takes seconds to go on the air, and a press that is told late may mean something else.
                 group.addTask { for await _ in taps { await agent.shareByButton() } }
                 group.addTask {
@@ -38,37 +39,40 @@ struct ButtonService: Sendable {
     /// Passes presses on, and tells of lone taps.
     private func pass(_ events: AsyncStream<ButtonEvent>, _ tap: AsyncStream<Void>.Continuation) async {
         let timing = ButtonGestures.Timing()
-        let pause = timing.pair + timing.settling + button.definition.debounce
         var taps = LoneTaps(timing)
-        var waiting: Task<Void, Never>?
+        var waiting: Task<Void, any Error>?
         for await event in events {
-            agent.report(describe(event))
-            let isAsked = await !desk.pending.isEmpty
             switch event {
             case .pressed(let time):
                 waiting?.cancel()
-                taps.pressed(at: time, isAsked: isAsked)
+                report("button.pressed")
+                if taps.watched(until: time) { tap.yield() }
+                taps.pressed(at: time, isAsked: await desk.hasAsked(since: time))
                 await desk.buttonFound()
                 await desk.buttonPressed(at: time)
             case .foundDown(let time):
+                report("button.found-down")
                 await desk.buttonFound()
                 await desk.buttonFoundDown(at: time)
             case .released(let time, let held):
+                report("button.released", ["heldMilliseconds": .integer(held.milliseconds)])
                 await desk.buttonReleased(at: time)
-                guard taps.released(at: time, held: held, isAsked: isAsked) else { continue }
-                waiting = Task { if (try? await Task.sleep(for: pause)) != nil { tap.yield() } }
+                taps.released(at: time, held: held, isAsked: await desk.hasAsked(since: time - held))
+                guard let deadline = taps.deadline else { continue }
+                waiting = Task {
+                    try await SystemClock().sleep(until: deadline)
+                    try await button.look()
+                }
+            case .watched(let time):
+                await desk.buttonWatched(until: time)
+                if taps.watched(until: time) { tap.yield() }
             }
         }
         waiting?.cancel()
     }
 
-    private func describe(_ event: ButtonEvent) -> AgentEvent {
-        switch event {
-        case .pressed: AgentEvent("button.pressed", .notable, at: agent.time.now)
-        case .foundDown: AgentEvent("button.found-down", .notable, at: agent.time.now)
-        case .released(_, let held):
-            AgentEvent("button.released", .notable, at: agent.time.now, ["heldMilliseconds": .integer(held.milliseconds)])
-        }
+    private func report(_ name: String, _ fields: [String: JSON] = [:]) {
+        agent.report(AgentEvent(name, .notable, at: agent.time.now, fields))
     }
 }
 
@@ -77,20 +81,30 @@ struct LoneTaps {
     private let timing: ButtonGestures.Timing
     private var lastEnd: Duration?
     private var counts = false
+    /// From when a press that has ended stands alone, unless another one begins before.
+    private(set) var deadline: Duration?
 
     init(_ timing: ButtonGestures.Timing) { self.timing = timing }
 
-    /// - Parameter isAsked: whether a question waits for consent.
+    /// - Parameter isAsked: whether a question has waited for consent at any time from then on.
     mutating func pressed(at time: Duration, isAsked: Bool) {
-        let isSecond = lastEnd.map { time - $0 <= timing.pair } ?? false
+        let isSecond = lastEnd.map { time - $0 < timing.pair } ?? false
         counts = !isAsked && !isSecond
+        deadline = nil
     }
 
-    /// - Returns: whether it is one, unless another press follows in time. A question that came, or was answered, while the
-    ///   button was down leaves none.
-    mutating func released(at time: Duration, held: Duration, isAsked: Bool) -> Bool {
+    /// - Parameter isAsked: whether a question has waited for consent at any time since the press began.
+    mutating func released(at time: Duration, held: Duration, isAsked: Bool) {
         lastEnd = time
-        return counts && !isAsked && held < timing.long
+        if counts && !isAsked && held < timing.long { deadline = time + timing.pair }
+    }
+
+    /// - Parameter time: every edge before it has been told.
+    /// - Returns: whether the last press stands alone; once.
+    mutating func watched(until time: Duration) -> Bool {
+        guard let deadline, time >= deadline else { return false }
+        self.deadline = nil
+        return true
     }
 }
 

@@ -7,6 +7,8 @@ public enum ButtonEvent: Sendable, Equatable {
     case foundDown(at: Duration)
     /// - Parameter held: how long it was down, as far as it was watched.
     case released(at: Duration, held: Duration)
+    /// Everything that happened before this time has been sent: the answer to ``Button/look()``.
+    case watched(until: Duration)
 }
 
 /// The board's button, debounced.
@@ -18,6 +20,8 @@ public actor Button {
 
     private let machine: Machine
     private let clock: any SteadyClock
+    /// While it is watched.
+    private var watch: (line: any InputLine, debouncer: Debouncer)?
 
     public init(_ definition: LineDefinition, on machine: Machine = Machine(), clock: any SteadyClock = MonotonicClock()) {
         self.definition = definition
@@ -31,7 +35,26 @@ public actor Button {
     ///
     /// - Throws: ``BoardError`` when the line cannot be had or is lost, `CancellationError`
     public func run() async throws {
-        try await watch(try openLine())
+        let line = try openLine()
+        let isDown = try line.isActive()
+        watch = (line, Debouncer(rest: definition.debounce, isActive: isDown, at: clock.now))
+        defer { watch = nil }
+        if isDown { events.send(.foundDown(at: clock.now)) }
+        while true {
+            await line.waitForEdge()
+            try Task.checkCancellation()
+            try await settle()
+        }
+    }
+
+    /// Sends what has happened up to now, and that it is all: ``ButtonEvent/watched(until:)``.
+    ///
+    /// A timer knows that time has passed, but not whether the button was let go before: on a busy machine the edge may
+    /// not have been handled yet. Does nothing while the button is not watched.
+    ///
+    /// - Throws: ``BoardError`` when the line is lost, `CancellationError`
+    public func look() async throws {
+        if let time = try await settle() { events.send(.watched(until: time)) }
     }
 
     private func openLine() throws(BoardError) -> any InputLine {
@@ -42,20 +65,29 @@ public actor Button {
         }
     }
 
-    private func watch(_ line: any InputLine) async throws {
-        let isDown = try line.isActive()
-        var debouncer = Debouncer(rest: definition.debounce, isActive: isDown, at: clock.now)
-        if isDown { events.send(.foundDown(at: clock.now)) }
-        while true {
-            await line.waitForEdge()
-            try Task.checkCancellation()
-            // The edges of a burst are left to the kernel until it may be over: noise wakes the agent once per debounce
-            // time.
-            while let edges = try line.takeEdges() {
-                debouncer.moved(edges)
-                if let deadline = debouncer.deadline { try await clock.sleep(until: deadline) }
+    /// Handles all edges there are, once the line has rested after the newest of them.
+    ///
+    /// The edges of a burst are left to the kernel until it may be over: noise wakes the agent once per debounce time.
+    ///
+    /// - Returns: up to when all edges are handled; `nil` when the button is not watched.
+    @discardableResult
+    private func settle() async throws -> Duration? {
+        while let line = watch?.line {
+            let now = clock.now
+            // Before the edges: where none follows, this is the level they led to.
+            let level = try line.isActive()
+            if let edges = try line.takeEdges() {
+                send(watch?.debouncer.moved(edges))
+            } else if let deadline = watch?.debouncer.deadline, deadline <= now {
+                send(watch?.debouncer.rested(isActive: level))
             }
-            if let event = debouncer.rested(isActive: try line.isActive()) { events.send(event) }
+            guard let deadline = watch?.debouncer.deadline else { return now }
+            try await clock.sleep(until: deadline)
         }
+        return nil
+    }
+
+    private func send(_ happened: [ButtonEvent]?) {
+        for event in happened ?? [] { events.send(event) }
     }
 }

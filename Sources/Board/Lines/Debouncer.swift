@@ -1,12 +1,20 @@
 /// Tells presses from bounces: a level counts once the line has rested for the debounce time.
 ///
-/// A press is dated by its first edge, so that debouncing delays the news but does not shift the time.
+/// A press is dated by its first edge. Whether the line rested is read from the times of the edges too: however late they
+/// are handled, what they mean is the same.
 struct Debouncer {
+    private struct Movement {
+        let first: Duration
+        var newest: Duration
+        /// The level after the newest edge.
+        var isActive: Bool
+    }
+
     private let rest: Duration
     private var isActive: Bool
     /// When the press began; of one that was there from the start, when that was.
     private var pressedAt: Duration?
-    private var burst: EdgeBurst?
+    private var movement: Movement?
 
     /// - Parameters:
     ///   - isActive: the level at the start. It is no press: a stuck button is no consent.
@@ -18,23 +26,35 @@ struct Debouncer {
     }
 
     /// When the line will have rested long enough, unless it moves before; `nil` while nothing moves.
-    var deadline: Duration? { burst.map { $0.newest + rest } }
+    var deadline: Duration? { movement.map { $0.newest + rest } }
 
-    mutating func moved(_ edges: EdgeBurst) {
-        burst = EdgeBurst(first: burst?.first ?? edges.first, newest: edges.newest)
+    /// - Returns: what happened before the newest edge.
+    mutating func moved(_ changes: LineEdges) -> [ButtonEvent] {
+        var events: [ButtonEvent] = []
+        for edge in changes.edges {
+            // Where edges were lost, a pause between two that were not is no rest.
+            if changes.lostUntil == nil, let movement, edge.time - movement.newest >= rest {
+                events += rested(isActive: movement.isActive)
+            }
+            movement = Movement(first: movement?.first ?? edge.time, newest: edge.time, isActive: edge.isActive)
+        }
+        if let end = changes.lostUntil { movement?.newest = end }
+        return events
     }
 
     /// Called at the deadline with the level read then: edges may have been lost, a level is not.
-    mutating func rested(isActive level: Bool) -> ButtonEvent? {
-        guard let edges = burst else { return nil }
-        burst = nil
-        guard level != isActive else { return nil }
+    ///
+    /// - Returns: one event, or none when the line is back where it was.
+    mutating func rested(isActive level: Bool) -> [ButtonEvent] {
+        guard let begin = movement?.first else { return [] }
+        movement = nil
+        guard level != isActive else { return [] }
         isActive = level
         if level {
-            pressedAt = edges.first
-            return .pressed(at: edges.first)
+            pressedAt = begin
+            return [.pressed(at: begin)]
         }
         defer { pressedAt = nil }
-        return pressedAt.map { .released(at: edges.first, held: edges.first - $0) }
+        return pressedAt.map { [.released(at: begin, held: begin - $0)] } ?? []
     }
 }

@@ -51,22 +51,23 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
         try check(lock.withLock { _ in latchkey_line_set(&handle, active ? 1 : 0) }, "set")
     }
 
-    func takeEdges() throws(BoardError) -> EdgeBurst? {
-        var times = [UInt64](repeating: 0, count: Int(LATCHKEY_EDGES))
-        var burst: EdgeBurst?
+    func takeEdges() throws(BoardError) -> LineEdges? {
+        var read = [latchkey_edge](repeating: latchkey_edge(), count: Int(LATCHKEY_EDGES))
+        var edges: [LineEdge] = []
+        var lostUntil: Duration?
         // As often as it takes to empty the kernel's queue; a line that fills it faster than that is looked at again
         // later.
         for _ in 0..<4 where isReadable {
             var count: Int32 = 0
-            let error = lock.withLock { _ in latchkey_line_read_edges(&handle, &times, &count) }
+            let error = lock.withLock { _ in latchkey_line_read_edges(&handle, &read, &count) }
             try check(error, "read the edges")
-            let moments = times.prefix(Int(count)).map { Duration.nanoseconds(Int64(clamping: $0)) }
-            guard let first = moments.first, var newest = moments.last else { break }
-            // The queue overflowed and may lack the newest edges: the line moves now.
-            if count == LATCHKEY_EDGES { newest = MonotonicClock().now }
-            burst = EdgeBurst(first: burst?.first ?? first, newest: newest)
+            edges += read.prefix(Int(count)).map {
+                LineEdge(time: .nanoseconds(Int64(clamping: $0.nanoseconds)), isActive: $0.active)
+            }
+            // The queue was full: it lacks the newest edges, or the oldest, whichever this kernel interface drops.
+            if count == LATCHKEY_EDGES { lostUntil = MonotonicClock().now }
         }
-        return burst
+        return edges.isEmpty ? nil : LineEdges(edges, lostUntil: lostUntil)
     }
 
     func waitForEdge() async {

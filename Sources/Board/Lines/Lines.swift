@@ -1,12 +1,26 @@
-/// Changes of an input since they were last taken.
-public struct EdgeBurst: Sendable, Equatable {
-    /// Times of the first and the newest change, on the scale of ``SteadyClock``.
-    public let first: Duration
-    public let newest: Duration
+/// A change of an input's level.
+public struct LineEdge: Sendable, Equatable {
+    /// When it happened, on the scale of ``SteadyClock``; of a GPIO line the kernel's time stamp.
+    public let time: Duration
+    /// The level from then on.
+    public let isActive: Bool
 
-    public init(first: Duration, newest: Duration) {
-        self.first = first
-        self.newest = newest
+    public init(time: Duration, isActive: Bool) {
+        self.time = time
+        self.isActive = isActive
+    }
+}
+
+/// Changes of an input since they were last taken.
+public struct LineEdges: Sendable, Equatable {
+    /// The oldest first; at least one.
+    public let edges: [LineEdge]
+    /// Until when the line may have moved without each change being among `edges`; `nil` when they are all there.
+    public let lostUntil: Duration?
+
+    public init(_ edges: [LineEdge], lostUntil: Duration? = nil) {
+        self.edges = edges
+        self.lostUntil = lostUntil
     }
 }
 
@@ -14,8 +28,8 @@ public struct EdgeBurst: Sendable, Equatable {
 public protocol InputLine: Sendable {
     /// Suspends until there are changes to take, or the task is cancelled. One task at a time may wait.
     func waitForEdge() async
-    /// The changes since the last call, never waiting for one.
-    func takeEdges() throws(BoardError) -> EdgeBurst?
+    /// The changes since the last call, never waiting for one; `nil` when there are none.
+    func takeEdges() throws(BoardError) -> LineEdges?
     func isActive() throws(BoardError) -> Bool
 }
 

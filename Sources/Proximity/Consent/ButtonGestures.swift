@@ -19,15 +19,16 @@ public enum ButtonFault: String, Sendable {
 ///
 /// A short press grants, but only when no second one followed in time; a press that is held refuses, as soon as it has
 /// been held for long enough; two presses end sharing. A press that began before the question was asked answers nothing,
-/// and neither does a button that is stuck or gone. All times are on one scale, the clock's.
+/// and neither does a button that is stuck or gone.
+///
+/// All times are those of the button's edges, on one scale, the clock's. That time has passed is known only by what was
+/// watched: ``expire(at:)`` takes the time before which every edge has been told, never the time of a timer.
 public struct ButtonGestures: Sendable {
     public struct Timing: Sendable {
         /// From when a press refuses.
         public var long = Duration.milliseconds(1500)
-        /// Between the end of a press and the begin of the second one of a pair.
+        /// The end of a press and the begin of the second one of a pair are less than this apart.
         public var pair = Duration.milliseconds(400)
-        /// How much later than it happened a press may be told of: debouncing takes time.
-        public var settling = Duration.milliseconds(100)
         /// From when the button is stuck.
         public var stuck = Duration.seconds(10)
 
@@ -58,10 +59,9 @@ public struct ButtonGestures: Sendable {
 
     /// A question is asked from now on.
     public mutating func ask(at now: Duration) -> [Outcome] {
-        let outcomes = expire(at: now)
         askedAt = now
-        if let fault { return outcomes + [.fault(fault)] }
-        return press == nil ? outcomes : outcomes + report(.downWhenAsked)
+        if let fault { return [.fault(fault)] }
+        return press == nil ? [] : report(.downWhenAsked)
     }
 
     /// The question has been answered, however.
@@ -71,14 +71,11 @@ public struct ButtonGestures: Sendable {
         var outcomes = expire(at: time)
         guard fault != .missing else { return outcomes }
         press = Press(begin: time)
-        guard let tap else { return outcomes }
-        self.tap = nil
-        if time - tap.end <= timing.pair {
-            press?.isSpent = true
-            outcomes.append(.endSharing)
-        } else {
-            outcomes += answer(.grant, by: tap.begin)
-        }
+        guard tap != nil else { return outcomes }
+        // The second of a pair: the time for it had not passed.
+        tap = nil
+        press?.isSpent = true
+        outcomes.append(.endSharing)
         return outcomes
     }
 
@@ -118,29 +115,30 @@ public struct ButtonGestures: Sendable {
         return [.recovered]
     }
 
-    /// When ``expire(at:)`` has something to say; `nil` while nothing is under way.
+    /// From when ``expire(at:)`` has something to say, unless an edge comes before; `nil` while nothing is under way.
     public var deadline: Duration? {
         var deadlines: [Duration] = []
         if let press {
             if !press.isSpent { deadlines.append(press.begin + timing.long) }
             if fault == nil { deadlines.append(press.begin + timing.stuck) }
         }
-        if let tap { deadlines.append(tap.end + timing.pair + timing.settling) }
+        if let tap { deadlines.append(tap.end + timing.pair) }
         return deadlines.min()
     }
 
-    public mutating func expire(at now: Duration) -> [Outcome] {
+    /// - Parameter time: every edge before it has been told.
+    public mutating func expire(at time: Duration) -> [Outcome] {
         var outcomes: [Outcome] = []
-        if let tap, now >= tap.end + timing.pair + timing.settling {
+        if let tap, time >= tap.end + timing.pair {
             self.tap = nil
             outcomes += answer(.grant, by: tap.begin)
         }
         if let press {
-            if !press.isSpent, now >= press.begin + timing.long {
+            if !press.isSpent, time >= press.begin + timing.long {
                 self.press?.isSpent = true
                 outcomes += answer(.refuse, by: press.begin)
             }
-            if fault == nil, now >= press.begin + timing.stuck { outcomes += report(.stuck) }
+            if fault == nil, time >= press.begin + timing.stuck { outcomes += report(.stuck) }
         }
         return outcomes
     }

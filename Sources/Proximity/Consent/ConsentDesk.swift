@@ -40,6 +40,10 @@ public actor ConsentDesk {
         let continuation: CheckedContinuation<ConsentDecision, Never>
     }
 
+    /// Sent when what the button means depends on what it has done up to now. Whoever watches it tells of all its edges, and
+    /// then calls ``buttonWatched(until:)``: an edge that is handled late happened when it happened.
+    public nonisolated let lookRequests = Broadcast<Void>()
+
     private let settings: Settings
     private let clock: any ProximityClock
     private let events: Broadcast<ProximityEvent>
@@ -54,6 +58,8 @@ public actor ConsentDesk {
     private var lastGone: Duration?
     private var answered: [(session: String, at: Duration)] = []
     private var unconcluded: Set<Int> = []
+    /// Whether an answer to `lookRequests` is still to come.
+    private var isLooking = false
     private var lastID = 0
     private var alarm: Task<Void, Never>?
 
@@ -129,17 +135,33 @@ public actor ConsentDesk {
 
     // MARK: The button
 
-    /// - Parameter time: on the clock's scale.
+    /// - Parameter time: of its first edge, on the clock's scale; so with all that follow.
     public func buttonPressed(at time: Duration) {
+        // In this order: a press of the time when it was not clear is none for the time when it is.
+        obey(gestures.expire(at: time))
         becomeClear(at: time)
         obey(gestures.pressed(at: time))
     }
     /// It was down when it began to be watched.
     public func buttonFoundDown(at time: Duration) { obey(gestures.foundDown(at: time)) }
     public func buttonReleased(at time: Duration) { obey(gestures.released(at: time)) }
+    /// Every edge before this time has been told.
+    public func buttonWatched(until time: Duration) {
+        isLooking = false
+        // In this order, as above.
+        obey(gestures.expire(at: time))
+        becomeClear(at: clock.now)
+        setAlarm()
+    }
     /// The button's line cannot be had, or was lost.
-    public func buttonLost() { obey(gestures.lost()) }
+    public func buttonLost() {
+        isLooking = false
+        obey(gestures.lost())
+    }
     public func buttonFound() { obey(gestures.found()) }
+
+    /// Whether a question has waited at any time from `time` on.
+    public func hasAsked(since time: Duration) -> Bool { !line.isEmpty || lastGone.map { $0 >= time } ?? false }
 
     /// Why the button answers nothing just now.
     public var buttonFault: ButtonFault? { gestures.fault }
@@ -257,8 +279,10 @@ public actor ConsentDesk {
     private func setAlarm() {
         alarm?.cancel()
         alarm = nil
-        let solitude = line.count == 1 ? ambiguousUntil : nil
-        guard let deadline = [askedUntil, gestures.deadline, solitude].compactMap(\.self).min() else { return }
+        // While the button is looked at, nothing is decided that depends on it.
+        let solitude = line.count == 1 && !isLooking ? ambiguousUntil : nil
+        let gesture = isLooking ? nil : gestures.deadline
+        guard let deadline = [askedUntil, gesture, solitude].compactMap(\.self).min() else { return }
         alarm = Task { [clock, weak self] in
             guard (try? await clock.sleep(until: deadline)) != nil, !Task.isCancelled else { return }
             await self?.expire()
@@ -267,9 +291,11 @@ public actor ConsentDesk {
 
     private func expire() {
         let now = clock.now
-        // In this order: a press of the time when it was not clear is none for the time when it is.
-        obey(gestures.expire(at: now))
-        becomeClear(at: now)
+        if !isLooking, let deadline = gestures.deadline, now >= deadline {
+            isLooking = true
+            lookRequests.send(())
+        }
+        if !isLooking { becomeClear(at: now) }
         if let asked = line.first, let askedUntil, now >= askedUntil { settle(asked.request.id, .timedOut) }
         setAlarm()
     }

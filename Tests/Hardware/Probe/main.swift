@@ -70,6 +70,7 @@ func watchLines(_ button: Button, _ led: StatusLED) async throws {
                 case .released(_, let held):
                     await led.show(.off)
                     say("released", ["held": .integer(Int64(held / .milliseconds(1)))])
+                case .watched: break
                 }
             }
         }
