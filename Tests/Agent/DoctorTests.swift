@@ -118,7 +118,7 @@ struct DoctorTests {
         Row(BluetoothCheck(), "pass", "hci0 through kernel") { $0.adapter = adapter(nil) },
         Row(BluetoothCheck(), "warn", "bonded keyboard") {
             $0.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)
-            ($0.requiresEncryption, $0.looksAtCentrals) = (true, true)
+            ($0.requiresEncryption, $0.takesKeyboards) = (true, true)
         },
         Row(BluetoothCheck(), "pass", "hci0 through bluez") {
             $0.adapter = AdapterStatus(transport: .bluez, adapter: "hci0", isPowered: true)

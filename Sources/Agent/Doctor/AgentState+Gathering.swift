@@ -31,7 +31,7 @@ extension Agent {
         }
         state.sharing = configuration.proximity.share
         state.requiresEncryption = configuration.proximity.requireEncryption
-        state.looksAtCentrals = BluetoothDaemonSettings.read().looksAtCentrals
+        state.takesKeyboards = BluetoothDaemonSettings.read().takesKeyboards
         state.hasButton = board.button != nil
         state.buttonFault = await nearby.desk.buttonFault
         let adapter = await nearby.adapter()

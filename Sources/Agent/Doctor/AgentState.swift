@@ -55,8 +55,8 @@ struct AgentState: Sendable {
     var sharing = ProximitySettings.Share.never
     /// Whether only bonded devices may ask to be let in.
     var requiresEncryption = false
-    /// Whether bluetoothd looks at what devices that connect to this board offer, and uses it: keyboards, say.
-    var looksAtCentrals = false
+    /// Whether bluetoothd lets a bonded device that connects to this board become its keyboard.
+    var takesKeyboards = false
     var hasButton = false
     var buttonFault: ButtonFault?
 }

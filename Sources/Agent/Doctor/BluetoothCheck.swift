@@ -11,11 +11,10 @@ struct BluetoothCheck: HealthCheck {
             let remedy = fault.remedy ?? "latchkey proximity status shows what the adapter can do"
             return agent.sharing == .never ? .warn(fault.message, remedy: remedy) : .fail(fault.message, remedy: remedy)
         }
-        if agent.requiresEncryption, adapter.transport == .bluez, agent.looksAtCentrals {
+        if agent.requiresEncryption, adapter.transport == .bluez, agent.takesKeyboards {
             return .warn(
                 "devices pair with bluetoothd, which takes input from any bonded keyboard",
-                remedy: "run bluetoothd with --noplugin=input,hog, or set ReverseServiceDiscovery = false in "
-                    + "/etc/bluetooth/main.conf; see Config/proximity.md")
+                remedy: "set ReverseServiceDiscovery = false in [General] of /etc/bluetooth/main.conf; see Config/proximity.md")
         }
         return .pass("\(adapter.adapter ?? "an adapter") through \(adapter.transport.rawValue)\(adapter.isPowered ? "" : ", powered when needed")")
     }

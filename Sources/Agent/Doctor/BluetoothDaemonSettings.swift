@@ -1,21 +1,111 @@
-/// What bluetoothd's own settings say of devices that connect to this board (`main.conf` of BlueZ 5.66). Pure, but for ``read(_:)``.
+import FoundationEssentials
+import Glibc
+
+/// What bluetoothd does with devices that connect to this board, by its settings file and its command line (BlueZ 5.66,
+/// `main.conf` and `bluetoothd(8)`). Both are read as GLib reads them: what bluetoothd would not take counts as not said.
 struct BluetoothDaemonSettings: Equatable {
     /// Whether it reads the services of a device that has connected to this board, and uses them.
-    var looksAtCentrals = true
+    private(set) var looksAtCentrals = true
+    /// Whether it has the plugin that takes the input of a bonded device (HID over GATT).
+    private(set) var takesInput = true
+    /// Whether a bonded device that connects to this board can become its keyboard.
+    var takesKeyboards: Bool { looksAtCentrals && takesInput }
+    /// The settings file that the command line names.
+    private(set) var file = "/etc/bluetooth/main.conf"
 
-    init(_ text: String) {
-        var section = ""
-        for line in text.split(whereSeparator: \.isNewline) {
-            let line = line.filter { $0 != " " && $0 != "\t" }.lowercased()
-            if line.hasPrefix("[") { section = line }
-            if section == "[general]", line == "reverseservicediscovery=false" {
-                looksAtCentrals = false
+    /// - Parameter arguments: of its command line, without its own name.
+    init(arguments: [String] = []) {
+        var plugins: String?
+        var excluded = ""
+        for (name, value) in Self.options(in: arguments) {
+            switch name {
+            case "p", "plugin": plugins = value
+            case "P", "noplugin": excluded = value
+            case "f", "configfile": file = value
+            default: break
             }
+        }
+        takesInput = !Self.names("hog", in: excluded) && plugins.map { Self.names("hog", in: $0) } ?? true
+    }
+
+    /// Takes over the text of the settings file. One line that is neither a section, a setting nor a comment makes bluetoothd
+    /// ignore all of it.
+    mutating func apply(_ text: String) {
+        var section: Substring?
+        var looks = true
+        for line in text.split(whereSeparator: \.isNewline).map(Self.trimmed) where !line.isEmpty && line.first != "#" {
+            if line.hasPrefix("["), line.hasSuffix("]") {
+                section = line
+                continue
+            }
+            guard section != nil, let sign = line.firstIndex(of: "=") else { return }
+            guard section == "[General]", Self.trimmed(line[..<sign]) == "ReverseServiceDiscovery" else { continue }
+            looks = !["false", "0"].contains(Self.trimmed(line[line.index(after: sign)...]))
+        }
+        looksAtCentrals = looks
+    }
+
+    // MARK: The command line
+
+    /// Options that take a value, in the forms that GLib knows: `-P x`, `-Px`, `--noplugin x`, `--noplugin=x`.
+    private static func options(in arguments: [String]) -> [(name: String, value: String)] {
+        let long = ["plugin", "noplugin", "configfile"]
+        var options: [(String, String)] = []
+        var rest = arguments[...]
+        while let argument = rest.popFirst(), argument != "--" {
+            if argument.hasPrefix("--") {
+                let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard long.contains(parts[0]), let value = parts.count > 1 ? parts[1] : rest.popFirst() else { continue }
+                options.append((parts[0], value))
+            } else if argument.hasPrefix("-") {
+                // Letters without a value may stand before the one that has it.
+                guard let letter = argument.firstIndex(where: { "pPfdEK".contains($0) }), "pPf".contains(argument[letter])
+                else { continue }
+                let joined = String(argument[argument.index(after: letter)...])
+                guard let value = joined.isEmpty ? rest.popFirst() : joined else { continue }
+                options.append((String(argument[letter]), value))
+            }
+        }
+        return options
+    }
+
+    /// Whether one of the patterns of a list is for this plugin.
+    private static func names(_ plugin: String, in list: String) -> Bool {
+        list.split(whereSeparator: { ", ".contains($0) }).contains { pattern in
+            // GLib's patterns have no brackets.
+            !pattern.contains("[") && fnmatch(String(pattern), plugin, FNM_NOESCAPE) == 0
         }
     }
 
-    /// The presets, where the file cannot be read.
-    static func read(_ path: String = "/etc/bluetooth/main.conf") -> BluetoothDaemonSettings {
-        Self(String(decoding: (try? SmallFile.read(path, limit: 1 << 16)) ?? [], as: UTF8.self))
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}
+
+extension BluetoothDaemonSettings {
+    /// The settings of the bluetoothd that runs. Its command line counts where this process may see it, and the presets where
+    /// the file cannot be read.
+    static func read() -> BluetoothDaemonSettings {
+        var settings = BluetoothDaemonSettings(arguments: arguments() ?? [])
+        if let text = try? SmallFile.read(settings.file, limit: 1 << 16) { settings.apply(String(decoding: text, as: UTF8.self)) }
+        return settings
+    }
+
+    /// Of the process called bluetoothd. Only root's, in the real user too: anybody may call a process so, with the help of a
+    /// program that becomes root even one that is.
+    private static func arguments() -> [String]? {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        for process in processes where Int32(process) != nil {
+            guard let status = try? SmallFile.read("/proc/\(process)/status", limit: 1 << 14) else { continue }
+            let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
+            guard lines.first == "Name:\tbluetoothd", lines.contains("Uid:\t0\t0\t0\t0"),
+                let line = try? SmallFile.read("/proc/\(process)/cmdline", limit: 4096)
+            else { continue }
+            return line.split(separator: 0).dropFirst().map { String(decoding: $0, as: UTF8.self) }
+        }
+        return nil
     }
 }

@@ -76,17 +76,20 @@ extension BlueZ {
     /// A person has let the device in: its bond stays.
     func keep(_ central: CentralID) {
         guard let device = serving?.centrals.first(where: { $0.value.id == central })?.key else { return }
-        newBonds.remove(device)
+        if newBonds.remove(device) != nil { keptBonds.insert(device) }
     }
 
     /// What a change of bluetoothd's objects means for the bonds that are not to be kept.
     func bond(_ change: BlueZObjects.Change) {
         switch change {
-        case .removed(let device, BlueZName.device): newBonds.remove(device)
-        case .changed(let device, BlueZName.device, let keys) where newBonds.contains(device):
-            // What it is may only be known after it has paired.
+        case .removed(let device, BlueZName.device):
+            newBonds.remove(device)
+            keptBonds.remove(device)
+        case .changed(let device, BlueZName.device, let keys) where newBonds.contains(device) || keptBonds.contains(device):
             let hasLeft = keys.contains("Connected") && !objects.isConnected(device)
-            if hasLeft || objects.offersInput(device) { Task { await forgetBond(device) } }
+            // What it is may only be known after it has paired, or was let in.
+            if objects.offersInput(device), keptBonds.remove(device) != nil { newBonds.insert(device) }
+            if newBonds.contains(device), hasLeft || objects.offersInput(device) { Task { await forgetBond(device) } }
         default: break
         }
     }

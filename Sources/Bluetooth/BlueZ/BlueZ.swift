@@ -35,6 +35,8 @@ actor BlueZ {
     var pairing: Int?
     /// Devices that this program let pair and no person has let in yet.
     var newBonds: Set<String> = []
+    /// Those among them that a person has let in since.
+    var keptBonds: Set<String> = []
 
     init(adapter: String) { wantedAdapter = adapter }
 

@@ -86,6 +86,24 @@ struct BlueZAgentTests {
         }
     }
 
+    @Test("forgets a device that was let in, too, when it shows that it is a keyboard")
+    func turncoat() async throws {
+        let bluez = BlueZ(adapter: "")
+        try await serve(bluez)
+        let id = CentralID(address: BluetoothAddress("00:AA:01:01:00:01", kind: .public)!, number: 1)
+        await bluez.check {
+            $0.pairing = 1
+            $0.serving?.centrals[Self.path] = Serving.Central(id: id)
+        }
+        #expect(await bluez.decide("RequestAuthorization", device) == nil)
+        await bluez.keep(id)
+        await change(["Connected": .flag(false)], bluez)
+        #expect(await bluez.keptBonds == [Self.path])
+        await change(["UUIDs": Self.keyboard], bluez)
+        #expect(await bluez.keptBonds.isEmpty)
+        while await !bluez.newBonds.isEmpty, !Task.isCancelled { await Task.yield() }
+    }
+
     @Test("has no numbers to show or to compare, and lets no other service in",
         arguments: ["RequestConfirmation", "RequestPasskey", "RequestPinCode", "DisplayPasskey", "AuthorizeService", "Unknown"])
     func refused(member: String) async {

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Agent
+
+@Suite("What bluetoothd is said to do with devices that connect")
+struct BluetoothDaemonSettingsTests {
+    private func looks(_ text: String) -> Bool {
+        var settings = BluetoothDaemonSettings()
+        settings.apply(text)
+        return settings.looksAtCentrals
+    }
+
+    @Test("is to look at what they offer, unless the settings file says otherwise in the way that GLib reads it")
+    func file() {
+        #expect(looks(""))
+        #expect(looks("[General]\n#ReverseServiceDiscovery = false\n"))
+        #expect(!looks("[General]\n  ReverseServiceDiscovery =  false \n[GATT]\n"))
+        #expect(!looks("[General]\r\nReverseServiceDiscovery=0\r\n"))
+        #expect(!looks("[Policy]\nAutoEnable=false\n[General]\nReverseServiceDiscovery=true\nReverseServiceDiscovery=false"))
+        #expect(looks("[General]\nReverseServiceDiscovery=false\nReverseServiceDiscovery=true"))
+    }
+
+    @Test("is not changed by what bluetoothd would not take", arguments: [
+        "[general]\nReverseServiceDiscovery=false", "[General]\nreverseservicediscovery=false", "ReverseServiceDiscovery=false",
+        "[GATT]\nReverseServiceDiscovery=false", "[General]\nReverseServiceDiscovery=False", "[General]\nReverseServiceDiscovery=no",
+        "[General]\nReverseServiceDiscovery=false # for now", "[General]\nReverseServiceDiscovery=false\nthis breaks it",
+        "[General]\nReverse Service Discovery=false",
+    ])
+    func notTaken(text: String) {
+        #expect(looks(text))
+    }
+
+    @Test("is to take input, unless its command line leaves out the plugin", arguments: [
+        ([], true), (["-n", "-d"], true), (["--noplugin", "input,hog"], false), (["--noplugin=hog"], false), (["-P", "hog"], false),
+        (["-Phog"], false), (["-nP", "input, hog"], false), (["-d", "-P", "h*"], false), (["-P", "*"], false), (["-P", "input"], true),
+        (["-P", "hog", "--noplugin=input"], true), (["-P"], true), (["--", "-P", "hog"], true), (["-dP", "hog"], true),
+        (["-P", "[h]og"], true), (["-p", "gap,deviceinfo"], false), (["--plugin=hog"], true), (["hog"], true),
+        (["-f", "-P", "hog"], true),
+    ])
+    func arguments(_ arguments: [String], takesInput: Bool) {
+        #expect(BluetoothDaemonSettings(arguments: arguments).takesInput == takesInput)
+    }
+
+    @Test("is read from the file that its command line names")
+    func path() {
+        #expect(BluetoothDaemonSettings().file == "/etc/bluetooth/main.conf")
+        #expect(BluetoothDaemonSettings(arguments: ["-n", "-f", "/run/bluetooth.conf"]).file == "/run/bluetooth.conf")
+        #expect(BluetoothDaemonSettings(arguments: ["--configfile=/run/a"]).file == "/run/a")
+    }
+}
