@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the completion script of a shell.",
+        abstract: "Print a shell's completion script.",
         discussion: "  $ latchkey-lab completions bash > /usr/share/bash-completion/completions/latchkey-lab")
 
     enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }

@@ -26,7 +26,7 @@ struct FaultCommand: AsyncParsableCommand {
         @Option(help: "Such as E8; latchkey-lab fault names lists them. Every endpoint if not given.")
         var endpoint: String?
 
-        @Option(help: "How many requests are struck; all until cleared if not given.")
+        @Option(help: "Number of requests to affect; by default all, until cleared.")
         var times: Int?
 
         @Option(help: "HTTP status, for status and error.")

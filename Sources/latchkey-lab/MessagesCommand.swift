@@ -3,7 +3,7 @@ import Groundwork
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "messages", abstract: "Print what the broker let pass, oldest first.",
+        commandName: "messages", abstract: "Print the messages the broker has passed on, oldest first.",
         discussion: "Exit status 1 when there is none.")
 
     @OptionGroup var lab: AdminOptions

@@ -114,7 +114,7 @@ struct LifeOptions: ParsableArguments {
     var refreshLife = Lives().refreshToken
     @Option(help: "Id_tokens.")
     var idTokenLife = Lives().idToken
-    @Option(help: "Client credentials; 0 is for ever.")
+    @Option(help: "Client credentials; 0 means forever.")
     var clientLife = Lives().clientCredentials
     @Option(help: "Device certificates.")
     var certificateLife = Lives().deviceCertificate

@@ -12,7 +12,7 @@ extension Agent {
             .json(try await self.activeLink().session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
         }
         router.on("GET", "/v1/user/info", needs: .operate, .init(
-            "What the gateway tells of the user who is logged in",
+            "The profile of the user who is logged in, from the gateway",
             answer: Schema.openObject("the claims of OpenID Connect that the gateway releases").asSensitive)
         ) { _ in
             .json(try await self.activeLink().session.userInfo())

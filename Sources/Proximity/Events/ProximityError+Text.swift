@@ -34,7 +34,7 @@ extension ProximityError {
         case .invalidAuthorizeURL(let reason): "the URL cannot be authorised: \(reason)"
         case .loginFailed(let reason): "this device was authorised but could not log in: \(reason)"
         case .timedOut(let step): "\(step) took too long"
-        case .noSuchRequest(let id): "request \(id) does not wait for consent"
+        case .noSuchRequest(let id): "no request \(id) is waiting for consent"
         case .textTooLongForQRCode(let bytes): "\(bytes) bytes are more than a QR code holds"
         case .qrCodeTooWide(let columns, let available): "the QR code needs \(columns) columns, the terminal has \(available)"
         }

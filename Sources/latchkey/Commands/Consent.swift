@@ -4,11 +4,11 @@ import LocalAPI
 
 struct Consent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "See which devices ask to be let in, and answer.",
+        abstract: "Show which devices ask to be let in, and answer.",
         subcommands: [List.self, Grant.self, Refuse.self, Ask.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the questions that wait.")
+        static let configuration = CommandConfiguration(abstract: "List pending requests.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

@@ -6,7 +6,7 @@ import LocalAPI
 struct DeadLetters: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead-letters",
-        abstract: "Show and handle messages that the broker does not take.",
+        abstract: "Show and handle messages that the broker refuses.",
         discussion: """
             A message is set aside when the broker ended the connection three times after it was sent alone: it is too \
             large for the broker, or its topic is not allowed. All other messages go on. Dead letters are kept until they \
@@ -28,7 +28,7 @@ struct DeadLetters: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Write the payload of one to standard output.")
+        static let configuration = CommandConfiguration(abstract: "Write its payload to standard output.")
         @Argument(help: "The number of the dead letter.") var id: Int64
         @OptionGroup var options: ClientOptions
 
@@ -40,7 +40,7 @@ struct DeadLetters: AsyncParsableCommand {
     }
 
     struct Retry: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Send it again, behind all that wait.")
+        static let configuration = CommandConfiguration(abstract: "Send it again, after everything that is waiting.")
         @Argument(help: "The number of the dead letter.") var id: Int64
         @OptionGroup var options: ClientOptions
 

@@ -16,7 +16,7 @@ struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove this board at the gateway, and its identity here.",
         discussion: "Asks first. When the gateway refuses or does not answer, everything stays as it is.")
-    @Flag(help: "Do it without asking.") var yes = false
+    @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
@@ -34,7 +34,7 @@ struct Reset: AsyncParsableCommand {
         discussion: "Asks first. The gateway is not notified and keeps the old registration; 'latchkey deregister' removes both. "
             + "Enrolled again, the board is another device.")
 
-    @Flag(help: "Do it without asking.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var options: ClientOptions

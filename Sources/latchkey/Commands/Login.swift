@@ -16,14 +16,14 @@ struct Login: AsyncParsableCommand {
 
     @Option(help: "User name, for a log-in by password.") var user: String?
     @Flag(help: "Read the password from standard input.") var passwordStdin = false
-    @Flag(help: "By a device nearby, over Bluetooth.") var ble = false
-    @Flag(help: "By a QR code that another device scans.") var qr = false
-    @Flag(help: "By authorization code, in a browser on another machine.") var browser = false
+    @Flag(help: "Log in by a device nearby, over Bluetooth.") var ble = false
+    @Flag(help: "Log in by a QR code that another device scans.") var qr = false
+    @Flag(help: "Log in with a browser on another machine, by authorization code.") var browser = false
     @Option(help: ArgumentHelp("Also write the QR code to a file, .svg or .png.", valueName: "file")) var picture: String?
     @Option(help: ArgumentHelp(
         "Who has to let this board in, with --ble or --qr; when another user does, nobody is logged in.", valueName: "user"))
     var expect: String?
-    @Flag(help: "For terminals with dark text on a light background.") var light = false
+    @Flag(help: "Draw it for a terminal with dark text on a light background.") var light = false
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -96,7 +96,7 @@ struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Log the user out, at the gateway and here.",
         discussion: "The board stays registered, with its own certificate and tokens.")
-    @Flag(help: "Here also when the gateway does not answer.") var force = false
+    @Flag(help: "Log out here even if the gateway does not answer.") var force = false
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
@@ -110,7 +110,7 @@ struct Logout: AsyncParsableCommand {
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 when nobody is.")
-    @Flag(help: "What the gateway tells of the user.") var info = false
+    @Flag(help: "Show the user's profile from the gateway.") var info = false
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

@@ -17,8 +17,8 @@ struct Publish: AsyncParsableCommand {
     @Argument(help: "Topic below the device's own, such as door/state.") var topic: String
     @Argument(help: "The message; without it, standard input.") var message: String?
     @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
-    @Flag(help: "The broker keeps it for those who subscribe later.") var retain = false
-    @Flag(help: "The topic is a whole one, taken as it is.") var raw = false
+    @Flag(help: "Have the broker keep it for those who subscribe later.") var retain = false
+    @Flag(help: "Take the topic as it is, not below the device's own topics.") var raw = false
     @Flag(help: "Each line of standard input is a message.") var lines = false
     @OptionGroup var options: ClientOptions
 
@@ -83,7 +83,7 @@ struct Subscribe: AsyncParsableCommand {
     @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
     @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
     @Option(help: ArgumentHelp("Stop after N messages.", valueName: "n")) var count: Int?
-    @Flag(help: "The filter is a whole one, taken as it is; topics and senders are shown whole.") var raw = false
+    @Flag(help: "Take the filter as it is, not below the device's own topics; show whole topics and senders.") var raw = false
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

@@ -9,7 +9,7 @@ struct ProximityCommand: AsyncParsableCommand {
 
     struct Standing: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "status", abstract: "Show the adapter, whether the session is shared, and who waits for consent.")
+            commandName: "status", abstract: "Show the adapter, whether the session is shared, and pending requests.")
         @Flag(name: .shortAndLong, help: "Show each step as it happens, until Ctrl-C.") var follow = false
         @OptionGroup var options: ClientOptions
 
@@ -65,8 +65,8 @@ struct ProximityCommand: AsyncParsableCommand {
     }
 
     struct Audit: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show who asked to be let in, and what came of it.")
-        @Option(help: ArgumentHelp("The newest so many.", valueName: "n")) var count = 20
+        static let configuration = CommandConfiguration(abstract: "Show who asked to be let in, and the outcome.")
+        @Option(help: ArgumentHelp("Show the newest N entries.", valueName: "n")) var count = 20
         @OptionGroup var options: ClientOptions
 
         func validate() throws {

@@ -14,9 +14,9 @@ struct Share: AsyncParsableCommand {
               $ latchkey share --stop
             """)
 
-    @Flag(help: "Until one device was let in.") var once = false
-    @Option(name: .customLong("for"), help: ArgumentHelp("For so long: 90s, 10m or 2h.", valueName: "time")) var time: String?
-    @Flag(help: "No longer share.") var stop = false
+    @Flag(help: "Stop after one device has been let in.") var once = false
+    @Option(name: .customLong("for"), help: ArgumentHelp("Stop after this long, such as 90s, 10m or 2h.", valueName: "time")) var time: String?
+    @Flag(help: "Stop sharing.") var stop = false
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -56,7 +56,7 @@ struct Authorize: AsyncParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("The text of the code, or '-'.", valueName: "text|-")) var text: String
-    @Option(help: "Name of the device, for whoever is asked.") var name: String?
+    @Option(help: "Name of the device, shown to the person who is asked.") var name: String?
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

@@ -39,7 +39,7 @@ struct VaultCommand: AsyncParsableCommand {
 
     struct Rewrap: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a slot another key; what opened it before does so no more.",
+            abstract: "Give a slot another key; the former one no longer opens it.",
             discussion: "Have the new key in its place before the agent starts again: only it opens this slot from now on.")
 
         @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
