@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import Groundwork
 @testable import Messaging
 @testable import Vault
 

@@ -1,4 +1,5 @@
 import Foundation
+import Groundwork
 import Synchronization
 import Testing
 @testable import Proximity

@@ -72,6 +72,9 @@ struct Recorder: Sendable {
 struct GatewayFailure: Explained, Equatable {
     let code: String
     let message: String
+
+    var explanation: Explanation { Explanation(code, .refused, message) }
+    static let examples = [GatewayFailure(code: "gateway.refused", message: "REASON")]
 }
 
 /// A gateway that does as the test says, and keeps what it was asked.
