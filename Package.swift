@@ -130,7 +130,7 @@ let package = Package(
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient", "TestSupport"]),
         tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "Gateway", "Messaging", "Board",
             "Bluetooth", "Proximity", "LocalAPI", logging, "TestSupport"]),
-        tests(of: "latchkey", ["Groundwork", "LocalAPI", argumentParser]),
+        tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),
         .executableTarget(name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),

@@ -10,8 +10,6 @@ public enum AgentError: Explained, Equatable {
     case stateDirectoryInUse(path: String)
     /// The state directory belongs to another user than the one that the agent runs as; both by number.
     case stateDirectoryOfOther(path: String, owner: UInt32, user: UInt32)
-    /// The settings name a systemd credential, but systemd handed none over.
-    case credentialsMissing(name: String)
     /// The file of the passphrase is missing, empty, too long, or open to others.
     case passphraseUnreadable(path: String, reason: String)
     /// A request of the local API lacks a member or holds a wrong one.
@@ -33,69 +31,75 @@ public enum AgentError: Explained, Equatable {
     /// The board has no such part.
     case noSuchPart(String)
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .notEnrolled: "agent.not-enrolled"
-        case .stateDirectory, .stateDirectoryInUse, .stateDirectoryOfOther: "agent.state-directory"
-        case .credentialsMissing: "vault.credentials-missing"
-        case .passphraseUnreadable: "vault.passphrase-unreadable"
-        case .badRequest: "agent.bad-request"
-        case .topicReserved: "agent.topic-reserved"
-        case .subscriptionEnded: "agent.subscription-ended"
-        case .noProximityService: "agent.no-proximity-service"
-        case .browserNotOffered: "agent.browser-not-offered"
-        case .browserAnswerInvalid: "agent.browser-answer-invalid"
-        case .noSuchLogIn: "agent.no-such-log-in"
-        case .slotInUse: "agent.slot-in-use"
-        case .noSuchPart: "agent.no-such-part"
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .notEnrolled: "this board is not enrolled at a gateway"
-        case .stateDirectory(let path, let reason): "cannot use the state directory \(path): \(reason)"
-        case .stateDirectoryInUse(let path): "cannot use the state directory \(path): another agent is using it"
+        case .notEnrolled:
+            Explanation("agent.not-enrolled", .unconfigured, "this board is not enrolled at a gateway",
+                remedy: "enroll it: latchkey enroll - < url.txt", gateway: .local(100_004))
+        case .stateDirectory(let path, let reason):
+            Explanation("agent.state-directory", .configuration, "cannot use the state directory \(path): \(reason)",
+                remedy: "make it with mode 0700 for the agent's user, or name another in agent.state_directory")
+        case .stateDirectoryInUse(let path):
+            Explanation("agent.state-directory", .configuration,
+                "cannot use the state directory \(path): another agent is using it",
+                remedy: "another agent is running here: stop it (systemctl stop latchkey), or name another directory "
+                    + "in agent.state_directory")
         case .stateDirectoryOfOther(let path, let owner, let user):
-            "cannot use the state directory \(path): it belongs to \(UserName.shown(owner)), and this agent runs as "
-                + UserName.shown(user)
-        case .credentialsMissing(let name): "systemd handed over no credential \(name)"
-        case .passphraseUnreadable(let path, let reason): "cannot take the passphrase in \(path): \(reason)"
-        case .badRequest(let member, let fault): "\(member) \(fault)"
-        case .topicReserved(let topic): "the agent itself publishes to \(topic)"
-        case .subscriptionEnded: "the registration whose messages were read has gone, or the gateway was switched"
-        case .noProximityService: "the gateway's configuration names no Bluetooth service for proximity log-in"
-        case .browserNotOffered: "the gateway offers no log-in in a browser"
-        case .browserAnswerInvalid(let reason): "cannot log in with that address: \(reason)"
-        case .noSuchLogIn(let id): "no log-in \(id) in a browser is under way"
-        case .slotInUse(let id): "the vault was opened by slot \(id), and the settings name its key"
-        case .noSuchPart(let part): "this board has no \(part)"
+            Explanation("agent.state-directory", .configuration,
+                "cannot use the state directory \(path): it belongs to \(UserName.shown(owner)), "
+                    + "and this agent runs as \(UserName.shown(user))",
+                remedy: "where the agent is installed: systemctl start latchkey; else run it as "
+                    + "\(UserName.shown(owner)), or with settings that name another directory than \(path) "
+                    + "in agent.state_directory")
+        case .passphraseUnreadable(let path, let reason):
+            Explanation("vault.passphrase-unreadable", .configuration,
+                "cannot take the passphrase in \(path): \(reason)",
+                remedy: "check vault.passphrase_file, that the agent's user may read it, and that nobody else may")
+        case .badRequest(let member, let fault):
+            Explanation("agent.bad-request", .misuse, "\(member) \(fault)",
+                remedy: "GET /v1/openapi.json describes each request",
+                meaning: "a request of the local API lacks a member or holds a wrong one")
+        case .topicReserved(let topic):
+            Explanation("agent.topic-reserved", .permission, "the agent itself publishes to \(topic)",
+                remedy: "publish to another topic; root and the agent's own user may use this one")
+        case .subscriptionEnded:
+            Explanation("agent.subscription-ended", .temporary,
+                "the registration whose messages were read has gone, or the gateway was switched",
+                remedy: "subscribe again; latchkey status shows the registration there is now")
+        case .noProximityService:
+            Explanation("agent.no-proximity-service", .conflict,
+                "the gateway's configuration names no Bluetooth service for proximity log-in",
+                remedy: "have the gateway's administrator set mag.ble in the configuration, and enroll again; "
+                    + "a QR code works without")
+        case .browserNotOffered:
+            Explanation("agent.browser-not-offered", .conflict, "the gateway offers no log-in in a browser",
+                remedy: "log in by password, or with a device nearby")
+        case .browserAnswerInvalid(let reason):
+            Explanation("agent.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
+                remedy: Self.logInAgain)
+        case .noSuchLogIn(let id):
+            Explanation("agent.no-such-log-in", .notFound, "no log-in \(id) in a browser is under way",
+                remedy: Self.logInAgain)
+        case .slotInUse(let id):
+            Explanation("agent.slot-in-use", .conflict,
+                "the vault was opened by slot \(id), and the settings name its key",
+                remedy: "have the agent open the vault by another slot first, or give this one another key with: "
+                    + "latchkey vault rewrap")
+        case .noSuchPart(let part):
+            Explanation("agent.no-such-part", .notFound, "this board has no \(part)",
+                remedy: "name it in the board definition, see: latchkey board list")
         }
     }
 
-    public var remedy: String? {
-        switch self {
-        case .notEnrolled: "enroll it: latchkey enroll - < url.txt"
-        case .stateDirectory: "make it with mode 0700 for the agent's user, or name another in agent.state_directory"
-        case .stateDirectoryInUse:
-            "another agent is running here: stop it (systemctl stop latchkey), or name another directory in agent.state_directory"
-        case .stateDirectoryOfOther(let path, let owner, _):
-            "where the agent is installed: systemctl start latchkey; else run it as \(UserName.shown(owner)), "
-                + "or with settings that name another directory than \(path) in agent.state_directory"
-        case .credentialsMissing:
-            "run the agent as latchkey.service, with LoadCredentialEncrypted=; "
-                + "for development set vault.slot to development-key-file"
-        case .passphraseUnreadable: "check vault.passphrase_file, that the agent's user may read it, and that nobody else may"
-        case .badRequest: "GET /v1/openapi.json describes each request"
-        case .topicReserved: "publish to another topic; root and the agent's own user may use this one"
-        case .subscriptionEnded: "subscribe again; latchkey status shows the registration there is now"
-        case .noProximityService:
-            "have the gateway's administrator set mag.ble in the configuration, and enroll again; a QR code works without"
-        case .browserNotOffered: "log in by password, or with a device nearby"
-        case .browserAnswerInvalid, .noSuchLogIn: "begin again with: latchkey login --browser"
-        case .slotInUse:
-            "have the agent open the vault by another slot first, or give this one another key with: latchkey vault rewrap"
-        case .noSuchPart: "name it in the board definition, see: latchkey board list"
-        }
-    }
+    private static let logInAgain = "begin again with: latchkey login --browser"
+
+    public static let examples: [AgentError] = [
+        .notEnrolled, .stateDirectory(path: "PATH", reason: "REASON"), .stateDirectoryInUse(path: "PATH"),
+        .stateDirectoryOfOther(path: "PATH", owner: 0, user: 65_534),
+        .passphraseUnreadable(path: "PATH", reason: "REASON"),
+        .badRequest(member: "MEMBER", fault: "is missing"), .topicReserved("TOPIC"), .subscriptionEnded,
+        .noProximityService,
+        .browserNotOffered, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
+        .noSuchPart("PART"),
+    ]
 }

@@ -56,21 +56,13 @@ public struct AgentEvent: Sendable, Equatable {
 }
 
 extension AgentEvent {
-    /// An error as an event: code, message and remedy as everywhere else.
+    /// An error as an event: with what is said of it everywhere else.
     static func failure(_ name: String, _ error: any Error, at time: Date) -> AgentEvent {
         AgentEvent(name, .trouble, at: time, error.explanation)
     }
 }
 
 extension Error {
-    /// What a person may know of an error: code, message and remedy.
-    var explanation: [String: JSON] {
-        // An error that does not explain itself was not meant for a person, and could hold anything.
-        guard let explained = self as? any Explained else {
-            return ["message": .string("an unexpected error: \(type(of: self))")]
-        }
-        var details: [String: JSON] = ["code": .string(explained.code), "message": .string(explained.message)]
-        if let remedy = explained.remedy { details["remedy"] = .string(remedy) }
-        return details
-    }
+    /// All that is said of an error, as members of an event or of a part of the status.
+    var explanation: [String: JSON] { Explanation(of: self).members }
 }

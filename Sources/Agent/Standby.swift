@@ -72,7 +72,7 @@ struct Standby {
     // MARK: What it answers
 
     private func router() -> Router {
-        var router = Router(statuses: [("vault.", 503), ("storage.", 503)])
+        var router = Router()
         router.on("GET", "/v1/version", needs: .read, .versionOfAgent) { _ in
             .json(Version.report)
         }

@@ -91,11 +91,10 @@ extension GatewayStatus {
 }
 
 extension AgentEvent {
-    /// Whether the gateway's failure is newer, or the cause of this: without credentials there is no broker, and what to do
-    /// about that the gateway's failure says.
+    /// Whether the gateway's failure is newer, or the cause of this: without credentials there is no broker.
     fileprivate func isExplained(by failure: GatewayStatus.Failure?) -> Bool {
         guard let failure else { return false }
-        return failure.at > time || details["code"]?.string == MessagingError.credentialsUnavailable(reason: "").code
+        return failure.at > time || details["cause"]?.string == failure.error.code
     }
 }
 

@@ -19,51 +19,53 @@ public enum BluetoothError: Explained, Equatable {
     /// The service or the transport was stopped.
     case stopped
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .noAdapter: "bluetooth.no-adapter"
-        case .blocked: "bluetooth.blocked"
-        case .noPermission: "bluetooth.no-permission"
-        case .noLowEnergy: "bluetooth.no-low-energy"
-        case .daemonMissing: "bluetooth.daemon-missing"
-        case .disconnected: "bluetooth.disconnected"
-        case .timedOut: "bluetooth.timed-out"
-        case .att: "bluetooth.refused"
-        case .tooLong: "bluetooth.too-long"
-        case .failed: "bluetooth.failed"
-        case .stopped: "bluetooth.stopped"
+        case .noAdapter(let name):
+            Explanation("bluetooth.no-adapter", .unavailable,
+                "there is no Bluetooth adapter\(name.isEmpty ? "" : " \(name)")",
+                remedy: "plug one in, or see `rfkill` and `dmesg` for the one that is missing")
+        case .blocked(let adapter, true):
+            Explanation("bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is switched off by hardware",
+                remedy: "turn the switch of the device on")
+        case .blocked(let adapter, false):
+            Explanation("bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is blocked by rfkill",
+                remedy: "rfkill unblock bluetooth")
+        case .noPermission(let operation):
+            Explanation("bluetooth.no-permission", .unavailable, "no permission to \(operation)",
+                remedy: "the kernel's transport needs CAP_NET_ADMIN, and bluetoothd a policy that lets this user in",
+                meaning: "the system does not let the agent use Bluetooth")
+        case .noLowEnergy(let adapter):
+            Explanation("bluetooth.no-low-energy", .unavailable, "Bluetooth adapter \(adapter) has no Low Energy",
+                remedy: "use an adapter of Bluetooth 4.0 or later")
+        case .daemonMissing:
+            Explanation("bluetooth.daemon-missing", .unavailable, "bluetoothd does not answer on the system bus",
+                remedy: "start bluetooth.service, or set the transport to \"kernel\"")
+        case .disconnected:
+            Explanation("bluetooth.disconnected", .unreachable, "the Bluetooth connection has ended",
+                remedy: Self.closer)
+        case .timedOut(let operation):
+            Explanation("bluetooth.timed-out", .unreachable, "the other device did not answer in time: \(operation)",
+                remedy: Self.closer)
+        case .att(let code, let operation):
+            Explanation("bluetooth.refused", .refused, "the other device refuses to \(operation): \(code)",
+                remedy: code.concernsSecurity ? "pair the devices" : nil)
+        case .tooLong:
+            Explanation("bluetooth.too-long", .tooLarge, "the value is longer than one packet of the connection")
+        case .failed(let operation, let reason):
+            Explanation("bluetooth.failed", .unavailable, "cannot \(operation): \(reason)",
+                meaning: "the adapter, the kernel or bluetoothd failed at something")
+        case .stopped: Explanation("bluetooth.stopped", .temporary, "Bluetooth was stopped")
         }
     }
 
-    public var message: String {
-        switch self {
-        case .noAdapter(""): "there is no Bluetooth adapter"
-        case .noAdapter(let name): "there is no Bluetooth adapter \(name)"
-        case .blocked(let adapter, true): "Bluetooth adapter \(adapter) is switched off by hardware"
-        case .blocked(let adapter, false): "Bluetooth adapter \(adapter) is blocked by rfkill"
-        case .noPermission(let operation): "no permission to \(operation)"
-        case .noLowEnergy(let adapter): "Bluetooth adapter \(adapter) has no Low Energy"
-        case .daemonMissing: "bluetoothd does not answer on the system bus"
-        case .disconnected: "the Bluetooth connection has ended"
-        case .timedOut(let operation): "the other device did not answer in time: \(operation)"
-        case .att(let code, let operation): "the other device refuses to \(operation): \(code)"
-        case .tooLong: "the value is longer than one packet of the connection"
-        case .failed(let operation, let reason): "cannot \(operation): \(reason)"
-        case .stopped: "Bluetooth was stopped"
-        }
-    }
+    private static let closer = "bring the devices closer together and try again"
 
-    public var remedy: String? {
-        switch self {
-        case .noAdapter: "plug one in, or see `rfkill` and `dmesg` for the one that is missing"
-        case .blocked(_, true): "turn the switch of the device on"
-        case .blocked(_, false): "rfkill unblock bluetooth"
-        case .noPermission: "the kernel's transport needs CAP_NET_ADMIN, and bluetoothd a policy that lets this user in"
-        case .noLowEnergy: "use an adapter of Bluetooth 4.0 or later"
-        case .daemonMissing: "start bluetooth.service, or set the transport to \"kernel\""
-        case .disconnected, .timedOut: "bring the devices closer together and try again"
-        case .att(let code, _) where code.concernsSecurity: "pair the devices"
-        case .att, .tooLong, .failed, .stopped: nil
-        }
-    }
+    public static let examples: [BluetoothError] = [
+        .noAdapter(name: "ADAPTER"), .blocked(adapter: "ADAPTER", hard: true),
+        .blocked(adapter: "ADAPTER", hard: false),
+        .noPermission(operation: "OPERATION"), .noLowEnergy(adapter: "ADAPTER"), .daemonMissing, .disconnected,
+        .timedOut(operation: "OPERATION"), .att(.insufficientAuthentication, operation: "OPERATION"), .tooLong,
+        .failed(operation: "OPERATION", reason: "REASON"), .stopped,
+    ]
 }

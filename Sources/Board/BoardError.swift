@@ -32,66 +32,74 @@ public enum BoardError: Explained, Equatable {
     /// The driver's file holds no number, or too much.
     case sensorMalformed(sensor: String, path: String, text: String)
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .definitionAbsent: "board.definition-absent"
-        case .definitionUnreadable: "board.definition-unreadable"
-        case .definitionFaulty: "board.definition-faulty"
-        case .chipAbsent: "board.chip-absent"
-        case .chipForbidden: "board.chip-forbidden"
-        case .lineAbsent: "board.line-absent"
-        case .lineBusy: "board.line-busy"
-        case .lineFailed: "board.line-failed"
-        case .sensorAbsent: "board.sensor-absent"
-        case .sensorUnreadable: "board.sensor-unreadable"
-        case .sensorSilent: "board.sensor-silent"
-        case .sensorStalled: "board.sensor-stalled"
-        case .sensorMalformed: "board.sensor-malformed"
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .definitionAbsent(let name, let searched, _):
-            "no board definition \(name) in \(searched.joined(separator: ", "))"
-        case .definitionUnreadable(let path, let reason): "cannot read board definition \(path): \(reason)"
+        case .definitionAbsent(let name, let searched, let known):
+            Explanation("board.definition-absent", .configuration,
+                "no board definition \(name) in \(searched.joined(separator: ", "))",
+                remedy: known.isEmpty
+                    ? "install the package's board files, or write one"
+                    : "use one of: \(known.joined(separator: ", "))")
+        case .definitionUnreadable(let path, let reason):
+            Explanation("board.definition-unreadable", .configuration,
+                "cannot read board definition \(path): \(reason)",
+                remedy: "make the file readable for the agent's user")
         case .definitionFaulty(let path, let faults):
-            "board definition \(path): " + faults.map(\.description).joined(separator: " | ")
+            Explanation("board.definition-faulty", .configuration,
+                "board definition \(path): " + faults.map(\.description).joined(separator: " | "),
+                remedy: "correct the file; the installed definitions show every key")
         case .chipAbsent(let label, let present):
-            "no GPIO chip is labelled \(label)"
-                + (present.isEmpty ? ", there is none at all" : "; present: \(present.joined(separator: ", "))")
-        case .chipForbidden(let path): "cannot open GPIO chip \(path): permission denied"
-        case .lineAbsent(let chip, let line): "GPIO chip \(chip) has no line \(line)"
+            Explanation("board.chip-absent", .configuration,
+                "no GPIO chip is labelled \(label)"
+                    + (present.isEmpty ? ", there is none at all" : "; present: \(present.joined(separator: ", "))"),
+                remedy: "name the chip as `gpiodetect` shows it in the board definition, or set `simulated = true` "
+                    + "there")
+        case .chipForbidden(let path):
+            Explanation("board.chip-forbidden", .configuration, "cannot open GPIO chip \(path): permission denied",
+                remedy: "let the agent's user into the group of \(path), by default gpio")
+        case .lineAbsent(let chip, let line):
+            Explanation("board.line-absent", .configuration, "GPIO chip \(chip) has no line \(line)",
+                remedy: "name a line that `gpioinfo` shows in the board definition")
         case .lineBusy(let chip, let line, let consumer):
-            "line \(line) of GPIO chip \(chip) is in use by \(consumer.isEmpty ? "the kernel" : consumer)"
-        case .lineFailed(let operation, let chip, let reason): "cannot \(operation) of GPIO chip \(chip): \(reason)"
-        case .sensorAbsent(let sensor, let place): "sensor \(sensor): \(place) is not there"
-        case .sensorUnreadable(let sensor, let path, let reason): "sensor \(sensor): cannot read \(path): \(reason)"
-        case .sensorSilent(let sensor, let path): "sensor \(sensor): \(path) is empty, the part does not answer"
-        case .sensorStalled(let sensor, let patience): "sensor \(sensor): its driver has not answered for \(patience)"
+            Explanation("board.line-busy", .configuration,
+                "line \(line) of GPIO chip \(chip) is in use by \(consumer.isEmpty ? "the kernel" : consumer)",
+                remedy: "stop that program or device tree overlay, or choose another line in the board definition")
+        case .lineFailed(let operation, let chip, let reason):
+            Explanation("board.line-failed", .unavailable, "cannot \(operation) of GPIO chip \(chip): \(reason)",
+                remedy: "look at the kernel's log (dmesg) for that chip")
+        case .sensorAbsent(let sensor, let place):
+            Explanation("board.sensor-absent", .unavailable, "sensor \(sensor): \(place) is not there",
+                remedy: "check the wiring and the part's driver (dmesg), or take the sensor out of the definition")
+        case .sensorUnreadable(let sensor, let path, let reason):
+            Explanation("board.sensor-unreadable", .unavailable, "sensor \(sensor): cannot read \(path): \(reason)",
+                remedy: "check the wiring and the kernel's log (dmesg)")
+        case .sensorSilent(let sensor, let path):
+            Explanation("board.sensor-silent", .unavailable,
+                "sensor \(sensor): \(path) is empty, the part does not answer",
+                remedy: "check the part's wiring and its pull-up resistor")
+        case .sensorStalled(let sensor, let patience):
+            Explanation("board.sensor-stalled", .unavailable,
+                "sensor \(sensor): its driver has not answered for \(patience)",
+                remedy: "check the part's wiring and the kernel's log (dmesg); restart the board if it goes on")
         case .sensorMalformed(let sensor, let path, let text):
-            "sensor \(sensor): \(path) holds no number but \"\(text)\""
+            Explanation("board.sensor-malformed", .unavailable,
+                "sensor \(sensor): \(path) holds no number but \"\(text)\"",
+                remedy: "check the channel in the board definition")
         }
     }
 
-    public var remedy: String? {
-        switch self {
-        case .definitionAbsent(_, _, let known):
-            known.isEmpty
-                ? "install the package's board files, or write one" : "use one of: \(known.joined(separator: ", "))"
-        case .definitionUnreadable: "make the file readable for the agent's user"
-        case .definitionFaulty: "correct the file; the installed definitions show every key"
-        case .chipAbsent:
-            "name the chip as `gpiodetect` shows it in the board definition, or set `simulated = true` there"
-        case .chipForbidden(let path): "let the agent's user into the group of \(path), by default gpio"
-        case .lineAbsent: "name a line that `gpioinfo` shows in the board definition"
-        case .lineBusy: "stop that program or device tree overlay, or choose another line in the board definition"
-        case .lineFailed: "look at the kernel's log (dmesg) for that chip"
-        case .sensorAbsent: "check the wiring and the part's driver (dmesg), or take the sensor out of the definition"
-        case .sensorUnreadable: "check the wiring and the kernel's log (dmesg)"
-        case .sensorSilent: "check the part's wiring and its pull-up resistor"
-        case .sensorStalled: "check the part's wiring and the kernel's log (dmesg); restart the board if it goes on"
-        case .sensorMalformed: "check the channel in the board definition"
-        }
-    }
+    public static let examples: [BoardError] = [
+        .definitionAbsent(name: "NAME", searched: ["DIRECTORY"], known: []),
+        .definitionUnreadable(path: "PATH", reason: "REASON"),
+        .definitionFaulty(path: "PATH", faults: [SettingsFault(keyPath: "KEY", fault: "FAULT", fix: "FIX")]),
+        .chipAbsent(label: "LABEL", present: []), .chipForbidden(path: "PATH"),
+        .lineAbsent(chip: "CHIP", line: .name("LINE")),
+        .lineBusy(chip: "CHIP", line: .name("LINE"), consumer: "PROGRAM"),
+        .lineFailed(operation: "OPERATION", chip: "CHIP", reason: "REASON"),
+        .sensorAbsent(sensor: "SENSOR", place: "PATH"),
+        .sensorUnreadable(sensor: "SENSOR", path: "PATH", reason: "REASON"),
+        .sensorSilent(sensor: "SENSOR", path: "PATH"),
+        .sensorStalled(sensor: "SENSOR", patience: .seconds(10)),
+        .sensorMalformed(sensor: "SENSOR", path: "PATH", text: "TEXT"),
+    ]
 }

@@ -35,41 +35,46 @@ public enum CryptographyError: Explained, Equatable {
 }
 
 extension CryptographyError {
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .openSSL: "cryptography.openssl"
-        case .malformed: "cryptography.malformed"
-        case .tooLong: "cryptography.too-long"
-        case .invalidParameter: "cryptography.invalid-parameter"
-        case .unsuitableKey: "cryptography.unsuitable-key"
-        case .notAuthentic: "cryptography.not-authentic"
-        case .signatureInvalid: "cryptography.signature-invalid"
-        case .algorithmRefused: "cryptography.algorithm-refused"
-        case .keyDoesNotFitCertificate: "cryptography.key-does-not-fit-certificate"
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .openSSL(let operation, let reason): "OpenSSL cannot \(operation): \(reason)"
-        case .malformed(let subject, let reason): "cannot read the \(subject.rawValue): \(reason)"
+        case .openSSL(let operation, let reason):
+            Explanation("cryptography.openssl", .internal, "OpenSSL cannot \(operation): \(reason)",
+                meaning: "OpenSSL failed at something that should work")
+        case .malformed(let subject, let reason):
+            Explanation("cryptography.malformed", .damaged, "cannot read the \(subject.rawValue): \(reason)",
+                meaning: "a key, a certificate or a token is not what it should be, or has bytes after it")
         case .tooLong(let subject, let count, let limit):
-            "cannot read the \(subject.rawValue): it has \(count) bytes, more than the \(limit) allowed"
-        case .invalidParameter(let operation, let reason): "cannot \(operation): \(reason)"
-        case .unsuitableKey(let reason): "cannot use the key: \(reason)"
-        case .notAuthentic: "cannot open the sealed text: it was changed, or sealed with another key or for another place"
-        case .signatureInvalid(let subject): "the signature of the \(subject.rawValue) does not hold"
-        case .algorithmRefused(let name): "cannot use the signed token: the algorithm \(name) is not accepted for this key"
+            Explanation("cryptography.too-long", .damaged,
+                "cannot read the \(subject.rawValue): it has \(count) bytes, more than the \(limit) allowed",
+                meaning: "a key, a certificate or a token is longer than any good one is")
+        case .invalidParameter(let operation, let reason):
+            Explanation("cryptography.invalid-parameter", .internal, "cannot \(operation): \(reason)",
+                meaning: "a parameter that no implementation should accept, such as a key of the wrong length")
+        case .unsuitableKey(let reason):
+            Explanation("cryptography.unsuitable-key", .configuration, "cannot use the key: \(reason)",
+                remedy: "use an RSA key of 2048 to 8192 bits or an EC key on P-256")
+        case .notAuthentic:
+            Explanation("cryptography.not-authentic", .damaged,
+                "cannot open the sealed text: it was changed, or sealed with another key or for another place")
+        case .signatureInvalid(let subject):
+            Explanation("cryptography.signature-invalid", .damaged,
+                "the signature of the \(subject.rawValue) does not hold")
+        case .algorithmRefused(let name):
+            Explanation("cryptography.algorithm-refused", .invalidAnswer,
+                "cannot use the signed token: the algorithm \(name) is not accepted for this key")
         case .keyDoesNotFitCertificate:
-            "cannot use the client certificate: the private key is not the one it was issued for"
+            Explanation("cryptography.key-does-not-fit-certificate", .damaged,
+                "cannot use the client certificate: the private key is not the one it was issued for",
+                remedy: "register the board again, so that it gets a certificate for its key")
         }
     }
 
-    public var remedy: String? {
-        switch self {
-        case .unsuitableKey: "use an RSA key of 2048 to 8192 bits or an EC key on P-256"
-        case .keyDoesNotFitCertificate: "register the board again, so that it gets a certificate for its key"
-        default: nil
-        }
-    }
+    public static let examples: [CryptographyError] = [
+        .openSSL(operation: "OPERATION", reason: "REASON"), .malformed(.certificate, reason: "REASON"),
+        .tooLong(.certificate, count: 70_000, limit: 65_536),
+        .invalidParameter(operation: "OPERATION", reason: "REASON"),
+        .unsuitableKey(reason: "REASON"), .notAuthentic, .signatureInvalid(.certificate),
+        .algorithmRefused("ALGORITHM"),
+        .keyDoesNotFitCertificate,
+    ]
 }

@@ -13,45 +13,43 @@ public enum LabError: Explained, Equatable {
     case noSuch(thing: String, name: String)
     case badPrefix(String)
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .cannotListen: "lab.cannot-listen"
-        case .cannotKeep: "lab.cannot-keep"
-        case .stateUnreadable: "lab.state-unreadable"
-        case .brokerMissing: "lab.broker-missing"
-        case .brokerPluginMissing: "lab.broker-plugin-missing"
-        case .brokerFailed: "lab.broker-failed"
-        case .cryptography: "lab.cryptography"
-        case .noSuch: "lab.no-such-thing"
-        case .badPrefix: "lab.bad-prefix"
+        case .cannotListen(let address, let port, let reason):
+            Explanation("lab.cannot-listen", .notRunning, "cannot listen on \(address) port \(port): \(reason)",
+                remedy: "stop that program, or choose another port with --port, --admin-port or --broker-port "
+                    + "(0 is any)")
+        case .cannotKeep(let path, let reason):
+            Explanation("lab.cannot-keep", .configuration, "cannot write \(path): \(reason)",
+                remedy: "check owner and free space of the directory")
+        case .stateUnreadable(let path, let reason):
+            Explanation("lab.state-unreadable", .configuration, "cannot read the lab's state in \(path): \(reason)",
+                remedy: "move the file away to start with an empty lab")
+        case .brokerMissing:
+            Explanation("lab.broker-missing", .configuration, "cannot start the broker: there is no mosquitto program",
+                remedy: "apt-get install mosquitto")
+        case .brokerPluginMissing(let path):
+            Explanation("lab.broker-plugin-missing", .configuration,
+                "cannot start the broker: its plugin \(path) is missing",
+                remedy: "swift build --product latchkey-lab-broker puts it beside the program; "
+                    + "--broker-plugin names another file")
+        case .brokerFailed(let reason):
+            Explanation("lab.broker-failed", .notRunning, "the broker is not running: \(reason)")
+        case .cryptography(let operation, let reason):
+            Explanation("lab.cryptography", .internal, "cannot \(operation): \(reason)")
+        case .noSuch(let thing, let name):
+            Explanation("lab.no-such-thing", .invalidInput, "the lab has no \(thing) \(name)")
+        case .badPrefix(let prefix):
+            Explanation("lab.bad-prefix", .misuse,
+                "the prefix \(prefix) is not a bare word of letters, digits, '-' and '_'",
+                remedy: "use a word such as lab")
         }
     }
 
-    public var message: String {
-        switch self {
-        case .cannotListen(let address, let port, let reason): "cannot listen on \(address) port \(port): \(reason)"
-        case .cannotKeep(let path, let reason): "cannot write \(path): \(reason)"
-        case .stateUnreadable(let path, let reason): "cannot read the lab's state in \(path): \(reason)"
-        case .brokerMissing: "cannot start the broker: there is no mosquitto program"
-        case .brokerPluginMissing(let path): "cannot start the broker: its plugin \(path) is missing"
-        case .brokerFailed(let reason): "the broker is not running: \(reason)"
-        case .cryptography(let operation, let reason): "cannot \(operation): \(reason)"
-        case .noSuch(let thing, let name): "the lab has no \(thing) \(name)"
-        case .badPrefix(let prefix): "the prefix \(prefix) is not a bare word of letters, digits, '-' and '_'"
-        }
-    }
-
-    public var remedy: String? {
-        switch self {
-        case .cannotListen:
-            "stop that program, or choose another port with --port, --admin-port or --broker-port (0 is any)"
-        case .cannotKeep: "check owner and free space of the directory"
-        case .stateUnreadable: "move the file away to start with an empty lab"
-        case .brokerMissing: "apt-get install mosquitto"
-        case .brokerPluginMissing:
-            "swift build --product latchkey-lab-broker puts it beside the program; --broker-plugin names another file"
-        case .brokerFailed, .cryptography, .noSuch: nil
-        case .badPrefix: "use a word such as lab"
-        }
-    }
+    public static let examples: [LabError] = [
+        .cannotListen(address: "ADDRESS", port: 8443, reason: "REASON"), .cannotKeep(path: "PATH", reason: "REASON"),
+        .stateUnreadable(path: "PATH", reason: "REASON"), .brokerMissing, .brokerPluginMissing(path: "PATH"),
+        .brokerFailed(reason: "REASON"), .cryptography(operation: "OPERATION", reason: "REASON"),
+        .noSuch(thing: "THING", name: "NAME"), .badPrefix("PREFIX"),
+    ]
 }

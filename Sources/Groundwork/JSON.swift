@@ -67,19 +67,15 @@ public enum JSONError: Explained, Equatable {
     case tooLong(bytes: Int, limit: Int)
     case malformed
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .tooLong: "json.too-long"
-        case .malformed: "json.malformed"
+        case .tooLong(let bytes, let limit):
+            Explanation("json.too-long", .tooLarge, "JSON text has \(bytes) bytes, more than the \(limit) allowed")
+        case .malformed: Explanation("json.malformed", .invalidInput, "not a JSON text")
         }
     }
 
-    public var message: String {
-        switch self {
-        case .tooLong(let bytes, let limit): "JSON text has \(bytes) bytes, more than the \(limit) allowed"
-        case .malformed: "not a JSON text"
-        }
-    }
+    public static let examples: [JSONError] = [.tooLong(bytes: 70_000, limit: 65_536), .malformed]
 }
 
 extension JSON: Decodable {

@@ -1,4 +1,5 @@
 import CCurl
+import Groundwork
 import Synchronization
 
 /// Sends HTTP requests over libcurl, with what each request says about trust and identity.

@@ -41,72 +41,81 @@ public enum HTTPError: Explained, Equatable {
 }
 
 extension HTTPError {
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .malformedRequest: "http.malformed-request"
-        case .plainHTTPRefused: "http.plain-http-refused"
-        case .noTrust: "http.no-trust"
-        case .cannotResolve: "http.cannot-resolve"
-        case .cannotConnect: "http.cannot-connect"
-        case .cannotConnectToSocket: "http.cannot-connect-to-socket"
-        case .tls: "http.server-not-trusted"
-        case .handshakeFailed: "http.handshake-failed"
-        case .clientCertificateRefused: "http.client-certificate-refused"
-        case .handshakeTimeout: "http.handshake-timeout"
-        case .timeout: "http.timeout"
-        case .responseTooLarge: "http.response-too-large"
-        case .responseHeadTooLarge: "http.response-head-too-large"
-        case .malformedResponse: "http.malformed-response"
-        case .connectionLost: "http.connection-lost"
-        case .cancelled: "http.cancelled"
-        case .libraryMissing: "http.library-missing"
-        case .unsuitableLibrary: "http.unsuitable-library"
-        case .library: "http.library"
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .malformedRequest(let reason): "cannot send the request: \(reason)"
-        case .plainHTTPRefused(let host): "cannot send the request to \(host): its URL is http, not https"
-        case .noTrust(let host): "cannot connect to \(host): nothing says which server certificate to trust"
-        case .cannotResolve(let host): "cannot find the address of \(host)"
-        case .cannotConnect(let host, let port, let reason): "cannot connect to \(host) port \(port): \(reason)"
-        case .cannotConnectToSocket(let path, let reason): "cannot connect to \(path): \(reason)"
-        case .tls(let host, let refusal): "\(host) is not trusted: \(refusal)"
-        case .handshakeFailed(let host, let reason): "cannot agree on TLS with \(host): \(reason)"
+        case .malformedRequest(let reason):
+            Explanation("http.malformed-request", .internal, "cannot send the request: \(reason)")
+        case .plainHTTPRefused(let host):
+            Explanation("http.plain-http-refused", .configuration,
+                "cannot send the request to \(host): its URL is http, not https", remedy: "use an https URL")
+        case .noTrust(let host):
+            Explanation("http.no-trust", .configuration,
+                "cannot connect to \(host): nothing says which server certificate to trust",
+                remedy: "name trust anchors or public key pins for this host in the configuration")
+        case .cannotResolve(let host):
+            Explanation("http.cannot-resolve", .unreachable, "cannot find the address of \(host)",
+                remedy: "check the host name and the name server of this network")
+        case .cannotConnect(let host, let port, let reason):
+            Explanation("http.cannot-connect", .unreachable, "cannot connect to \(host) port \(port): \(reason)",
+                remedy: "check that the host is up and that no firewall is in the way")
+        case .cannotConnectToSocket(let path, let reason):
+            Explanation("http.cannot-connect-to-socket", .notRunning, "cannot connect to \(path): \(reason)",
+                remedy: "check that the service is running and that this user may use its socket")
+        case .tls(let host, let refusal):
+            Explanation("http.server-not-trusted", .unreachable, "\(host) is not trusted: \(refusal)",
+                remedy: "compare the server's certificate with the configuration's anchors and pins, and this board's "
+                    + "clock",
+                meaning: "the server did not prove to be the one that is meant: its certificate chain, its name or its "
+                    + "dates are wrong")
+        case .handshakeFailed(let host, let reason):
+            Explanation("http.handshake-failed", .unreachable, "cannot agree on TLS with \(host): \(reason)",
+                remedy: "check that the port is right, that the server speaks TLS 1.2 or 1.3 with forward secrecy, "
+                    + "and that nothing is in between")
         case .clientCertificateRefused(let host, let alert):
-            "\(host) refused the client certificate: \(TLSAlert(number: UInt8(clamping: alert)).name)"
-        case .handshakeTimeout(let host): "\(host) did not finish the TLS handshake in time"
-        case .timeout(let url): "no complete answer in time from \(url)"
-        case .responseTooLarge(let url, let limit): "the answer of \(url) is larger than \(limit) bytes"
+            Explanation("http.client-certificate-refused", .refused,
+                "\(host) refused the client certificate: \(TLSAlert(number: UInt8(clamping: alert)).name)",
+                remedy: "check the dates of the device certificate and the registration at the gateway")
+        case .handshakeTimeout(let host):
+            Explanation("http.handshake-timeout", .unreachable, "\(host) did not finish the TLS handshake in time",
+                remedy: "try again; if it stays, look at the server's log")
+        case .timeout(let url):
+            Explanation("http.timeout", .unreachable, "no complete answer in time from \(url)",
+                remedy: "try again; if it stays, look at the server's log")
+        case .responseTooLarge(let url, let limit):
+            Explanation("http.response-too-large", .invalidAnswer, "the answer of \(url) is larger than \(limit) bytes")
         case .responseHeadTooLarge(let url):
-            "the head of the answer of \(url) has more than \(ResponseHead.byteLimit) bytes or \(ResponseHead.fieldLimit) fields"
-        case .malformedResponse(let url): "the answer of \(url) is not HTTP"
+            Explanation("http.response-head-too-large", .invalidAnswer,
+                "the head of the answer of \(url) has more than \(ResponseHead.byteLimit) bytes or "
+                    + "\(ResponseHead.fieldLimit) fields")
+        case .malformedResponse(let url):
+            Explanation("http.malformed-response", .invalidAnswer, "the answer of \(url) is not HTTP")
         case .connectionLost(let url, let reason):
-            "the connection ended before the answer of \(url) was complete: \(reason)"
-        case .cancelled: "the request was cancelled"
-        case .libraryMissing(let name): "no request can be made without \(name), which could not be loaded"
-        case .unsuitableLibrary(let found): "libcurl uses \(found) for TLS, not OpenSSL"
-        case .library(let operation, let reason): "libcurl cannot \(operation): \(reason)"
+            Explanation("http.connection-lost", .unreachable,
+                "the connection ended before the answer of \(url) was complete: \(reason)",
+                remedy: "try again; if it stays, look at the server's log")
+        case .cancelled: Explanation("http.cancelled", .cancelled, "the request was cancelled")
+        case .libraryMissing(let name):
+            Explanation("http.library-missing", .unavailable,
+                "no request can be made without \(name), which could not be loaded",
+                remedy: "install the Debian package libcurl4")
+        case .unsuitableLibrary(let found):
+            Explanation("http.unsuitable-library", .unavailable, "libcurl uses \(found) for TLS, not OpenSSL",
+                remedy: "install libcurl4 (the OpenSSL flavour) in place of libcurl3-gnutls")
+        case .library(let operation, let reason):
+            Explanation("http.library", .internal, "libcurl cannot \(operation): \(reason)")
         }
     }
 
-    public var remedy: String? {
-        switch self {
-        case .plainHTTPRefused: "use an https URL"
-        case .noTrust: "name trust anchors or public key pins for this host in the configuration"
-        case .cannotResolve: "check the host name and the name server of this network"
-        case .cannotConnect: "check that the host is up and that no firewall is in the way"
-        case .cannotConnectToSocket: "check that the service is running and that this user may use its socket"
-        case .tls: "compare the server's certificate with the configuration's anchors and pins, and this board's clock"
-        case .handshakeFailed:
-            "check that the port is right, that the server speaks TLS 1.2 or 1.3 with forward secrecy, and that nothing is in between"
-        case .clientCertificateRefused: "check the dates of the device certificate and the registration at the gateway"
-        case .handshakeTimeout, .timeout, .connectionLost: "try again; if it stays, look at the server's log"
-        case .libraryMissing: "install the Debian package libcurl4"
-        case .unsuitableLibrary: "install libcurl4 (the OpenSSL flavour) in place of libcurl3-gnutls"
-        default: nil
-        }
-    }
+    public static let examples: [HTTPError] = [
+        .malformedRequest(reason: "REASON"), .plainHTTPRefused(host: "HOST"), .noTrust(host: "HOST"),
+        .cannotResolve(host: "HOST"),
+        .cannotConnect(host: "HOST", port: 443, reason: "REASON"),
+        .cannotConnectToSocket(path: "PATH", reason: "REASON"),
+        .tls(host: "HOST", refusal: .pinMismatch), .handshakeFailed(host: "HOST", reason: "REASON"),
+        .clientCertificateRefused(host: "HOST", alert: 45), .handshakeTimeout(host: "HOST"), .timeout(url: "URL"),
+        .responseTooLarge(url: "URL", limit: 262_144), .responseHeadTooLarge(url: "URL"),
+        .malformedResponse(url: "URL"),
+        .connectionLost(url: "URL", reason: "REASON"), .cancelled, .libraryMissing(name: "libcurl.so.4"),
+        .unsuitableLibrary(found: "LIBRARY"), .library(operation: "OPERATION", reason: "REASON"),
+    ]
 }

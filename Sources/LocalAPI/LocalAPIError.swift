@@ -32,99 +32,104 @@ public enum LocalAPIError: Explained, Equatable {
     case noAnswer(reason: String)
     case cancelled
     /// What the daemon said: its own error, as it came.
-    case remote(status: Int, code: String, message: String, remedy: String?)
+    case remote(status: Int, Explanation)
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .alreadyRunning: "local-api.already-running"
-        case .cannotListen: "local-api.cannot-listen"
-        case .libraryMissing: "local-api.library-missing"
-        case .badTarget: "local-api.bad-target"
-        case .unknownParameter: "local-api.unknown-parameter"
-        case .badBody: "local-api.bad-body"
-        case .notFound: "local-api.not-found"
-        case .methodNotAllowed: "local-api.method-not-allowed"
-        case .accessDenied, .socketForbidden: "local-api.access-denied"
-        case .tooManyRequests: "local-api.too-many-requests"
-        case .tooManyConnections: "local-api.too-many-connections"
-        case .bodyTooLarge: "local-api.body-too-large"
-        case .headTooLarge: "local-api.head-too-large"
-        case .requestTooSlow: "local-api.request-too-slow"
-        case .stopping: "local-api.stopping"
-        case .daemonNotRunning: "local-api.daemon-not-running"
-        case .noAnswer: "local-api.no-answer"
-        case .cancelled: "local-api.cancelled"
-        case .remote(_, let code, _, _): code
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .alreadyRunning(let path): "another daemon is listening on \(path)"
-        case .cannotListen(let path, let reason): "cannot listen on \(path): \(reason)"
-        case .libraryMissing(let name): "nothing can listen without \(name), which could not be loaded"
-        case .badTarget(let reason): "the path or query of the request \(reason)"
-        case .unknownParameter(let name, _): "the query names \(name), which this route does not know"
-        case .badBody(let reason): "the body of the request \(reason)"
-        case .notFound(let path): "there is no \(path)"
-        case .methodNotAllowed(let method, let path, _): "\(path) cannot be asked with \(method)"
-        case .accessDenied(let permission, let uid): "user \(uid) may not \(permission.rawValue)"
-        case .tooManyRequests(let uid, .ofUser(let limit)): "user \(uid) has \(limit) requests under way already"
-        case .tooManyRequests(_, .ofOthers(let limit)): "all users but the owners have \(limit) requests under way already"
-        case .tooManyConnections(let uid, .ofUser(let limit)): "user \(uid) has \(limit) connections open already"
-        case .tooManyConnections(_, .ofOthers(let limit)): "all users but the owners have \(limit) connections open already"
-        case .bodyTooLarge(let limit): "the body of the request has more than \(limit) bytes"
-        case .headTooLarge(let limit): "the head of the request has more than \(limit) bytes"
-        case .requestTooSlow(let limit): "the request was not complete within \(limit.components.seconds) s"
-        case .stopping: "the daemon is stopping"
-        case .daemonNotRunning(let path): "the daemon is not running: nothing is listening on \(path)"
-        case .socketForbidden(let path): "this user may not connect to \(path)"
-        case .noAnswer(let reason): "no answer from the daemon: \(reason)"
-        case .cancelled: "the request to the daemon was cancelled"
-        case .remote(_, _, let message, _): message
-        }
-    }
-
-    public var remedy: String? {
-        switch self {
-        case .alreadyRunning: "stop it first, or name another socket in api.socket"
-        case .cannotListen: "check that the directory is there and that the agent's user may write in it"
-        case .libraryMissing: "install the Debian package libmicrohttpd12"
-        case .unknownParameter(_, let known):
-            known.isEmpty ? "it takes no parameters" : "it takes: \(known.joined(separator: ", "))"
-        case .notFound, .methodNotAllowed: "GET \(Router.documentPath) lists every route"
-        case .accessDenied(let permission, _):
-            "add the user or one of its groups to api.\(permission.rawValue) of the configuration"
-        case .tooManyRequests: "end an event stream, or wait for an answer, then try again; event streams count as requests"
-        case .tooManyConnections: "close connections that are not used, then try again"
-        case .bodyTooLarge, .headTooLarge: "send less at once"
-        case .stopping: "try again when it has started"
+        case .alreadyRunning(let path):
+            Explanation("local-api.already-running", .configuration, "another daemon is listening on \(path)",
+                remedy: "stop it first, or name another socket in api.socket")
+        case .cannotListen(let path, let reason):
+            Explanation("local-api.cannot-listen", .configuration, "cannot listen on \(path): \(reason)",
+                remedy: "check that the directory is there and that the agent's user may write in it")
+        case .libraryMissing(let name):
+            Explanation("local-api.library-missing", .unavailable,
+                "nothing can listen without \(name), which could not be loaded",
+                remedy: "install the Debian package libmicrohttpd12")
+        case .badTarget(let reason):
+            Explanation("local-api.bad-target", .misuse, "the path or query of the request \(reason)",
+                meaning: "the path or query of the request could be read in two ways, or not at all")
+        case .unknownParameter(let name, let known):
+            Explanation("local-api.unknown-parameter", .misuse,
+                "the query names \(name), which this route does not know",
+                remedy: known.isEmpty ? "it takes no parameters" : "it takes: \(known.joined(separator: ", "))")
+        case .badBody(let reason):
+            Explanation("local-api.bad-body", .misuse, "the body of the request \(reason)",
+                meaning: "the body of the request is not the JSON object that the route takes")
+        case .notFound(let path):
+            Explanation("local-api.not-found", .unknownRoute, "there is no \(path)", remedy: Self.routes)
+        case .methodNotAllowed(let method, let path, _):
+            Explanation("local-api.method-not-allowed", .methodNotAllowed, "\(path) cannot be asked with \(method)",
+                remedy: Self.routes)
+        case .accessDenied(let permission, let uid):
+            Explanation("local-api.access-denied", .permission, "user \(uid) may not \(permission.rawValue)",
+                remedy: "add the user or one of its groups to api.\(permission.rawValue) of the configuration")
+        case .tooManyRequests(let uid, let shortage):
+            Explanation("local-api.too-many-requests", .tooMany,
+                "\(Self.holders(uid, shortage)) requests under way already",
+                remedy: "end an event stream, or wait for an answer, then try again; event streams count as requests")
+        case .tooManyConnections(let uid, let shortage):
+            Explanation("local-api.too-many-connections", .tooMany,
+                "\(Self.holders(uid, shortage)) connections open already",
+                remedy: "close connections that are not used, then try again")
+        case .bodyTooLarge(let limit):
+            Explanation("local-api.body-too-large", .tooLarge, "the body of the request has more than \(limit) bytes",
+                remedy: "send less at once")
+        case .headTooLarge(let limit):
+            Explanation("local-api.head-too-large", .headTooLarge,
+                "the head of the request has more than \(limit) bytes",
+                remedy: "send less at once")
+        case .requestTooSlow(let limit):
+            Explanation("local-api.request-too-slow", .tooSlow,
+                "the request was not complete within \(limit.components.seconds) s")
+        case .stopping:
+            Explanation("local-api.stopping", .temporary, "the daemon is stopping",
+                remedy: "try again when it has started")
         case .daemonNotRunning(let path):
-            path == LocalClient.standardSocketPath
-                ? "start it: systemctl start latchkey; the socket of a daemon started by hand is named by --socket or LATCHKEY_SOCKET"
-                : "start the daemon whose settings name this socket (latchkey run --config FILE), or name another by --socket or "
-                    + "LATCHKEY_SOCKET"
-        case .socketForbidden: "add the user to the socket's group, or use sudo"
-        case .noAnswer: "see what the daemon says: journalctl -u latchkey"
-        case .remote(_, _, _, let remedy): remedy
-        case .badTarget, .badBody, .requestTooSlow, .cancelled: nil
+            Explanation("local-api.daemon-not-running", .notRunning,
+                "the daemon is not running: nothing is listening on \(path)",
+                remedy: path == LocalClient.standardSocketPath
+                    ? "start it: systemctl start latchkey; the socket of a daemon started by hand is named by --socket "
+                        + "or LATCHKEY_SOCKET"
+                    : "start the daemon whose settings name this socket (latchkey run --config FILE), or name another "
+                        + "by --socket or LATCHKEY_SOCKET")
+        case .socketForbidden(let path):
+            Explanation("local-api.access-denied", .permission, "this user may not connect to \(path)",
+                remedy: "add the user to the socket's group, or use sudo")
+        case .noAnswer(let reason):
+            Explanation("local-api.no-answer", .notRunning, "no answer from the daemon: \(reason)",
+                remedy: "see what the daemon says: journalctl -u latchkey")
+        case .cancelled: Explanation("local-api.cancelled", .cancelled, "the request to the daemon was cancelled")
+        case .remote(_, let explanation): explanation
         }
     }
 
-    /// The HTTP status that tells a program what kind of error this is.
-    var status: Int {
-        switch self {
-        case .badTarget, .unknownParameter, .badBody: 400
-        case .accessDenied: 403
-        case .notFound: 404
-        case .methodNotAllowed: 405
-        case .requestTooSlow: 408
-        case .bodyTooLarge: 413
-        case .tooManyRequests, .tooManyConnections: 429
-        case .headTooLarge: 431
-        case .stopping: 503
-        case .alreadyRunning, .cannotListen, .libraryMissing, .daemonNotRunning, .socketForbidden, .noAnswer, .cancelled, .remote:
-            500
+    private static let routes = "GET \(Router.documentPath) lists every route"
+
+    /// Who has as many as there may be.
+    private static func holders(_ uid: UInt32, _ shortage: Shortage) -> String {
+        switch shortage {
+        case .ofUser(let limit): "user \(uid) has \(limit)"
+        case .ofOthers(let limit): "all users but the owners have \(limit)"
         }
+    }
+
+    public static let examples: [LocalAPIError] = [
+        .alreadyRunning(path: "PATH"), .cannotListen(path: "PATH", reason: "REASON"),
+        .libraryMissing(name: "libmicrohttpd.so.12"),
+        .badTarget(reason: "REASON"), .unknownParameter(name: "NAME", known: []), .badBody(reason: "REASON"),
+        .notFound(path: "PATH"),
+        .methodNotAllowed(method: "METHOD", path: "PATH", allowed: []), .accessDenied(permission: .operate, uid: 1000),
+        .tooManyRequests(uid: 1000, .ofUser(limit: 10)), .tooManyConnections(uid: 1000, .ofUser(limit: 32)),
+        .bodyTooLarge(limit: 1_048_576), .headTooLarge(limit: 16_384), .requestTooSlow(limit: .seconds(10)), .stopping,
+        .daemonNotRunning(path: LocalClient.standardSocketPath), .socketForbidden(path: "PATH"),
+        .noAnswer(reason: "REASON"),
+        .cancelled, .remote(status: 500, remoteWithoutError(status: 500)),
+    ]
+
+    /// What is said of an answer of the daemon that is no success and holds no error.
+    static func remoteWithoutError(status: Int) -> Explanation {
+        Explanation("local-api.no-answer", .notRunning, "the daemon answered with status \(status)",
+            remedy: "see what the daemon says: journalctl -u latchkey")
     }
 }

@@ -17,8 +17,8 @@ public enum MessagingError: Explained, Equatable {
     /// The outbox could not be written or read. The message was not accepted.
     case outboxUnusable(StorageError)
     case outboxClosed(path: String)
-    /// There is nothing to connect with.
-    case credentialsUnavailable(reason: String)
+    /// There is nothing to connect with, for the reason that whoever was asked for it gives.
+    case credentialsUnavailable(Explanation)
     case cannotConnect(BrokerAddress, reason: String)
     /// The broker's certificate was not believed.
     case tlsRefused(BrokerAddress, TLSRefusal)
@@ -31,72 +31,90 @@ public enum MessagingError: Explained, Equatable {
     /// The messenger runs already, and runs once at a time.
     case alreadyRunning
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .invalidTopic: "messaging.invalid-topic"
-        case .invalidFilter: "messaging.invalid-filter"
-        case .payloadTooLarge: "messaging.payload-too-large"
-        case .emptyPayload: "messaging.empty-payload"
-        case .outboxFull: "messaging.outbox-full"
-        case .outboxShareFull: "messaging.outbox-share-full"
-        case .noSuchDeadLetter: "messaging.no-such-dead-letter"
-        case .outboxUnusable: "messaging.outbox-unusable"
-        case .outboxClosed: "messaging.outbox-closed"
-        case .credentialsUnavailable: "messaging.credentials-unavailable"
-        case .cannotConnect: "messaging.cannot-connect"
-        case .tlsRefused: "messaging.tls-refused"
-        case .tlsFailed: "messaging.tls-failed"
-        case .connectTimeout: "messaging.connect-timeout"
-        case .refused: "messaging.refused"
-        case .connectionLost: "messaging.connection-lost"
-        case .subscriptionRefused: "messaging.subscription-refused"
-        case .alreadyRunning: "messaging.already-running"
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .invalidTopic(let topic, let fault): "\"\(topic)\" is no topic: \(fault)"
-        case .invalidFilter(let filter, let fault): "\"\(filter)\" is no topic filter: \(fault)"
-        case .payloadTooLarge(let bytes, let limit): "the payload has \(bytes) bytes, more than the \(limit) allowed"
-        case .emptyPayload: "a message in an envelope needs a payload"
-        case .outboxFull(let limit): "the outbox is full: \(limit) bytes wait to be sent"
-        case .outboxShareFull(let limit): "your messages fill your share of the outbox: \(limit) bytes wait to be sent"
-        case .noSuchDeadLetter(let id): "there is no dead letter \(id)"
-        case .outboxUnusable(let error): "the outbox cannot be used: \(error.message)"
-        case .outboxClosed(let path): "the outbox \(path) is closed"
-        case .credentialsUnavailable(let reason): "there are no credentials for the broker: \(reason)"
-        case .cannotConnect(let broker, let reason): "cannot connect to broker \(broker): \(reason)"
-        case .tlsRefused(let broker, let refusal): "broker \(broker) is not believed: \(refusal)"
-        case .tlsFailed(let broker, let reason): "TLS with broker \(broker) failed: \(reason)"
+        case .invalidTopic(let topic, let fault):
+            Explanation("messaging.invalid-topic", .invalidInput, "\"\(topic)\" is no topic: \(fault)",
+                remedy: Self.topicRules)
+        case .invalidFilter(let filter, let fault):
+            Explanation("messaging.invalid-filter", .invalidInput, "\"\(filter)\" is no topic filter: \(fault)",
+                remedy: Self.topicRules)
+        case .payloadTooLarge(let bytes, let limit):
+            Explanation("messaging.payload-too-large", .tooLarge,
+                "the payload has \(bytes) bytes, more than the \(limit) allowed",
+                remedy: "send less at once, or raise the limit")
+        case .emptyPayload:
+            Explanation("messaging.empty-payload", .invalidInput, "a message in an envelope needs a payload")
+        case .outboxFull(let limit):
+            Explanation("messaging.outbox-full", .full, "the outbox is full: \(limit) bytes wait to be sent",
+                remedy: Self.outboxRoom)
+        case .outboxShareFull(let limit):
+            Explanation("messaging.outbox-share-full", .full,
+                "your messages fill your share of the outbox: \(limit) bytes wait to be sent", remedy: Self.outboxRoom)
+        case .noSuchDeadLetter(let id):
+            Explanation("messaging.no-such-dead-letter", .notFound, "there is no dead letter \(id)",
+                remedy: "list them with: latchkey dead-letters")
+        case .outboxUnusable(let error):
+            Explanation("messaging.outbox-unusable", .unavailable, "the outbox cannot be used: \(error.message)",
+                remedy: error.remedy, meaning: "the messages that wait could not be written or read; none was accepted",
+                cause: error.code)
+        case .outboxClosed(let path):
+            Explanation("messaging.outbox-closed", .temporary, "the outbox \(path) is closed",
+                remedy: "the gateway was switched or the program is ending; try again")
+        case .credentialsUnavailable(let why):
+            Explanation("messaging.credentials-unavailable", .temporary,
+                "there are no credentials for the broker: \(why.message)",
+                remedy: why.remedy ?? "check the registration at the gateway",
+                meaning: "the board could not get what it logs in at the broker with; the cause is an error of its own",
+                cause: why.code, gateway: why.gateway)
+        case .cannotConnect(let broker, let reason):
+            Explanation("messaging.cannot-connect", .unreachable, "cannot connect to broker \(broker): \(reason)",
+                remedy: Self.wayToBroker)
+        case .tlsRefused(let broker, let refusal):
+            Explanation("messaging.tls-refused", .unreachable, "broker \(broker) is not believed: \(refusal)",
+                remedy: "check the clock, and that the gateway's configuration has the broker's authority or pin",
+                meaning: "the broker did not prove to be the one that is meant")
+        case .tlsFailed(let broker, let reason):
+            Explanation("messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
+                remedy: "check that the port is that of MQTT over TLS, the device certificate, and the broker's log")
         case .connectTimeout(let broker, let limit):
-            "broker \(broker) did not answer within \(limit.components.seconds) s"
-        case .refused(let broker, let refusal): "broker \(broker) refuses the connection: \(refusal)"
-        case .connectionLost(let broker, let reason): "the connection to broker \(broker) was lost: \(reason)"
-        case .subscriptionRefused(let filter): "the broker refuses the subscription to \(filter)"
-        case .alreadyRunning: "the connection to the broker is being kept already"
+            Explanation("messaging.connect-timeout", .unreachable,
+                "broker \(broker) did not answer within \(limit.components.seconds) s", remedy: Self.wayToBroker)
+        case .refused(let broker, let refusal):
+            Explanation("messaging.refused", .refused, "broker \(broker) refuses the connection: \(refusal)",
+                remedy: refusal.concernsCredentials
+                    ? "a new token is asked for; if this stays, check the registration" : nil)
+        case .connectionLost(let broker, let reason):
+            Explanation("messaging.connection-lost", .unreachable,
+                "the connection to broker \(broker) was lost: \(reason)",
+                remedy: "wait; the connection is made again by itself. If it is lost again and again, check that "
+                    + "the port is that of MQTT over TLS, the device certificate, and the broker's log")
+        case .subscriptionRefused(let filter):
+            Explanation("messaging.subscription-refused", .refused, "the broker refuses the subscription to \(filter)",
+                remedy: "check what this client may subscribe to at the broker")
+        case .alreadyRunning:
+            Explanation("messaging.already-running", .internal, "the connection to the broker is being kept already")
         }
     }
 
-    public var remedy: String? {
-        switch self {
-        case .invalidTopic, .invalidFilter: "see MQTT 3.1.1 section 4.7 for what a topic may be"
-        case .payloadTooLarge: "send less at once, or raise the limit"
-        case .emptyPayload, .alreadyRunning: nil
-        case .outboxFull, .outboxShareFull: "check the connection to the broker, or raise outbox.limit_bytes"
-        case .noSuchDeadLetter: "list them with: latchkey dead-letters"
-        case .outboxUnusable(let error): error.remedy
-        case .outboxClosed: "the gateway was switched or the program is ending; try again"
-        case .credentialsUnavailable: "check the registration at the gateway"
-        case .cannotConnect, .connectTimeout: "check host, port, name resolution and firewall"
-        case .tlsRefused: "check the clock, and that the gateway's configuration has the broker's authority or pin"
-        case .tlsFailed: "check that the port is that of MQTT over TLS, the device certificate, and the broker's log"
-        case .refused(_, let refusal):
-            refusal.concernsCredentials ? "a new token is asked for; if this stays, check the registration" : nil
-        case .connectionLost:
-            "wait; the connection is made again by itself. If it is lost again and again, check that the port is that of MQTT over "
-                + "TLS, the device certificate, and the broker's log"
-        case .subscriptionRefused: "check what this client may subscribe to at the broker"
-        }
+    private static let topicRules = "see MQTT 3.1.1 section 4.7 for what a topic may be"
+    private static let outboxRoom = "check the connection to the broker, or raise outbox.limit_bytes"
+    private static let wayToBroker = "check host, port, name resolution and firewall"
+
+    public static var examples: [MessagingError] {
+        let broker = BrokerAddress(host: "HOST")
+        let others: [MessagingError] = [
+            .invalidTopic("TOPIC", .wildcard), .invalidFilter("FILTER", .misplacedWildcard),
+            .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
+            .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.full(path: "PATH")),
+            .outboxClosed(path: "PATH"), .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
+            .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),
+            .tlsFailed(broker, reason: "REASON"),
+            .connectTimeout(broker, .seconds(30)), .refused(broker, .badCredentials),
+            .connectionLost(broker, reason: "REASON"),
+            .alreadyRunning,
+        ]
+        let refused = ["FILTER"].compactMap { try? TopicFilter($0) }.map(MessagingError.subscriptionRefused)
+        return others + refused
     }
 }

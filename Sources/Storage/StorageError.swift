@@ -39,59 +39,59 @@ public enum StorageError: Explained, Equatable {
         }
     }
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .cannotOpen: "storage.cannot-open"
-        case .missing: "storage.missing"
-        case .permissionsTooOpen: "storage.permissions-too-open"
-        case .newerVersion: "storage.newer-version"
-        case .damaged: "storage.damaged"
-        case .notADatabase: "storage.not-a-database"
-        case .full: "storage.full"
-        case .readOnly: "storage.read-only"
-        case .inputOutput: "storage.input-output"
-        case .busy: "storage.busy"
-        case .cannotSetAside: "storage.cannot-set-aside"
-        case .closed: "storage.closed"
-        case .refused: "storage.refused"
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .cannotOpen(let path, let reason): "cannot open database \(path): \(reason)"
-        case .missing(let path): "there is no database \(path)"
+        case .cannotOpen(let path, let reason):
+            Explanation("storage.cannot-open", .configuration, "cannot open database \(path): \(reason)",
+                remedy: "check that the directory exists and that the agent's user may write to it")
+        case .missing(let path):
+            Explanation("storage.missing", .configuration, "there is no database \(path)",
+                remedy: "check the path of the state directory")
         case .permissionsTooOpen(let path, let mode):
-            "database \(path) is open to others than its owner (mode \(String(mode, radix: 8)))"
+            Explanation("storage.permissions-too-open", .configuration,
+                "database \(path) is open to others than its owner (mode \(String(mode, radix: 8)))",
+                remedy: "run: chmod 600 \(path)")
         case .newerVersion(let path, let found, let supported):
-            "database \(path) has version \(found), newer than the \(supported) this program knows"
-        case .damaged(let path, let detail): "database \(path) is damaged: \(detail)"
-        case .notADatabase(let path): "\(path) is not a database"
-        case .full(let path): "cannot write to database \(path): the disk is full"
-        case .readOnly(let path): "cannot write to database \(path): it is read-only"
-        case .inputOutput(let path, let detail): "the disk failed on database \(path): \(detail)"
-        case .busy(let path): "database \(path) is held by another process"
-        case .cannotSetAside(let path, let reason): "cannot set damaged database \(path) aside: \(reason)"
-        case .closed(let path): "database \(path) is closed"
-        case .refused(let path, let reason): "database \(path) refused a statement: \(reason)"
+            Explanation("storage.newer-version", .unavailable,
+                "database \(path) has version \(found), newer than the \(supported) this program knows",
+                remedy: "install the newer program again, or restore the file from before the update")
+        case .damaged(let path, let detail):
+            Explanation("storage.damaged", .damaged, "database \(path) is damaged: \(detail)",
+                remedy: "keep the file for examination and move it away, or restore a copy")
+        case .notADatabase(let path):
+            Explanation("storage.not-a-database", .damaged, "\(path) is not a database",
+                remedy: "keep the file for examination and move it away, or restore a copy")
+        case .full(let path):
+            Explanation("storage.full", .full, "cannot write to database \(path): the disk is full",
+                remedy: "free space on the file system")
+        case .readOnly(let path):
+            Explanation("storage.read-only", .unavailable, "cannot write to database \(path): it is read-only",
+                remedy: "check the mount options and the owner of the file")
+        case .inputOutput(let path, let detail):
+            Explanation("storage.input-output", .unavailable, "the disk failed on database \(path): \(detail)",
+                remedy: "look for disk errors in the kernel's log (dmesg); the card or disk may be failing")
+        case .busy(let path):
+            Explanation("storage.busy", .temporary, "database \(path) is held by another process",
+                remedy: "find the other process with: fuser \(path)")
+        case .cannotSetAside(let path, let reason):
+            Explanation("storage.cannot-set-aside", .configuration,
+                "cannot set damaged database \(path) aside: \(reason)",
+                remedy: "check that the agent's user may write to the directory")
+        case .closed(let path): Explanation("storage.closed", .temporary, "database \(path) is closed")
+        case .refused(let path, let reason):
+            Explanation("storage.refused", .internal, "database \(path) refused a statement: \(reason)")
         }
     }
 
-    public var remedy: String? {
-        switch self {
-        case .cannotOpen: "check that the directory exists and that the agent's user may write to it"
-        case .missing: "check the path of the state directory"
-        case .permissionsTooOpen(let path, _): "run: chmod 600 \(path)"
-        case .newerVersion: "install the newer program again, or restore the file from before the update"
-        case .damaged, .notADatabase: "keep the file for examination and move it away, or restore a copy"
-        case .full: "free space on the file system"
-        case .readOnly: "check the mount options and the owner of the file"
-        case .inputOutput: "look for disk errors in the kernel's log (dmesg); the card or disk may be failing"
-        case .busy(let path): "find the other process with: fuser \(path)"
-        case .cannotSetAside: "check that the agent's user may write to the directory"
-        case .closed, .refused: nil
-        }
-    }
+    public static let examples: [StorageError] = [
+        .cannotOpen(path: "PATH", reason: "REASON"), .missing(path: "PATH"),
+        .permissionsTooOpen(path: "PATH", mode: 0o644),
+        .newerVersion(path: "PATH", found: 9, supported: 1), .damaged(path: "PATH", detail: "REASON"),
+        .notADatabase(path: "PATH"),
+        .full(path: "PATH"), .readOnly(path: "PATH"), .inputOutput(path: "PATH", detail: "REASON"), .busy(path: "PATH"),
+        .cannotSetAside(path: "PATH", reason: "REASON"), .closed(path: "PATH"),
+        .refused(path: "PATH", reason: "REASON"),
+    ]
 
     /// - Parameters:
     ///   - code: an extended result code (https://www.sqlite.org/rescode.html).

@@ -70,8 +70,10 @@ struct AdminOptions: ParsableArguments {
             _ = try known.get()
             throw AdminFailure.wrongToken(address: address)
         default:
-            throw AdminFailure.refused(
-                code: answer["code"]?.string ?? "lab.bad-input", reason: answer["error"]?.string ?? "it gave no reason")
+            throw AdminFailure.refused(Explanation(
+                answer["code"]?.string ?? "lab.bad-input",
+                answer["kind"]?.string.flatMap(ExplanationKind.init) ?? .invalidInput,
+                answer["error"]?.string ?? "it gave no reason"))
         }
     }
 
@@ -97,33 +99,29 @@ enum AdminFailure: Explained, Equatable {
     case noLab(address: String)
     case noToken(path: String, address: String)
     case wrongToken(address: String)
-    /// The code is the lab's own.
-    case refused(code: String, reason: String)
+    /// What the lab said.
+    case refused(Explanation)
 
-    var code: String {
+    var explanation: Explanation {
         switch self {
-        case .noLab: "lab.not-running"
-        case .noToken, .wrongToken: "lab.unauthorized"
-        case .refused(let code, _): code
-        }
-    }
-
-    var message: String {
-        switch self {
-        case .noLab(let address): "no lab answers at \(address)"
+        case .noLab(let address):
+            Explanation("lab.not-running", .notRunning, "no lab answers at \(address)",
+                remedy: "start one with latchkey-lab run, or name its admin address with --admin")
         case .noToken(let path, let address):
-            "the lab at \(address) asks for its admin token, and \(path) cannot be read"
-        case .wrongToken(let address): "the lab at \(address) has another admin token"
-        case .refused(_, let reason): reason
+            Explanation("lab.unauthorized", .permission,
+                "the lab at \(address) asks for its admin token, and \(path) cannot be read", remedy: Self.rightUser)
+        case .wrongToken(let address):
+            Explanation("lab.unauthorized", .permission, "the lab at \(address) has another admin token",
+                remedy: Self.rightUser)
+        case .refused(let explanation): explanation
         }
     }
 
-    var remedy: String? {
-        switch self {
-        case .noLab: "start one with latchkey-lab run, or name its admin address with --admin"
-        case .noToken, .wrongToken:
-            "run this as the user who started the lab, or name the lab's data directory with --data"
-        case .refused: nil
-        }
-    }
+    private static let rightUser =
+        "run this as the user who started the lab, or name the lab's data directory with --data"
+
+    static let examples: [AdminFailure] = [
+        .noLab(address: "ADDRESS"), .noToken(path: "PATH", address: "ADDRESS"), .wrongToken(address: "ADDRESS"),
+        .refused(Explanation("lab.bad-input", .invalidInput, "REASON")),
+    ]
 }

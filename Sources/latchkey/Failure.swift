@@ -13,17 +13,19 @@ struct Failure {
     }
 
     func exit() -> Never {
-        guard let explained = error as? any Explained ?? usageError else {
+        guard let explanation = (error as? any Explained ?? usageError)?.explanation else {
             // `--help`, and the exit statuses of commands.
             Latchkey.exit(withError: error)
         }
         if asJSON {
-            Terminal.error(explained.json.text)
+            Terminal.error(explanation.answer.text)
         } else {
-            Terminal.error("\(Terminal.standardError.red("latchkey:")) \(explained.message)")
-            if let remedy = explained.remedy { Terminal.error("  " + remedy.split(separator: "\n").joined(separator: "\n  ")) }
+            Terminal.error("\(Terminal.standardError.red("latchkey:")) \(explanation.message)")
+            if let remedy = explanation.remedy {
+                Terminal.error("  " + remedy.split(separator: "\n").joined(separator: "\n  "))
+            }
         }
-        Glibc.exit(ExitStatus(explained).rawValue)
+        Glibc.exit(explanation.kind.exitStatus.rawValue)
     }
 
     /// What the argument parser says, in the form of all other errors.
@@ -35,14 +37,5 @@ struct Failure {
         let usage = lines.dropFirst().map { String($0.drop { $0 == " " }) }.joined(separator: "\n")
         return .invalid(
             message: first.hasPrefix(prefix) ? String(first.dropFirst(prefix.count)) : first, usage: usage.isEmpty ? nil : usage)
-    }
-}
-
-extension Explained {
-    /// The form that errors have on the local API and under `--json`.
-    var json: JSON {
-        var members: [String: JSON] = ["code": .string(code), "message": .string(message)]
-        if let remedy { members["remedy"] = .string(remedy) }
-        return ["error": .object(members)]
     }
 }

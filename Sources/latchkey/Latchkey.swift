@@ -24,7 +24,7 @@ struct Latchkey: AsyncParsableCommand {
             ]),
             CommandGroup(name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Call.self]),
             CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
-            CommandGroup(name: "More", subcommands: [Completions.self, VersionCommand.self]),
+            CommandGroup(name: "More", subcommands: [Explain.self, Completions.self, VersionCommand.self]),
         ])
 
     // Not the argument parser's own flag, which would stand in the help of every subcommand.

@@ -11,34 +11,29 @@ enum UsageError: Explained, Equatable {
     /// Nobody can be asked for confirmation, and `--yes` was not given.
     case unconfirmed(consequence: String)
 
-    var code: String {
+    var explanation: Explanation {
         switch self {
-        case .unknownCommand: "usage.unknown-command"
-        case .invalid: "usage.invalid"
-        case .unconfirmed: "usage.unconfirmed"
+        case .unknownCommand(let name, let path, let suggestion):
+            Explanation("usage.unknown-command", .misuse, "there is no command \(name)",
+                remedy: suggestion.map { "did you mean: \($0)" } ?? "\(path) --help lists the commands")
+        case .invalid(let message, let usage):
+            Explanation("usage.invalid", .misuse, message, remedy: usage,
+                meaning: "the command was not given as it is used")
+        case .unconfirmed(let consequence):
+            Explanation("usage.unconfirmed", .misuse, "\(consequence), and there is no terminal to confirm it at",
+                remedy: "add --yes to do it without being asked")
         }
     }
 
-    var message: String {
-        switch self {
-        case .unknownCommand(let name, _, _): "there is no command \(name)"
-        case .invalid(let message, _): message
-        case .unconfirmed(let consequence): "\(consequence), and there is no terminal to confirm it at"
-        }
-    }
-
-    var remedy: String? {
-        switch self {
-        case .unknownCommand(_, let path, let suggestion):
-            suggestion.map { "did you mean: \($0)" } ?? "\(path) --help lists the commands"
-        case .invalid(_, let usage): usage
-        case .unconfirmed: "add --yes to do it without being asked"
-        }
-    }
+    static let examples: [UsageError] = [
+        .unknownCommand(name: "NAME", path: "latchkey", suggestion: nil), .invalid(message: "FAULT", usage: nil),
+        .unconfirmed(consequence: "CONSEQUENCE"),
+    ]
 }
 
 /// A person was asked and did not agree.
 struct Declined: Explained {
-    let code = "command.declined"
-    let message = "nothing was changed"
+    let explanation = Explanation("command.declined", .cancelled, "nothing was changed")
+
+    static let examples = [Declined()]
 }

@@ -148,7 +148,7 @@ struct AgentLifeTests {
                 do {
                     _ = try await method == "GET" ? client.get(route) : client.post(route, body)
                     return 200
-                } catch .remote(let status, _, _, _) {
+                } catch .remote(let status, _) {
                     return status
                 } catch {
                     return nil

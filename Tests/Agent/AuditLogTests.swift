@@ -1,4 +1,5 @@
 import Dispatch
+import Dispatch
 import Foundation
 import Glibc
 import Groundwork

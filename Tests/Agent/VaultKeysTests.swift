@@ -24,7 +24,7 @@ struct VaultKeysTests {
         VaultSettings.Slot.systemdCredential, .passphrase,
     ])
     func noDirectory(slot: VaultSettings.Slot) {
-        #expect(throws: AgentError.credentialsMissing(name: "latchkey-vault")) {
+        #expect(throws: VaultError.credentialMissing(name: "latchkey-vault", directory: nil)) {
             _ = try settings(slot).key(stateDirectory: "/nowhere", environment: [:])
         }
     }

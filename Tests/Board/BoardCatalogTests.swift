@@ -1,5 +1,6 @@
 import Board
 import Foundation
+import Groundwork
 import Testing
 
 @Suite("Board catalog")

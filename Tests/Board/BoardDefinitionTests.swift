@@ -1,4 +1,5 @@
 import Board
+import Groundwork
 import Settings
 import Testing
 

@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import Groundwork
 import TestSupport
 @testable import Messaging
 @testable import Vault

@@ -45,7 +45,7 @@ struct DocumentationTests {
         ]
         for error in errors {
             let row = text.split(separator: "\n").first { $0.contains("`\(error.code)`") }
-            #expect(row?.contains("\(error.status)") == true, "\(error.code) with status \(error.status)")
+            #expect(row?.contains("\(error.kind.httpStatus)") == true, "\(error.code) with status \(error.kind.httpStatus)")
         }
     }
 

@@ -19,13 +19,10 @@ struct LocalClientTests {
     @Test("throws the daemon's error as it came")
     func remoteError() async throws {
         let served = try Served()
-        let teapot = LocalAPIError.remote(
-            status: 418, code: "kitchen.teapot", message: "it is a teapot", remedy: "ask the coffee machine")
+        let teapot = LocalAPIError.remote(status: 503, Refusal.teapot.explanation)
         await #expect(throws: teapot) { try await served.client.get("/v1/teapot") }
-        await #expect(throws: LocalAPIError.remote(
-            status: 404, code: "local-api.not-found", message: "there is no /v1/nothing",
-            remedy: "GET /v1/openapi.json lists every route")
-        ) { for try await _ in served.client.events("/v1/nothing") {} }
+        let missing = LocalAPIError.remote(status: 404, LocalAPIError.notFound(path: "/v1/nothing").explanation)
+        await #expect(throws: missing) { for try await _ in served.client.events("/v1/nothing") {} }
         try await served.stop()
     }
 

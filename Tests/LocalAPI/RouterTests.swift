@@ -66,18 +66,25 @@ struct RouterTests {
         try await served.stop()
     }
 
-    @Test("gives an error of any room its code, message, remedy and status")
+    @Test("gives an error of any room all that is said of it, and the status of its kind")
     func explainedErrors() async throws {
         let served = try Served()
         let teapot = try await served.ask("GET", "/v1/teapot")
-        #expect(teapot.status == 418)
+        #expect(teapot.status == 503)
         #expect(teapot.headers["content-type"] == "application/json")
         #expect(teapot.json == [
-            "error": ["code": "kitchen.teapot", "message": "it is a teapot", "remedy": "ask the coffee machine"],
+            "error": [
+                "code": "kitchen.teapot", "kind": "unavailable", "message": "it is a teapot",
+                "remedy": "ask the coffee machine",
+                "cause": "kitchen.no-beans",
+                "gateway": ["domain": "endpoint", "number": 1_000_105, "xCaErr": 1_000_105, "httpStatus": 418],
+            ],
         ])
         let cellar = try await served.ask("GET", "/v1/cellar")
         #expect(cellar.status == 500)
-        #expect(cellar.json == ["error": ["code": "cellar.flooded", "message": "the cellar is flooded"]])
+        #expect(cellar.json == [
+            "error": ["code": "cellar.flooded", "kind": "internal", "message": "the cellar is flooded"],
+        ])
         try await served.stop()
     }
 
@@ -85,7 +92,7 @@ struct RouterTests {
     func bareError() async throws {
         let served = try Served()
         let answer = try await served.ask("GET", "/v1/secret")
-        #expect(answer.status == 500 && answer.code == "local-api.internal")
+        #expect(answer.status == 500 && answer.code == "internal.unexpected")
         #expect(!String(decoding: answer.body, as: UTF8.self).contains("hunter2"))
         try await served.stop()
     }

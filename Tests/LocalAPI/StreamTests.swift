@@ -48,7 +48,7 @@ struct StreamTests {
         try await client.write(Served.request("GET", "/v1/broken"))
         let body = try await client.text(through: "0\r\n\r\n")
         #expect(body.contains("event: count\ndata: 1\n\n"))
-        #expect(body.contains(#"event: error\#ndata: {"error":{"code":"kitchen.teapot""#))
+        #expect(body.contains(#"event: error\#ndata: {"error":{"cause":"kitchen.no-beans","code":"kitchen.teapot""#))
         try await served.stop()
     }
 

@@ -104,12 +104,20 @@ struct ConnectionTests {
         #expect(asked.withLock { $0 } == 2)
     }
 
-    @Test("waits and tries again when there are no credentials")
+    @Test("waits and tries again when there are no credentials, and passes on why there are none and what to do")
     func noCredentials() async throws {
-        struct NotRegistered: Error {}
+        struct NotRegistered: Explained {
+            let explanation = Explanation(
+                "gateway.no-answer", .unreachable, "the gateway is away", remedy: "wait for it",
+                gateway: .local(100_403))
+            static let examples = [NotRegistered()]
+        }
         let station = try await Station(
             at: BrokerAddress(host: "localhost", port: 1), running: false, credentials: { _ in throw NotRegistered() })
-        #expect(await failure(of: station) == .credentialsUnavailable(reason: "NotRegistered()"))
+        let said = await failure(of: station)?.explanation
+        #expect(said?.code == "messaging.credentials-unavailable" && said?.cause == "gateway.no-answer")
+        #expect(said?.message == "there are no credentials for the broker: the gateway is away")
+        #expect(said?.remedy == "wait for it" && said?.gateway == .local(100_403))
         try await station.stop()
     }
 

@@ -57,16 +57,7 @@ struct EventTests {
 
 @Suite("Errors of proximity")
 struct ErrorTests {
-    private static let all: [ProximityError] = [
-        .notSupported(reason: "r"), .disabled(reason: "r"), .notPermitted(reason: "r"), .interrupted(reason: "r"),
-        .invalidUUID("u"), .noUserSession(reason: "r"), .sharingInProgress, .advertisingFailed(reason: "r"),
-        .peripheralNotSupported(reason: "r"), .centralFailed(reason: "r"), .centralUnsubscribed(central: "c"), .nobodyToAsk,
-        .userDeclined(by: "b"), .noPeripheralFound(leastSignal: -80), .signalTooWeak(rssi: -90, least: -80),
-        .characteristicMissing(address: "a"), .authorizationFailed(answer: "1"), .pollingFailed(reason: "r"),
-        .qrPollingFailed(reason: "r"), .notAuthorizedInTime, .loginInProgress, .invalidAuthenticationURL,
-        .invalidAuthorizeURL(reason: "r"), .loginFailed(reason: "r"), .timedOut(step: "s"), .noSuchRequest(id: 1),
-        .textTooLongForQRCode(bytes: 1), .qrCodeTooWide(columns: 2, available: 1),
-    ] + RequestRefusal.allCases.map(ProximityError.requestRefused)
+    private static let all = ProximityError.examples
 
     @Test("have a code of their own and a message")
     func explained() {

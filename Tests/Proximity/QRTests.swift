@@ -1,4 +1,5 @@
 import Foundation
+import Groundwork
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Bluetooth
+import Groundwork
 import Synchronization
 import TestSupport
 import Testing

@@ -21,6 +21,9 @@ package struct GatewayFailure: Explained, Equatable {
     package let code: String
     package let message: String
 
+    package var explanation: Explanation { Explanation(code, .refused, message) }
+    package static let examples = [GatewayFailure(code: "gateway.refused", message: "REASON")]
+
     package init(code: String, message: String) {
         self.code = code
         self.message = message

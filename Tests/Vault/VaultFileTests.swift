@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import Groundwork
 import Storage
 import Testing
 @testable import Vault

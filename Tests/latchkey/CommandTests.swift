@@ -1,3 +1,4 @@
+import Agent
 import Foundation
 import Groundwork
 import LocalAPI
@@ -7,11 +8,14 @@ import Testing
 
 @Suite("What the command prints and how it ends")
 struct CommandTests {
-    private func status(of code: String) -> Int32 {
-        ExitStatus(LocalAPIError.remote(status: 500, code: code, message: "", remedy: nil)).rawValue
+    /// As it is here, and as it is when the daemon says it.
+    private func statuses(of code: String) throws -> Set<Int32> {
+        let kind = try #require(Explain.catalogue.entries(named: code).first { $0.category == .error }?.kind)
+        let said = try #require(Explanation(answer: Explanation(code, kind, "").answer))
+        return [kind.exitStatus.rawValue, LocalAPIError.remote(status: kind.httpStatus, said).kind.exitStatus.rawValue]
     }
 
-    @Test("the exit status is of sysexits.h, by the stable code of the error", arguments: [
+    @Test("the exit status is of sysexits.h, by the kind of the error", arguments: [
         ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77), ("agent.topic-reserved", 77), ("local-api.not-found", 64),
         ("local-api.stopping", 75), ("local-api.too-many-requests", 75), ("local-api.cannot-listen", 78),
         ("http.cannot-resolve", 75), ("gateway.no-answer", 75), ("gateway.unexpected-answer", 75), ("messaging.outbox-full", 75),
@@ -23,18 +27,10 @@ struct CommandTests {
         ("agent.subscription-ended", 75), ("messaging.invalid-topic", 65), ("messaging.payload-too-large", 65),
         ("gateway.user-required", 1), ("gateway.user-credentials-invalid", 76), ("proximity.user-declined", 76),
         ("proximity.login-in-progress", 75), ("proximity.not-authorized-in-time", 75), ("proximity.not-supported", 1),
-        ("input.unreadable", 65), ("json.malformed", 65), ("something.else", 1),
+        ("input.unreadable", 65), ("json.malformed", 65), ("internal.unexpected", 1),
     ])
-    func exitStatus(code: String, status expected: Int32) {
-        #expect(status(of: code) == expected)
-    }
-
-    @Test("an error as JSON has code, message and, where there is one, a remedy")
-    func errorJSON() {
-        let error = LocalAPIError.remote(status: 409, code: "a.b", message: "says", remedy: "do")
-        #expect(error.json == ["error": ["code": "a.b", "message": "says", "remedy": "do"]])
-        let bare = LocalAPIError.remote(status: 409, code: "a.b", message: "says", remedy: nil)
-        #expect(bare.json == ["error": ["code": "a.b", "message": "says"]])
+    func exitStatus(code: String, status expected: Int32) throws {
+        #expect(try statuses(of: code) == [expected])
     }
 
     @Test("a value of a query is percent-encoded but for what RFC 3986 leaves as it is", arguments: [
@@ -117,9 +113,10 @@ struct CommandTests {
         #expect(LocalAPIError.daemonNotRunning(path: "/x").isEndOfDaemon)
         #expect(LocalAPIError.noAnswer(reason: "x").isEndOfDaemon)
         for code in ["local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation"] {
-            #expect(LocalAPIError.remote(status: 500, code: code, message: "", remedy: nil).isEndOfDaemon)
+            #expect(LocalAPIError.remote(status: 500, Explanation(code, .conflict, "")).isEndOfDaemon)
         }
-        #expect(!LocalAPIError.remote(status: 500, code: "agent.subscription-ended", message: "", remedy: nil).isEndOfDaemon)
+        let ended = Explanation("agent.subscription-ended", .temporary, "")
+        #expect(!LocalAPIError.remote(status: 503, ended).isEndOfDaemon)
         #expect(!LocalAPIError.socketForbidden(path: "/x").isEndOfDaemon)
     }
 }

@@ -10,27 +10,24 @@ public enum ConfigurationError: Explained, Equatable {
     /// A user or a group of `[api]` that this machine does not know.
     case unknownPeer(name: String)
 
-    public var code: String {
+    public var explanation: Explanation {
         switch self {
-        case .unreadable: "configuration.unreadable"
-        case .faults: "configuration.faults"
-        case .unknownPeer: "configuration.unknown-peer"
+        case .unreadable(let path, let reason):
+            Explanation("configuration.unreadable", .configuration, "cannot read \(path): \(reason)",
+                remedy: "check that the file is there and that the agent's user may read it")
+        case .faults(let path, let faults):
+            Explanation("configuration.faults", .configuration,
+                "\(path): " + faults.map(\.description).joined(separator: "; "),
+                remedy: "mend them and check with: latchkey config check")
+        case .unknownPeer(let name):
+            Explanation("configuration.unknown-peer", .configuration,
+                "[api] names \(name), which this machine does not know",
+                remedy: "write a user's name, or @ and a group's name, that getent(1) finds")
         }
     }
 
-    public var message: String {
-        switch self {
-        case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
-        case .faults(let path, let faults): "\(path): " + faults.map(\.description).joined(separator: "; ")
-        case .unknownPeer(let name): "[api] names \(name), which this machine does not know"
-        }
-    }
-
-    public var remedy: String? {
-        switch self {
-        case .unreadable: "check that the file is there and that the agent's user may read it"
-        case .faults: "mend them and check with: latchkey config check"
-        case .unknownPeer: "write a user's name, or @ and a group's name, that getent(1) finds"
-        }
-    }
+    public static let examples: [ConfigurationError] = [
+        .unreadable(path: "PATH", reason: "REASON"),
+        .faults(path: "PATH", [SettingsFault(keyPath: "KEY", fault: "FAULT", fix: "FIX")]), .unknownPeer(name: "NAME"),
+    ]
 }

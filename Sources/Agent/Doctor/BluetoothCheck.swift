@@ -1,4 +1,5 @@
 import Bluetooth
+import Groundwork
 
 /// Fails when the Bluetooth adapter cannot be used: none, blocked, no Low Energy, no permission. Warns where a device that pairs
 /// to be let in could become this board's keyboard.

@@ -1,3 +1,4 @@
+import Groundwork
 import HTTPClient
 
 /// Fails when the gateway does not answer; warns when it answers with an error, or when the board is not enrolled.

@@ -1,4 +1,5 @@
 import Board
+import Groundwork
 
 /// Fails when the button or the LED of the board definition cannot be used.
 struct LinesCheck: HealthCheck {

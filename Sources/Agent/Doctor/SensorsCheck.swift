@@ -1,4 +1,5 @@
 import Board
+import Groundwork
 
 /// Fails when a sensor does not answer, or when nothing says which there are.
 struct SensorsCheck: HealthCheck {

@@ -1,3 +1,4 @@
+import Groundwork
 import Vault
 
 /// Fails when the vault or a record of it cannot be read; warns when its key lies beside it.

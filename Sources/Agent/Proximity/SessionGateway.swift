@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Gateway
+import Groundwork
 import Proximity
 
 /// The gateway session as proximity log-in needs it.

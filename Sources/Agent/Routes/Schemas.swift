@@ -2,13 +2,8 @@ import LocalAPI
 
 /// What the answers of several routes have in common.
 extension Schema {
-    /// What `Error.explanation` says of an error.
-    private static let explanation: [String: Schema] = [
-        "code": .string("stable, for programs: room.what-happened"), "message": .string("what happened, for people"),
-        "remedy": .string("what to do about it, where there is something to do"),
-    ]
-
-    static let problem = named("Problem", .object(explanation, required: ["message"], "Why something does not work"))
+    static let problem = named(
+        "Problem", .object(explanation, required: requiredOfExplanation, "Why something does not work"))
 
     /// What a set of members says where an error may be told with it.
     static func withExplanation(_ members: [String: Schema]) -> [String: Schema] {

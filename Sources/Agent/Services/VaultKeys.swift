@@ -5,7 +5,7 @@ extension VaultSettings {
     /// The slot key that the settings name.
     ///
     /// - Parameter environment: read for `CREDENTIALS_DIRECTORY`.
-    /// - Throws: ``AgentError/credentialsMissing(name:)``, or ``AgentError/passphraseUnreadable(path:reason:)``.
+    /// - Throws: `VaultError.credentialMissing`, or ``AgentError/passphraseUnreadable(path:reason:)``.
     func key(stateDirectory: String, environment: [String: String]) throws -> any SlotKey {
         switch slot {
         case .systemdCredential:
@@ -36,7 +36,7 @@ extension VaultSettings {
 
     private func credentials(_ environment: [String: String]) throws -> String {
         guard let directory = environment["CREDENTIALS_DIRECTORY"] else {
-            throw AgentError.credentialsMissing(name: credential)
+            throw VaultError.credentialMissing(name: credential, directory: nil)
         }
         return directory
     }

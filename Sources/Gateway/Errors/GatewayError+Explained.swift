@@ -1,248 +1,214 @@
+import Cryptography
 import Groundwork
 import HTTPClient
 
 extension GatewayError: Explained {
-    public var code: String { "gateway." + name }
-
-    private var name: String {
+    // The numbers are those of 13.4. Where the two public clients differ, Android's.
+    public var explanation: Explanation {
         switch self {
-        case .configurationMissing: "configuration-missing"
-        case .configurationUnreadable: "configuration-unreadable"
-        case .configurationInvalid: "configuration-invalid"
-        case .enrollmentURLInvalid: "enrollment-url-invalid"
-        case .enrollmentURLWithoutKeyHash: "enrollment-url-without-key-hash"
-        case .enrollmentKeyHashInvalid: "enrollment-key-hash-invalid"
-        case .enrollmentKeyMismatch: "enrollment-key-mismatch"
-        case .noActiveGateway: "no-active-gateway"
-        case .hostNotConfigured: "host-not-configured"
-        case .hostConfigurationInvalid: "host-configuration-invalid"
-        case .pathInvalid: "path-invalid"
-        case .noAnswer: "no-answer"
-        case .unexpectedAnswer: "unexpected-answer"
-        case .refused(let refusal): refusal.meaning.rawValue
-        case .locationDemanded: "location-demanded"
-        case .telephoneNumberDemanded: "telephone-number-demanded"
-        case .notRegistered: "not-registered"
-        case .awaitingActivation: "awaiting-activation"
-        case .registrationAnswerInvalid: "registration-answer-invalid"
-        case .registrationWithdrawn: "registration-withdrawn"
-        case .deviceRecordInvalid: "device-record-invalid"
-        case .renewedCertificateRefused: "renewed-certificate-refused"
-        case .tokenAnswerInvalid: "token-answer-invalid"
-        case .noGrantApplies: "no-grant-applies"
-        case .scopeNotGranted: "scope-not-granted"
-        case .idTokenMalformed: "id-token-malformed"
-        case .idTokenAlgorithmUnsupported: "id-token-algorithm-unsupported"
-        case .idTokenSignatureInvalid: "id-token-signature-invalid"
-        case .idTokenExpired: "id-token-expired"
-        case .idTokenForOtherClient: "id-token-for-other-client"
-        case .idTokenForOtherDevice: "id-token-for-other-device"
-        case .userRequired: "user-required"
-        case .userCredentialsUnusable: "user-credentials-unusable"
-        case .proximityNotOffered: "proximity-not-offered"
-        case .authorizationEnded: Refusal.Meaning.authorizationEnded.rawValue
-        case .authorizationStateMismatch: "authorization-state-mismatch"
-        case .providerURLInvalid: "provider-url-invalid"
-        case .providerURLForeign: "provider-url-foreign"
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .configurationMissing(let path): "no configuration at \(path)"
-        case .configurationUnreadable(let source, let reason): "cannot read the configuration from \(source): \(reason)"
+        // MARK: Configuration and enrollment
+        case .configurationMissing(let path):
+            Explanation("gateway.configuration-missing", .invalidConfiguration, "no configuration at \(path)",
+                gateway: .local(100_201))
+        case .configurationUnreadable(let source, let reason):
+            Explanation("gateway.configuration-unreadable", .invalidConfiguration,
+                "cannot read the configuration from \(source): \(reason)",
+                remedy: "export the configuration from the gateway again", gateway: .local(100_202))
         case .configurationInvalid(let faults):
-            "the configuration is not valid: " + faults.map { "\($0.path) \($0.fault)" }.joined(separator: "; ")
-        case .enrollmentURLInvalid(let reason): "the enrollment URL is not valid: \(reason)"
-        case .enrollmentURLWithoutKeyHash: "the enrollment URL has no subjectKeyHash, so its server cannot prove itself"
-        case .enrollmentKeyHashInvalid: "subjectKeyHash of the enrollment URL is not the encoding of 32 bytes"
-        case .enrollmentKeyMismatch(let host): "\(host)'s key does not match the enrollment URL"
-        case .noActiveGateway: "this board is not enrolled at a gateway"
-        case .hostNotConfigured(let host): "\(host) is neither the gateway nor a configured host"
-        case .hostConfigurationInvalid(let host, let reason): "the configuration of host \(host) is not valid: \(reason)"
-        case .pathInvalid(let reason): "cannot call this path: \(reason)"
-        case .noAnswer(let operation, let error): "cannot \(operation.phrase): \(error.message)"
+            Explanation("gateway.configuration-invalid", .invalidConfiguration,
+                "the configuration is not valid: " + faults.map { "\($0.path) \($0.fault)" }.joined(separator: "; "),
+                remedy: faults.map { "\($0.path): \($0.fix)" }.joined(separator: "; "), gateway: .local(100_203))
+        case .enrollmentURLInvalid(let reason):
+            Explanation("gateway.enrollment-url-invalid", .invalidInput, "the enrollment URL is not valid: \(reason)",
+                remedy: Self.newURL, gateway: .local(100_001))
+        case .enrollmentURLWithoutKeyHash:
+            Explanation("gateway.enrollment-url-without-key-hash", .invalidInput,
+                "the enrollment URL has no subjectKeyHash, so its server cannot prove itself", remedy: Self.newURL,
+                gateway: .local(100_005))
+        case .enrollmentKeyHashInvalid:
+            Explanation("gateway.enrollment-key-hash-invalid", .invalidInput,
+                "subjectKeyHash of the enrollment URL is not the encoding of 32 bytes", remedy: Self.newURL,
+                gateway: .local(100_005))
+        case .enrollmentKeyMismatch(let host):
+            Explanation("gateway.enrollment-key-mismatch", .refused, "\(host)'s key does not match the enrollment URL",
+                remedy: "do not go on with this URL: ask the administrator whether the gateway's key has changed",
+                gateway: .local(100_408))
+
+        // MARK: Where to
+        case .hostNotConfigured(let host):
+            Explanation("gateway.host-not-configured", .invalidInput,
+                "\(host) is neither the gateway nor a configured host",
+                remedy: "call a path of the gateway, such as /lab/hello; to call another host, connect to it yourself, "
+                    + "with: latchkey token",
+                gateway: .local(100_501))
+        case .hostConfigurationInvalid(let host, let reason):
+            Explanation("gateway.host-configuration-invalid", .invalidConfiguration,
+                "the configuration of host \(host) is not valid: \(reason)",
+                remedy: "give the host an anchor, a pin, or the public authorities", gateway: .local(100_211))
+        case .pathInvalid(let reason):
+            Explanation("gateway.path-invalid", .invalidInput, "cannot call this path: \(reason)",
+                remedy: "give a path that starts with /, or an https URL of the gateway", gateway: .local(100_204))
+
+        // MARK: Answers
+        case .noAnswer(let operation, let error):
+            Explanation("gateway.no-answer", .unreachable, "cannot \(operation.phrase): \(error.message)",
+                remedy: error.remedy,
+                meaning: "the gateway could not be reached, did not prove itself or did not answer in time; "
+                    + "nothing has changed",
+                cause: error.code, gateway: .local(error.localNumber))
         case .unexpectedAnswer(let operation, let status, let reason):
-            "cannot \(operation.phrase): HTTP \(status), \(reason)"
-        case .refused(let refusal): refusal.sentence
+            Explanation("gateway.unexpected-answer", .unreachable,
+                "cannot \(operation.phrase): HTTP \(status), \(reason)",
+                remedy: "look for a proxy or a login page between this board and the gateway; nothing was changed, "
+                    + "so it can be tried again",
+                meaning: "an answer came that is not the gateway's, or not what the protocol says",
+                gateway: .local(100_407, httpStatus: status))
+        case .refused(let refusal): refusal.explanation
         case .locationDemanded(let status):
-            status == 448 ? "the called API does not serve this location" : "the called API demands a location"
+            Explanation("gateway.location-demanded", .refused,
+                status == 448 ? "the called API does not serve this location" : "the called API demands a location",
+                remedy: Self.sendsNone, gateway: .local(status == 448 ? 100_301 : 100_302, httpStatus: status))
         case .telephoneNumberDemanded(let status):
-            status == 448
-                ? "the called API does not serve this telephone number" : "the called API demands a telephone number"
-        case .notRegistered: "this board is not registered at the gateway"
+            Explanation("gateway.telephone-number-demanded", .refused,
+                status == 448
+                    ? "the called API does not serve this telephone number"
+                    : "the called API demands a telephone number",
+                remedy: Self.sendsNone, gateway: .local(status == 448 ? 100_304 : 100_305, httpStatus: status))
+
+        // MARK: Registration
+        case .notRegistered:
+            Explanation("gateway.not-registered", .unconfigured, "this board is not registered at the gateway",
+                remedy: "enroll it: latchkey enroll - < url.txt", gateway: .local(120_004))
         case .awaitingActivation(let magIdentifier):
-            "the device is registered as \(magIdentifier) and awaits activation by an administrator"
-        case .registrationAnswerInvalid(let reason): "the gateway's answer to the registration is not valid: \(reason)"
+            Explanation("gateway.awaiting-activation", .notAdmitted,
+                "the device is registered as \(magIdentifier) and awaits activation by an administrator",
+                remedy: "ask the gateway's administrator to activate the device")
+        case .registrationAnswerInvalid(let reason):
+            Explanation("gateway.registration-answer-invalid", .invalidAnswer,
+                "the gateway's answer to the registration is not valid: \(reason)", remedy: Self.report,
+                gateway: .local(120_006))
         case .registrationWithdrawn(let code):
-            "the gateway does not know this device any more (x-ca-err \(code)); its registration was dropped"
-        case .deviceRecordInvalid(let reason): "the stored registration is not usable: \(reason)"
+            Explanation("gateway.registration-withdrawn", .notAdmitted,
+                "the gateway does not know this device any more (x-ca-err \(code)); its registration was dropped",
+                remedy: "if the board should come back, enroll it again: latchkey enroll - < url.txt",
+                gateway: GatewayNumbers(.local, 120_004, caError: code))
+        case .deviceRecordInvalid(let reason):
+            Explanation("gateway.device-record-invalid", .damaged, "the stored registration is not usable: \(reason)",
+                remedy: "remove it with latchkey reset, then enroll again", gateway: .local(120_006))
         case .renewedCertificateRefused(let reason):
-            "the gateway does not accept the certificate it renewed (\(reason)); the old one stays in use"
-        case .tokenAnswerInvalid(let reason): "the gateway's token answer is not valid: \(reason)"
-        case .noGrantApplies: "there is no way to an access token without a user"
+            Explanation("gateway.renewed-certificate-refused", .refused,
+                "the gateway does not accept the certificate it renewed (\(reason)); the old one stays in use",
+                remedy: "report it to the gateway's administrator; latchkey renew tries again",
+                gateway: .local(120_009))
+
+        // MARK: Tokens
+        case .tokenAnswerInvalid(let reason):
+            Explanation("gateway.token-answer-invalid", .invalidAnswer,
+                "the gateway's token answer is not valid: \(reason)",
+                remedy: Self.report, gateway: .local(130_201))
+        case .noGrantApplies:
+            Explanation("gateway.no-grant-applies", .conflict, "there is no way to an access token without a user",
+                remedy: "log in", gateway: .local(120_005))
         case .scopeNotGranted(let requested, let granted):
-            "the gateway granted \"\(granted)\", not all of \"\(requested)\""
-        case .idTokenMalformed: "the id_token is not a signed token"
-        case .idTokenAlgorithmUnsupported: "the id_token is signed with neither HS256 nor RS256"
-        case .idTokenSignatureInvalid: "the signature of the id_token is not the gateway's"
-        case .idTokenExpired: "the id_token has ended"
-        case .idTokenForOtherClient: "the id_token is for another client (aud)"
-        case .idTokenForOtherDevice: "the id_token is for another device (azp)"
-        case .userRequired: "nobody is logged in on this board"
-        case .userCredentialsUnusable(let reason): "cannot log in with this: \(reason)"
-        case .proximityNotOffered: "the gateway does not offer log-in by another device"
-        case .authorizationEnded: "the log-in was begun before this board's client credentials were dropped"
-        case .authorizationStateMismatch: "the authorization code belongs to another log-in (state)"
-        case .providerURLInvalid(let reason): "cannot authorize this: \(reason)"
-        case .providerURLForeign(let gateway): "what should be authorized is not at \(gateway)"
+            Explanation("gateway.scope-not-granted", .refused,
+                "the gateway granted \"\(granted)\", not all of \"\(requested)\"",
+                remedy: "ask the gateway's administrator to register the scope for this client",
+                gateway: .local(130_203))
+        case .idTokenMalformed:
+            Explanation("gateway.id-token-malformed", .invalidAnswer, "the id_token is not a signed token",
+                remedy: Self.reportToken, gateway: .local(130_101))
+        case .idTokenAlgorithmUnsupported:
+            Explanation("gateway.id-token-algorithm-unsupported", .invalidAnswer,
+                "the id_token is signed with neither HS256 nor RS256", remedy: Self.reportToken,
+                gateway: .local(130_106))
+        case .idTokenSignatureInvalid:
+            Explanation("gateway.id-token-signature-invalid", .invalidAnswer,
+                "the signature of the id_token is not the gateway's", remedy: Self.reportToken,
+                gateway: .local(130_105))
+        case .idTokenExpired:
+            Explanation("gateway.id-token-expired", .invalidAnswer, "the id_token has ended",
+                remedy: "check the clock of this board", gateway: .local(130_102))
+        case .idTokenForOtherClient:
+            Explanation("gateway.id-token-for-other-client", .invalidAnswer, "the id_token is for another client (aud)",
+                remedy: Self.reportToken, gateway: .local(130_103))
+        case .idTokenForOtherDevice:
+            Explanation("gateway.id-token-for-other-device", .invalidAnswer, "the id_token is for another device (azp)",
+                remedy: Self.reportToken, gateway: .local(130_104))
+
+        // MARK: Users
+        case .userRequired:
+            Explanation("gateway.user-required", .conflict, "nobody is logged in on this board",
+                remedy: "log in: latchkey login",
+                gateway: .local(120_005))
+        case .userCredentialsUnusable(let reason):
+            Explanation("gateway.user-credentials-unusable", .invalidInput, "cannot log in with this: \(reason)",
+                gateway: .local(130_002))
+        case .proximityNotOffered:
+            Explanation("gateway.proximity-not-offered", .conflict,
+                "the gateway does not offer log-in by another device",
+                remedy: "log in with user name and password, or ask the gateway's administrator to offer it",
+                gateway: .local(100_103))
+        case .authorizationEnded:
+            Explanation("gateway.authorization-ended", .refused,
+                "the log-in was begun before this board's client credentials were dropped",
+                remedy: "begin the log-in again")
+        case .authorizationStateMismatch:
+            Explanation("gateway.authorization-state-mismatch", .invalidAnswer,
+                "the authorization code belongs to another log-in (state)", remedy: "begin the log-in again",
+                gateway: .local(131_001))
+        case .providerURLInvalid(let reason):
+            Explanation("gateway.provider-url-invalid", .invalidInput, "cannot authorize this: \(reason)",
+                remedy: Self.ownAddress, gateway: GatewayNumbers(.proximityLocal, 650_102))
+        case .providerURLForeign(let gateway):
+            Explanation("gateway.provider-url-foreign", .invalidInput, "what should be authorized is not at \(gateway)",
+                remedy: Self.ownAddress, gateway: GatewayNumbers(.proximityLocal, 650_104))
         }
     }
 
-    public var remedy: String? {
-        switch self {
-        case .configurationInvalid(let faults): faults.map { "\($0.path): \($0.fix)" }.joined(separator: "; ")
-        case .configurationUnreadable: "export the configuration from the gateway again"
-        case .enrollmentURLInvalid, .enrollmentURLWithoutKeyHash, .enrollmentKeyHashInvalid:
-            "ask the gateway's administrator for a new enrollment URL and pass it unchanged, in quotes"
-        case .enrollmentKeyMismatch:
-            "do not go on with this URL: ask the administrator whether the gateway's key has changed"
-        case .noActiveGateway: "enroll it: latchkey enroll - < url.txt"
-        case .hostNotConfigured:
-            "call a path of the gateway, such as /lab/hello; to call another host, connect to it yourself, with: latchkey token"
-        case .hostConfigurationInvalid: "give the host an anchor, a pin, or the public authorities"
-        case .pathInvalid: "give a path that starts with /, or an https URL of the gateway"
-        case .noAnswer(_, let error): error.remedy
-        case .unexpectedAnswer:
-            "look for a proxy or a login page between this board and the gateway; nothing was changed, so it can be tried again"
-        case .refused(let refusal): refusal.remedy
-        case .locationDemanded, .telephoneNumberDemanded: "this board sends none; ask the owner of the called API"
-        case .notRegistered: "enroll it: latchkey enroll - < url.txt"
-        case .awaitingActivation: "ask the gateway's administrator to activate the device"
-        case .registrationAnswerInvalid, .tokenAnswerInvalid: "report it to the gateway's administrator"
-        case .registrationWithdrawn: "if the board should come back, enroll it again: latchkey enroll - < url.txt"
-        case .deviceRecordInvalid: "remove it with latchkey reset, then enroll again"
-        case .renewedCertificateRefused: "report it to the gateway's administrator; latchkey renew tries again"
-        case .noGrantApplies: "log in"
-        case .scopeNotGranted: "ask the gateway's administrator to register the scope for this client"
-        case .idTokenExpired: "check the clock of this board"
-        case .idTokenMalformed, .idTokenAlgorithmUnsupported, .idTokenSignatureInvalid, .idTokenForOtherClient,
-            .idTokenForOtherDevice:
-            "report it to the gateway's administrator: the token was not accepted"
-        case .userRequired: "log in: latchkey login"
-        case .userCredentialsUnusable: nil
-        case .proximityNotOffered: "log in with user name and password, or ask the gateway's administrator to offer it"
-        case .authorizationEnded, .authorizationStateMismatch: "begin the log-in again"
-        case .providerURLInvalid, .providerURLForeign:
-            "authorize nothing from this device unless you know it; devices of this gateway show its own address"
-        case .configurationMissing: nil
-        }
-    }
+    private static let newURL =
+        "ask the gateway's administrator for a new enrollment URL and pass it unchanged, in quotes"
+    private static let sendsNone = "this board sends none; ask the owner of the called API"
+    private static let report = "report it to the gateway's administrator"
+    private static let reportToken = "report it to the gateway's administrator: the token was not accepted"
+    private static let ownAddress =
+        "authorize nothing from this device unless you know it; devices of this gateway show its own address"
 
-    /// The client error code of 13.4, where there is one. Where the two public clients differ, Android's.
-    public var localCode: Int? {
-        switch self {
-        case .configurationMissing: 100_201
-        case .configurationUnreadable: 100_202
-        case .configurationInvalid: 100_203
-        case .enrollmentURLInvalid: 100_001
-        case .enrollmentURLWithoutKeyHash, .enrollmentKeyHashInvalid: 100_005
-        case .noActiveGateway: 100_004
-        case .hostNotConfigured: 100_501
-        case .hostConfigurationInvalid: 100_211
-        case .pathInvalid: 100_204
-        case .noAnswer(_, let error):
-            switch error {
-            case .timeout, .handshakeTimeout: 100_405
-            case .tls: 100_408
-            case .handshakeFailed, .clientCertificateRefused: 100_406
-            default: 100_403
-            }
-        case .enrollmentKeyMismatch: 100_408
-        case .unexpectedAnswer: 100_407
-        case .refused(let refusal): refusal.localCode
-        case .locationDemanded(let status): status == 448 ? 100_301 : 100_302
-        case .telephoneNumberDemanded(let status): status == 448 ? 100_304 : 100_305
-        case .notRegistered, .registrationWithdrawn: 120_004
-        case .registrationAnswerInvalid, .deviceRecordInvalid: 120_006
-        case .renewedCertificateRefused: 120_009
-        case .tokenAnswerInvalid: 130_201
-        case .noGrantApplies: 120_005
-        case .scopeNotGranted: 130_203
-        case .idTokenMalformed: 130_101
-        case .idTokenExpired: 130_102
-        case .idTokenForOtherClient: 130_103
-        case .idTokenForOtherDevice: 130_104
-        case .idTokenSignatureInvalid: 130_105
-        case .idTokenAlgorithmUnsupported: 130_106
-        case .userRequired: 120_005
-        case .userCredentialsUnusable: 130_002
-        case .proximityNotOffered: 100_103
-        case .authorizationStateMismatch: 131_001
-        case .providerURLInvalid: 650_102
-        case .providerURLForeign: 650_104
-        case .awaitingActivation, .authorizationEnded: nil
-        }
-    }
+    public static let examples = ownExamples + Refusal.examples.map(GatewayError.refused)
+
+    /// All but the refusals.
+    private static let ownExamples: [GatewayError] = [
+        .configurationMissing(path: "PATH"), .configurationUnreadable(source: "SOURCE", reason: "REASON"),
+        .configurationInvalid(faults: [ConfigurationFault(path: "KEY", fault: "FAULT", fix: "FIX")]),
+        .enrollmentURLInvalid(reason: "REASON"), .enrollmentURLWithoutKeyHash, .enrollmentKeyHashInvalid,
+        .enrollmentKeyMismatch(host: "HOST"), .hostNotConfigured(host: "HOST"),
+        .hostConfigurationInvalid(host: "HOST", reason: "REASON"), .pathInvalid(reason: "REASON"),
+        .noAnswer(.call, .cannotResolve(host: "HOST")), .noAnswer(.call, .timeout(url: "URL")),
+        .noAnswer(.call, .tls(host: "HOST", refusal: .pinMismatch)),
+        .noAnswer(.call, .clientCertificateRefused(host: "HOST", alert: 45)),
+        .unexpectedAnswer(.call, status: 200, reason: "REASON"), .locationDemanded(status: 449),
+        .locationDemanded(status: 448),
+        .telephoneNumberDemanded(status: 449), .telephoneNumberDemanded(status: 448), .notRegistered,
+        .awaitingActivation(magIdentifier: "MAG-IDENTIFIER"), .registrationAnswerInvalid(reason: "REASON"),
+        .registrationWithdrawn(code: 1_000_107), .deviceRecordInvalid(reason: "REASON"),
+        .renewedCertificateRefused(reason: "REASON"),
+        .tokenAnswerInvalid(reason: "REASON"), .noGrantApplies, .scopeNotGranted(requested: "SCOPE", granted: "SCOPE"),
+        .idTokenMalformed, .idTokenAlgorithmUnsupported, .idTokenSignatureInvalid, .idTokenExpired,
+        .idTokenForOtherClient,
+        .idTokenForOtherDevice, .userRequired, .userCredentialsUnusable(reason: "REASON"), .proximityNotOffered,
+        .authorizationEnded,
+        .authorizationStateMismatch, .providerURLInvalid(reason: "REASON"),
+        .providerURLForeign(gateway: GatewayIdentity(host: "gateway", port: 8443, prefix: "")),
+    ]
 }
 
-extension Refusal {
-    var sentence: String {
-        let words = text ?? oauthError ?? "no reason given"
-        return "cannot \(operation.phrase): \(meaning.phrase) (HTTP \(status), x-ca-err \(code): \(words))"
-    }
-
-    var remedy: String? {
-        switch meaning {
-        case .deviceAlreadyRegistered:
-            "remove the device at the gateway, or take a new device identifier with latchkey reset, then enroll again"
-        case .deviceUnknown: "the device was removed at the gateway; to register it anew: latchkey reset, then latchkey enroll"
-        case .deviceNotActive: "ask the gateway's administrator to activate the device"
-        case .enrollmentRefused: "enrollment URLs work once and for a short time; ask the administrator for a new one"
-        case .clientCredentialsInvalid, .notAMasterClient, .clientNotAuthorized, .grantTypeUnsupported, .scopeNotRegistered:
-            "compare the client in the configuration with the one at the gateway, and enroll again if it changed"
-        case .certificateExpired, .certificateInvalid: "latchkey renew; if the gateway refuses, latchkey reset and enroll again"
-        case .prefixInvalid: "compare server.prefix of the configuration with the gateway"
-        case .serverError: "try again; if it stays, look at the gateway's log"
-        case .tokenLimitReached: "revoke tokens of this client at the gateway"
-        case .tokenScopeInsufficient: "ask for the scope that the called API demands"
-        case .tokenDisabled: "ask the gateway's administrator to enable the client"
-        case .authorizationEnded: "begin the log-in again; it has to be authorized within a short time"
-        default: nil
-        }
-    }
-}
-
-extension Refusal.Meaning {
-    /// What the gateway says, in words.
-    var phrase: String {
+extension HTTPError {
+    /// The number of 13.4 for no answer.
+    fileprivate var localNumber: Int {
         switch self {
-        case .serverError: "the gateway failed"
-        case .certificateInvalid: "the gateway finds the certificate not valid"
-        case .parametersInvalid: "the gateway misses a header or parameter"
-        case .signingRequestInvalid: "the gateway finds the certificate request not valid"
-        case .deviceAlreadyRegistered: "the device is registered already"
-        case .deviceUnknown: "the gateway does not know this device"
-        case .deviceNotActive: "the device is not active"
-        case .notAMasterClient: "the client id of the configuration is no master client"
-        case .grantInvalid: "the grant is not valid"
-        case .scopeNotRegistered: "the client has no registered scope"
-        case .clientNotAuthorized: "the client may not use this grant"
-        case .grantTypeUnsupported: "the gateway does not know this grant"
-        case .enrollmentRefused: "the enrollment URL was used before, has ended, or was never issued"
-        case .serverMisconfigured: "the gateway is not configured for this"
-        case .tokenLimitReached: "the limit of tokens is reached"
-        case .clientCredentialsInvalid: "the client credentials are not valid"
-        case .userCredentialsInvalid: "the user name or password is wrong"
-        case .prefixInvalid: "the prefix is wrong"
-        case .certificateExpired: "the device certificate has ended"
-        case .tokenExpired: "the access token is not valid any more"
-        case .tokenScopeInsufficient: "the access token lacks a scope"
-        case .tokenMissing: "there is no access token, or more than one"
-        case .tokenDisabled: "the token or its client is disabled"
-        case .authorizationEnded: "the log-in is over or was never begun"
-        case .authorizationDenied: "the log-in was denied"
-        case .other: "the gateway refused"
+        case .timeout, .handshakeTimeout: 100_405
+        case .tls: 100_408
+        case .handshakeFailed, .clientCertificateRefused: 100_406
+        default: 100_403
         }
     }
 }

@@ -2,7 +2,7 @@ import HTTPClient
 
 /// Everything that can go wrong between this board and its gateway.
 ///
-/// ``Explained/code`` is stable; ``localCode`` is the number that the protocol's public clients use (13.4).
+/// Its code is stable; its numbers are those that the protocol's public clients use (13.4).
 public enum GatewayError: Error, Equatable, Sendable {
     // MARK: Configuration and enrollment
 
@@ -18,8 +18,6 @@ public enum GatewayError: Error, Equatable, Sendable {
     case enrollmentKeyHashInvalid
     /// The server does not hold the key that the enrollment URL names.
     case enrollmentKeyMismatch(host: String)
-    /// No configuration has been activated on this board.
-    case noActiveGateway
 
     // MARK: Where to
 

@@ -60,7 +60,7 @@ public struct Refusal: Sendable, Equatable {
 
 extension Refusal {
     /// What a refusal says, as far as the last three digits tell (gateway protocol 6.4).
-    public enum Meaning: String, Sendable, Equatable {
+    public enum Meaning: String, Sendable, CaseIterable {
         case serverError = "server-error"
         case certificateInvalid = "certificate-invalid"
         case parametersInvalid = "parameters-invalid"
@@ -122,7 +122,7 @@ extension Refusal {
     }
 
     /// The client error code of 13.4 that both public clients give, where there is one.
-    public var localCode: Int? {
+    var localCode: Int? {
         switch (code, suffix) {
         case (3_000_201, _): 110_002
         case (1_002_107, _): 110_004

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Groundwork
 
 /// What happens in the life of a board at its gateways (gateway protocol 13.2).
 public enum GatewayEvent: Sendable, Equatable {

@@ -7,8 +7,12 @@ struct AdminAPI {
     let lab: Lab
 
     /// Input that cannot be acted on.
-    struct BadInput: Error {
+    struct BadInput: Explained {
         var text: String
+
+        var explanation: Explanation { Explanation("lab.bad-input", .invalidInput, text) }
+
+        static let examples = [BadInput(text: "FAULT")]
     }
 
     /// - Parameter query: of `state`: `telemetry=no` leaves readings out of the messages, `match` keeps those messages

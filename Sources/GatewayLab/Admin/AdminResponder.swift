@@ -65,10 +65,12 @@ struct AdminResponder: HTTPResponder {
                 return answer(.json(["error": "no such call", "code": "lab.bad-input"], status: 404))
             }
             return answer(.json(result))
-        } catch let error as AdminAPI.BadInput {
-            return answer(.json(["error": .string(error.text), "code": "lab.bad-input"], status: 400))
         } catch let error as any Explained {
-            return answer(.json(["error": .string(error.message), "code": .string(error.code)], status: 409))
+            let explanation = error.explanation
+            return answer(.json([
+                "error": .string(explanation.message), "code": .string(explanation.code),
+                "kind": .string(explanation.kind.rawValue),
+            ], status: explanation.kind.httpStatus))
         }
     }
 

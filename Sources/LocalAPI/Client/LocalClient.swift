@@ -104,19 +104,15 @@ public struct LocalClient: Sendable {
     }
 
     private func remote(_ status: Int, _ body: [UInt8]) -> LocalAPIError {
-        LocalAPIError(status: status, explanation: (try? JSON(parsing: body)) ?? .null)
+        LocalAPIError(status: status, answer: (try? JSON(parsing: body)) ?? .null)
     }
 }
 
 extension LocalAPIError {
     /// What the daemon said.
     ///
-    /// - Parameter explanation: `{"error": {"code", "message", "remedy"}}`, as far as it is that.
-    init(status: Int, explanation: JSON) {
-        let error = explanation["error"]
-        self = .remote(
-            status: status, code: error?["code"]?.string ?? "local-api.no-answer",
-            message: error?["message"]?.string ?? "the daemon answered with status \(status)",
-            remedy: error?["remedy"]?.string)
+    /// - Parameter answer: an error of the local API, as far as it is that.
+    init(status: Int, answer: JSON) {
+        self = .remote(status: status, Explanation(answer: answer) ?? Self.remoteWithoutError(status: status))
     }
 }

@@ -23,7 +23,7 @@ public struct LocalEvents: AsyncSequence, Sendable {
 
         fileprivate init(_ events: LocalEvents) { (client, path, body) = (events.client, events.path, events.body) }
 
-        /// - Throws: ``LocalAPIError``; ``LocalAPIError/remote(status:code:message:remedy:)`` also where the daemon breaks off.
+        /// - Throws: ``LocalAPIError``; ``LocalAPIError/remote(status:_:)`` also where the daemon breaks off.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LocalAPIError) -> LocalEvent? {
@@ -54,7 +54,7 @@ public struct LocalEvents: AsyncSequence, Sendable {
             guard let json = try? JSON(parsing: line, limit: LineSplitter.limit), let name = json["event"]?.string,
                 let data = json["data"]
             else { throw .noAnswer(reason: "the event stream holds something else than events") }
-            if name == LocalEvent.errorName { throw LocalAPIError(status: 200, explanation: data) }
+            if name == LocalEvent.errorName { throw LocalAPIError(status: 200, answer: data) }
             return LocalEvent(name: name, id: json["id"]?.string, data: data)
         }
     }

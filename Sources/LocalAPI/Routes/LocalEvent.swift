@@ -15,7 +15,7 @@ public struct LocalEvent: Sendable, Equatable {
     }
 
     /// The last event of a stream that broke off.
-    init(_ error: any Error) { self.init(name: Self.errorName, data: LocalResponse.explanation(of: error)) }
+    init(_ error: any Error) { self.init(name: Self.errorName, data: Explanation(of: error).answer) }
 
     static let errorName = "error"
 

@@ -43,8 +43,10 @@ public struct LocalResponse: Sendable {
         LocalResponse(status: 200, headers: ["Cache-Control": "no-store"], body: .events(production))
     }
 
-    static func error(_ error: any Error, status: Int) -> LocalResponse {
-        var answer = json(explanation(of: error), status: status)
+    /// An error, with the status of its kind.
+    static func error(_ error: any Error) -> LocalResponse {
+        let explanation = Explanation(of: error)
+        var answer = json(explanation.answer, status: explanation.kind.httpStatus)
         switch error as? LocalAPIError {
         case .methodNotAllowed(_, _, let allowed): answer.headers.add("Allow", allowed.joined(separator: ", "))
         case .tooManyRequests, .tooManyConnections: answer.headers.add("Retry-After", "1")
@@ -53,25 +55,6 @@ public struct LocalResponse: Sendable {
         return answer
     }
 
-    /// The form of every error: `{"error": {"code", "message", "remedy"}}`.
-    static func explanation(of error: any Error) -> JSON {
-        let explained = error as? any Explained
-        var members: [String: JSON] = [
-            "code": .string(explained?.code ?? "local-api.internal"),
-            // An error that does not explain itself was not meant for a person, and could hold anything.
-            "message": .string(explained?.message ?? "the request failed"),
-        ]
-        if let remedy = explained?.remedy { members["remedy"] = .string(remedy) }
-        return ["error": .object(members)]
-    }
-
     static let errorSchema = Schema.object(
-        [
-            "error": .object(
-                [
-                    "code": .string("stable, for programs: room.what-happened"),
-                    "message": .string("what happened, for people"),
-                    "remedy": .string("what to do about it, where there is something to do"),
-                ], required: ["code", "message"])
-        ], required: ["error"])
+        ["error": .object(Schema.explanation, required: Schema.requiredOfExplanation)], required: ["error"])
 }

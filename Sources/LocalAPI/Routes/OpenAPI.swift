@@ -15,7 +15,8 @@ extension Router {
 
     var openAPI: JSON {
         var paths: [String: JSON] = [:]
-        var schemas = ["Error": LocalResponse.errorSchema.json]
+        var schemas = LocalResponse.errorSchema.definitions
+        schemas["Error"] = LocalResponse.errorSchema.json
         for route in routes {
             schemas.merge(route.description.definitions) { _, new in new }
             var methods = paths[route.path]?.object ?? [:]

@@ -2,7 +2,7 @@ import Groundwork
 
 /// Finds the handler of a request by method and path.
 public struct Router: Sendable {
-    /// Answers one request. An ``Groundwork/Explained`` error becomes the JSON error of the answer.
+    /// Answers one request. An error becomes the JSON error of the answer, with the status of its kind.
     public typealias Handler = @Sendable (LocalRequest) async throws -> LocalResponse
 
     struct Route: Sendable {
@@ -31,11 +31,8 @@ public struct Router: Sendable {
     }
 
     private(set) var routes: [Route] = []
-    private let statuses: [(prefix: String, status: Int)]
 
-    /// - Parameter statuses: HTTP statuses of errors by their stable code: the first whose prefix fits, so that
-    ///   `gateway.` stands for a whole room. 500 where none fits.
-    public init(statuses: [(prefix: String, status: Int)] = []) { self.statuses = statuses }
+    public init() {}
 
     /// - Parameters:
     ///   - method: `GET`, which answers `HEAD` too, `POST`, `PUT`, `PATCH` or `DELETE`.
@@ -66,12 +63,6 @@ public struct Router: Sendable {
             throw .methodNotAllowed(method: method, path: target.path, allowed: allowed.sorted())
         }
         throw .notFound(path: target.path)
-    }
-
-    func status(of error: any Error) -> Int {
-        if let error = error as? LocalAPIError { return error.status }
-        guard let code = (error as? any Explained)?.code else { return 500 }
-        return statuses.first { code.hasPrefix($0.prefix) }?.status ?? 500
     }
 
     private static func parameterName(_ segment: String) -> String? {

@@ -79,5 +79,5 @@ final class LocalService: Sendable {
         }
     }
 
-    func answer(to error: any Error) -> LocalResponse { .error(error, status: router.status(of: error)) }
+    func answer(to error: any Error) -> LocalResponse { .error(error) }
 }

@@ -6,7 +6,7 @@ struct RawAnswer {
     let bytes: [UInt8]
 
     init(_ error: LocalAPIError) {
-        let answer = LocalResponse.error(error, status: error.status)
+        let answer = LocalResponse.error(error)
         guard case .bytes(let body) = answer.body else { bytes = []; return }
         // The reason phrase may be empty (RFC 9112 section 4); the space before it may not be missing.
         let head = ["HTTP/1.1 \(answer.status) "] + answer.headers.pairs.map { "\($0.name): \($0.value)" }

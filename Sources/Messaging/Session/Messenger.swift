@@ -121,7 +121,8 @@ public actor Messenger {
                 timeout: settings.connectTimeout, cleanSession: settings.cleanSession,
                 presenceTopic: settings.presenceTopic, window: pace.limit)
         } catch {
-            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(reason: "\(error)"), loss: nil), nil)
+            let why = Explanation(of: error)
+            return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil)
         }
         guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil) }
         let mailbox = Mailbox()

@@ -74,39 +74,4 @@ extension ProximityError {
         case .timedOut, .noSuchRequest, .textTooLongForQRCode, .qrCodeTooWide: ErrorNumbers()
         }
     }
-
-    public var code: String {
-        switch self {
-        case .notSupported: "proximity.not-supported"
-        case .disabled: "proximity.disabled"
-        case .notPermitted: "proximity.not-permitted"
-        case .interrupted: "proximity.interrupted"
-        case .invalidUUID: "proximity.invalid-uuid"
-        case .noUserSession: "proximity.no-user-session"
-        case .advertisingFailed: "proximity.advertising-failed"
-        case .peripheralNotSupported: "proximity.peripheral-not-supported"
-        case .centralFailed: "proximity.central-failed"
-        case .centralUnsubscribed: "proximity.central-unsubscribed"
-        case .requestRefused(let refusal): "proximity.request-\(refusal.rawValue)"
-        case .nobodyToAsk: "proximity.nobody-to-ask"
-        case .userDeclined: "proximity.user-declined"
-        case .noPeripheralFound: "proximity.no-peripheral-found"
-        case .signalTooWeak: "proximity.signal-too-weak"
-        case .characteristicMissing: "proximity.characteristic-missing"
-        case .authorizationFailed: "proximity.authorization-failed"
-        case .pollingFailed: "proximity.polling-failed"
-        case .qrPollingFailed: "proximity.qr-polling-failed"
-        case .notAuthorizedInTime: "proximity.not-authorized-in-time"
-        case .unexpectedUser: "proximity.unexpected-user"
-        case .sharingInProgress: "proximity.sharing-in-progress"
-        case .loginInProgress: "proximity.login-in-progress"
-        case .invalidAuthenticationURL: "proximity.invalid-authentication-url"
-        case .invalidAuthorizeURL: "proximity.invalid-authorize-url"
-        case .loginFailed: "proximity.login-failed"
-        case .timedOut: "proximity.timed-out"
-        case .noSuchRequest: "proximity.no-such-request"
-        case .textTooLongForQRCode: "proximity.text-too-long-for-qr-code"
-        case .qrCodeTooWide: "proximity.qr-code-too-wide"
-        }
-    }
 }

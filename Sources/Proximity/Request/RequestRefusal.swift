@@ -1,3 +1,5 @@
+import Groundwork
+
 /// Why a request was not even put before a person, or not carried out. The raw value is stable and for programs.
 public enum RequestRefusal: String, Sendable, CaseIterable {
     case tooLong = "too-long"
@@ -23,6 +25,24 @@ public enum RequestRefusal: String, Sendable, CaseIterable {
         case .tooMany: "too many requests came in a short time"
         case .busy: "too many other requests wait"
         case .ambiguous: "several devices asked, and the button cannot tell which of them is meant"
+        }
+    }
+
+    var kind: ExplanationKind {
+        switch self {
+        case .tooLong: .tooLarge
+        case .tooSlow: .tooSlow
+        case .notUTF8, .notJSON, .withoutURL, .foreignGateway: .invalidInput
+        case .replayed, .ambiguous: .conflict
+        case .tooMany, .busy: .tooMany
+        }
+    }
+
+    var remedy: String? {
+        switch self {
+        case .tooMany, .busy: "try again in a minute"
+        case .ambiguous: "ask again one after the other, or answer each by its number: latchkey consent"
+        default: nil
         }
     }
 

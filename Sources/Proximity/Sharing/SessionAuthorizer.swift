@@ -59,9 +59,9 @@ public struct SessionAuthorizer: Sendable {
         do {
             try await gateway.authorize(url)
         } catch {
-            let code = (error as? any Explained)?.code ?? (error is CancellationError ? "cancelled" : "unexpected")
-            await desk.conclude(answer, .failed(code: code))
-            throw .authorizationFailed(answer: error.reason)
+            let explanation = Explanation(of: error)
+            await desk.conclude(answer, .failed(code: explanation.code))
+            throw .authorizationFailed(answer: explanation.message)
         }
         await desk.conclude(answer, .authorized)
     }

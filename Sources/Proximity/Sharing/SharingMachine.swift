@@ -1,4 +1,5 @@
 import Bluetooth
+import Groundwork
 
 /// The device that shares its session, without radio, clock and people: what happened in, what to do out (8.5).
 struct SharingMachine {

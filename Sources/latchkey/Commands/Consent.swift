@@ -58,8 +58,8 @@ struct Consent: AsyncParsableCommand {
             guard let answer = readLine() else { return false }
             do {
                 try await Consent.answer(Int(id), ["y", "yes"].contains(answer.lowercased()), options)
-            } catch LocalAPIError.remote(_, "proximity.no-such-request", let message, _) {
-                Terminal.error("latchkey: \(message)")
+            } catch LocalAPIError.remote(_, let explanation) where explanation.code == "proximity.no-such-request" {
+                Terminal.error("latchkey: \(explanation.message)")
             }
             return true
         }

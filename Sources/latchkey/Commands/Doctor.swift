@@ -20,7 +20,7 @@ struct Doctor: AsyncParsableCommand {
             let settings = Environment["LATCHKEY_CONFIG"]
             guard let report = InstallationDoctor.examine(settingsPath: settings, after: error) else { throw error }
             show(report)
-            throw ExitCode(ExitStatus(error).rawValue)
+            throw ExitCode(error.kind.exitStatus.rawValue)
         }
         show(answer)
         guard answer["worst"]?.string != "fail" else { throw ExitCode(ExitStatus.failure.rawValue) }

@@ -30,7 +30,8 @@ struct BoardFolders {
             return try await client.get("/v1/board")
         } catch {
             switch error {
-            case .daemonNotRunning, .socketForbidden, .remote(404, _, _, _): return nil
+            case .daemonNotRunning, .socketForbidden: return nil
+            case .remote(_, let explanation) where explanation.kind == .unknownRoute: return nil
             default: throw error
             }
         }

@@ -102,29 +102,34 @@ enum InputError: Explained, Equatable {
     case unwritable(name: String, reason: String)
     /// What was given to enroll with; it may hold a ticket and is not shown.
     case neitherURLNorDocument(name: String)
+    /// `latchkey explain` knows no such name; `nearest` are those that were likely meant.
+    case unknownName(String, nearest: [String])
 
-    var code: String {
+    var explanation: Explanation {
         switch self {
-        case .unreadable: "input.unreadable"
-        case .tooLong: "input.too-long"
-        case .unwritable: "output.unwritable"
-        case .neitherURLNorDocument: "input.neither-url-nor-document"
+        case .unreadable(let name, let reason):
+            Explanation("input.unreadable", .invalidInput, "cannot read \(name): \(reason)")
+        case .tooLong(let name, let limit):
+            Explanation("input.too-long", .tooLarge, "\(name) has more than \(limit) bytes")
+        case .unwritable(let name, let reason):
+            Explanation("output.unwritable", .unavailable, "cannot write \(name): \(reason)")
+        case .neitherURLNorDocument(let name):
+            Explanation("input.neither-url-nor-document", .invalidInput,
+                "\(name) holds neither an enrollment URL nor a configuration document",
+                remedy: "give the URL from the gateway's administrator, or the msso_config.json that was exported "
+                    + "there")
+        case .unknownName(let name, let nearest):
+            Explanation("input.unknown-name", .invalidInput,
+                "there is no error, event or number \(Terminal.withoutControls(name))",
+                remedy: nearest.isEmpty
+                    ? "latchkey explain --list names them all" : "did you mean: \(nearest.joined(separator: ", "))",
+                meaning: "latchkey explain was asked for a name that means nothing here")
         }
     }
 
-    var message: String {
-        switch self {
-        case .unreadable(let name, let reason): "cannot read \(name): \(reason)"
-        case .tooLong(let name, let limit): "\(name) has more than \(limit) bytes"
-        case .unwritable(let name, let reason): "cannot write \(name): \(reason)"
-        case .neitherURLNorDocument(let name): "\(name) holds neither an enrollment URL nor a configuration document"
-        }
-    }
-
-    var remedy: String? {
-        switch self {
-        case .neitherURLNorDocument: "give the URL from the gateway's administrator, or the msso_config.json that was exported there"
-        case .unreadable, .tooLong, .unwritable: nil
-        }
-    }
+    static let examples: [InputError] = [
+        .unreadable(name: "FILE", reason: "REASON"), .tooLong(name: "FILE", limit: 1_048_576),
+        .unwritable(name: "FILE", reason: "REASON"), .neitherURLNorDocument(name: "FILE"),
+        .unknownName("NAME", nearest: []),
+    ]
 }

@@ -39,11 +39,11 @@ extension LocalAPIError {
     var isEndOfDaemon: Bool {
         switch self {
         case .daemonNotRunning, .noAnswer: true
-        case .remote(_, let code, _, _): 
+        case .remote(_, let explanation):
             [
                 "local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation",
                 "messaging.outbox-unusable",
-            ].contains(code)
+            ].contains(explanation.code)
         default: false
         }
     }

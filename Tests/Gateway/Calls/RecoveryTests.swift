@@ -1,3 +1,4 @@
+import Groundwork
 import HTTPClient
 import Testing
 
@@ -87,5 +88,31 @@ struct RecoveryTests {
         #expect(error.localCode == 120_001)
         #expect(error.message.contains("1000105") && error.message.contains("HTTP 400"))
         #expect(error.remedy?.contains("latchkey reset") == true)
+    }
+}
+
+@Suite("What is said of a refusal")
+struct RefusalExplanationTests {
+    @Test("has an example for every meaning")
+    func everyMeaning() { #expect(Set(Refusal.examples.map(\.meaning)) == Set(Refusal.Meaning.allCases)) }
+
+    @Test("carries the gateway's number and status, and the public clients' number where both have one", arguments: [
+        (GatewayOperation.registerDevice, 1_000_105,
+        GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400)),
+        (.registerDevice, 1_000_104, GatewayNumbers(.endpoint, 1_000_104, caError: 1_000_104, httpStatus: 400)),
+        (.call, 3_003_993, GatewayNumbers(.local, 130_202, caError: 3_003_993, httpStatus: 400)),
+        (.call, 1_003_107, GatewayNumbers(.targetAPI, 1_003_107, caError: 1_003_107, httpStatus: 400)),
+    ])
+    func numbers(operation: GatewayOperation, code: Int, numbers: GatewayNumbers) {
+        let error = GatewayError.refused(Refusal(operation: operation, status: 400, code: code))
+        #expect(error.explanation.gateway == numbers)
+    }
+
+    @Test("of an answer that did not come names why, by code and number")
+    func noAnswer() {
+        let said = GatewayError.noAnswer(.obtainToken, .timeout(url: "https://gw.example/token")).explanation
+        #expect(said.cause == "http.timeout" && said.gateway == .local(100_405))
+        let strange = GatewayError.unexpectedAnswer(.call, status: 502, reason: "not JSON").explanation
+        #expect(strange.gateway == .local(100_407, httpStatus: 502))
     }
 }

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import GatewayLab
+import Groundwork
 import HTTPClient
 import Testing
 

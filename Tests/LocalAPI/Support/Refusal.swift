@@ -3,9 +3,17 @@ import Groundwork
 /// An error of a room that the server knows nothing of.
 enum Refusal: Explained, Equatable {
     case teapot
-    case unlisted
+    case flooded
 
-    var code: String { self == .teapot ? "kitchen.teapot" : "cellar.flooded" }
-    var message: String { self == .teapot ? "it is a teapot" : "the cellar is flooded" }
-    var remedy: String? { self == .teapot ? "ask the coffee machine" : nil }
+    var explanation: Explanation {
+        switch self {
+        case .teapot:
+            Explanation("kitchen.teapot", .unavailable, "it is a teapot", remedy: "ask the coffee machine",
+                cause: "kitchen.no-beans",
+                gateway: GatewayNumbers(.endpoint, 1_000_105, caError: 1_000_105, httpStatus: 418))
+        case .flooded: Explanation("cellar.flooded", .internal, "the cellar is flooded")
+        }
+    }
+
+    static let examples: [Refusal] = [.teapot, .flooded]
 }

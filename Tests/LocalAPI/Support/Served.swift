@@ -21,7 +21,7 @@ final class Served: Sendable {
     init(policy: AccessPolicy? = nil, limits: LocalServer.Limits = LocalServer.Limits(), at path: String? = nil) throws {
         directory = try Self.makeDirectory()
         self.path = path ?? "\(directory)/api.sock"
-        var router = Router(statuses: [("kitchen.", 418)])
+        var router = Router()
         Self.addRoutes(to: &router, events, waits, opened, letGo)
         server = LocalServer(
             socketPath: self.path, policy: policy ?? AccessPolicy(owners: [getuid()]), router: router, limits: limits)
@@ -97,8 +97,8 @@ final class Served: Sendable {
             return .json(["waited": true])
         }
         router.on("GET", "/v1/teapot", needs: .read, .init("Fails", answer: .openObject(""))) { _ in throw Refusal.teapot }
-        router.on("GET", "/v1/cellar", needs: .read, .init("Fails in a room without a status", answer: .openObject(""))) { _ in
-            throw Refusal.unlisted
+        router.on("GET", "/v1/cellar", needs: .read, .init("Fails otherwise", answer: .openObject(""))) { _ in
+            throw Refusal.flooded
         }
         router.on("GET", "/v1/secret", needs: .read, .init("Fails without an explanation", answer: .openObject(""))) { _ in
             struct Bare: Error { let secret = "hunter2" }

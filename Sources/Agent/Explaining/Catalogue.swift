@@ -1,0 +1,72 @@
+import Bluetooth
+import Board
+import Cryptography
+import Gateway
+public import Groundwork
+import HTTPClient
+import LocalAPI
+import Messaging
+import Proximity
+import Storage
+import Vault
+
+/// Every name that this program says to people and programs, for `latchkey explain`: made from the error types.
+public struct Catalogue: Sendable {
+    /// The error types of the rooms.
+    public static let types: [any Explained.Type] = [
+        AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self, CryptographyError.self,
+        GatewayError.self,
+        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, ProximityError.self, StorageError.self,
+        UnexpectedError.self, VaultError.self,
+    ]
+
+    /// Errors, events and the codes of standards, each in the order of their names.
+    public let entries: [CatalogueEntry]
+
+    /// - Parameter types: error types of the command itself.
+    public init(adding types: [any Explained.Type] = []) {
+        var byCode: [String: [Explanation]] = [:]
+        for type in Self.types + types {
+            for explanation in Self.examples(of: type) { byCode[explanation.code, default: []].append(explanation) }
+        }
+        let errors = byCode.sorted { $0.key < $1.key }.map { CatalogueEntry(code: $0.key, $0.value) }
+        let events = EventMeanings.all.sorted { $0.key < $1.key }.map {
+            CatalogueEntry(name: $0.key, category: .event, meaning: $0.value)
+        }
+        entries = errors + events + OAuthErrors.all
+    }
+
+    private static func examples(of type: any Explained.Type) -> [Explanation] {
+        type.examples.map { ($0 as any Explained).explanation }
+    }
+
+    /// All that a name or a number means: a name may be that of an error and of an event.
+    public func entries(named name: String) -> [CatalogueEntry] {
+        let wanted = name.lowercased()
+        let named = entries.filter { $0.name == wanted }
+        guard let number = RefusalNumber(wanted) else { return named }
+        return named + Self.entries(of: number) + entries.filter { $0.numbers.contains(number.number) }
+    }
+
+    /// The numbers of the gateway by what they have in common: their last three digits.
+    public static var gatewayNumbers: [CatalogueEntry] {
+        RefusalNumber.suffixes.flatMap { entries(of: RefusalNumber($0)) }
+    }
+
+    private static func entries(of number: RefusalNumber) -> [CatalogueEntry] {
+        number.explanations.map { explanation in
+            CatalogueEntry(
+                name: number.text, category: .gatewayNumber, meaning: explanation.meaning, source: number.interface,
+                code: explanation.code, kind: explanation.kind,
+                tellings: explanation.remedy.map { [.init(message: explanation.meaning ?? "", remedy: $0)] } ?? [])
+        }
+    }
+}
+
+extension RefusalNumber {
+    /// At least three digits.
+    fileprivate var text: String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+    }
+}

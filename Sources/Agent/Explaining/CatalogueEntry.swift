@@ -1,0 +1,71 @@
+public import Groundwork
+
+/// What `latchkey explain` says of one name, without an error at hand.
+public struct CatalogueEntry: Sendable, Equatable {
+    public enum Category: String, Sendable, CaseIterable {
+        /// A code of this program's errors.
+        case error
+        /// The name of an event.
+        case event
+        /// A number of the gateway's `x-ca-err` header, or its last three digits.
+        case gatewayNumber = "gateway-number"
+        /// An error code of RFC 6749 and its family.
+        case oauthError = "oauth-error"
+    }
+
+    /// One way in which an error is told: in capitals what only a real one knows.
+    public struct Telling: Sendable, Equatable {
+        public let message: String
+        public let remedy: String?
+    }
+
+    public let name: String
+    public let category: Category
+    /// One sentence without its full stop; `nil` where the tellings say it.
+    public var meaning: String?
+    /// Where it comes from: an interface of the gateway, or a standard and its section.
+    public var source: String?
+    /// The code of this program's errors that a number or a standard's code leads to.
+    public var code: String?
+    public var kind: ExplanationKind?
+    public var tellings: [Telling] = []
+    /// The numbers that the public clients give it (gateway protocol 8.6 and 13.4), in order.
+    public var numbers: [Int] = []
+
+    public var json: JSON {
+        var members: [String: JSON] = ["name": .string(name), "category": .string(category.rawValue)]
+        members["meaning"] = meaning.map(JSON.string)
+        members["source"] = source.map(JSON.string)
+        members["code"] = code.map(JSON.string)
+        if let kind {
+            members["kind"] = .string(kind.rawValue)
+            members["kindMeaning"] = .string(kind.meaning)
+            members["exitStatus"] = .integer(Int64(kind.exitStatus.rawValue))
+            members["httpStatus"] = .integer(Int64(kind.httpStatus))
+        }
+        if !tellings.isEmpty {
+            members["messages"] = .array(tellings.map { telling in
+                var said: [String: JSON] = ["message": .string(telling.message)]
+                said["remedy"] = telling.remedy.map(JSON.string)
+                return .object(said)
+            })
+        }
+        if !numbers.isEmpty { members["numbers"] = .array(numbers.map { .integer(Int64($0)) }) }
+        return .object(members)
+    }
+}
+
+extension CatalogueEntry {
+    /// - Parameter explanations: of one code, at least one.
+    init(code: String, _ explanations: [Explanation]) {
+        self.init(
+            name: code, category: .error, meaning: explanations.lazy.compactMap(\.meaning).first,
+            kind: explanations.first?.kind)
+        for explanation in explanations {
+            let telling = Telling(message: explanation.message, remedy: explanation.remedy)
+            if !tellings.contains(telling) { tellings.append(telling) }
+        }
+        // A number that the gateway sends is found by itself.
+        numbers = Set(explanations.compactMap(\.gateway).filter { $0.domain.isOfClient }.map(\.number)).sorted()
+    }
+}

@@ -1,0 +1,94 @@
+import Groundwork
+
+/// A number of the gateway's `x-ca-err` header, or its last three digits, without an answer that holds it
+/// (gateway protocol 6.4).
+public struct RefusalNumber: Sendable, Equatable {
+    public let number: Int
+
+    /// - Parameter number: four to nine digits, or at most three: those alone say what is wrong, not where.
+    public init(_ number: Int) { self.number = number }
+
+    /// - Returns: `nil` for anything else than one to nine digits.
+    public init?(_ text: String) {
+        guard let number = Refusal.number(text) else { return nil }
+        self.init(number)
+    }
+
+    /// The last three digits that are known.
+    public static let suffixes = understood + others.keys.sorted()
+
+    /// What the agent has a code of its own for.
+    private static let understood = [
+        000, 101, 102, 103, 104, 105, 107, 108, 109, 110, 113, 115, 117, 119, 123, 124, 132, 135, 201, 202, 203, 206,
+        302, 990, 991, 992, 993,
+    ]
+
+    /// What the agent has no code of its own for.
+    private static let others = [
+        111: "too many requests came in a short time",
+        112: "the proof of the authorization code (PKCE) is missing or wrong",
+        114: "the redirect_uri is not the client's", 116: "the gateway does not know this response_type",
+        118: "the gateway does not know this type of token",
+        130: "there is no redirect_uri, or the client is of the wrong type",
+        133: "the JSON that was sent is not valid", 134: "the origin of the request is not allowed (CORS)",
+        140: "a one-time password is required", 142: "the one-time password is wrong",
+        143: "the one-time password has ended",
+        144: "too many one-time passwords were asked for or tried",
+        145: "the user is barred from one-time passwords for a while",
+        155: "there is too much device metadata", 156: "there is no such device metadata",
+        306: "the JWT of the client is not valid", 307: "the JWT of the client is not valid",
+        308: "the JWT of the client was used before",
+    ]
+
+    /// The interface of the gateway that the number comes from.
+    public var interface: String? { place?.interface }
+
+    private var place: (interface: String, operation: GatewayOperation)? {
+        switch number / 1000 {
+        case 1000, 1007: ("registration of a device", .registerDevice)
+        case 1001: ("removal of a device", .removeDevice)
+        case 1002: ("initialization of a client", .initializeClient)
+        case 1003: ("device and session", .call)
+        case 1016: ("device metadata", .call)
+        case 3000: ("authorization", .beginAuthorization)
+        case 3001: ("authorization, log-in", .beginAuthorization)
+        case 3002: ("authorization, consent", .beginAuthorization)
+        case 3003: ("token", .obtainToken)
+        case 3004: ("revocation of tokens", .revokeToken)
+        case 3005: ("export of a client", .call)
+        case 3006: ("log-out", .logOut)
+        case 3007: ("session status, and any protected API", .call)
+        case 3008: ("discovery", .discover)
+        case 3009: ("registration of a client", .call)
+        case 3010: ("signing keys", .fetchKeys)
+        case 8000: ("one-time passwords", .call)
+        default: nil
+        }
+    }
+
+    /// A refusal with this number, for each thing that it may mean: of three digits alone, that can be several.
+    var refusals: [Refusal] {
+        guard Self.suffixes.contains(number % 1000) else { return [] }
+        let plain = refusal(of: place?.operation ?? .call)
+        guard number < 1000 else { return [plain] }
+        // Where it is said decides what 101 and 132 mean.
+        let certificate = Refusal(operation: .registerDevice, status: 400, code: 1_000_000 + number)
+        let others = [certificate, refusal(of: .fetchConfiguration)].filter { $0.meaning != plain.meaning }
+        return [plain] + others
+    }
+
+    private func refusal(of operation: GatewayOperation) -> Refusal {
+        let suffix = number % 1000
+        return Refusal(operation: operation, status: suffix == 0 ? 500 : 400, code: number, text: Self.others[suffix])
+    }
+
+    /// What is said of each thing that the number may mean; empty where it is not known.
+    public var explanations: [Explanation] {
+        refusals.map { refusal in
+            let said = refusal.explanation
+            return Explanation(
+                said.code, said.kind, said.message, remedy: said.remedy, meaning: refusal.text ?? said.meaning,
+                gateway: said.gateway)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// An error in the terms of the gateway's protocol: what the gateway said, and the number that the public clients give
+/// it (gateway protocol 13.3 and 13.4).
+public struct GatewayNumbers: Sendable, Equatable {
+    /// Who found the error (gateway protocol 13.3).
+    public enum Domain: String, Sendable, CaseIterable {
+        /// An endpoint of the gateway itself; the number is that of `x-ca-err`.
+        case endpoint
+        /// The client; the number is one of 13.4.
+        case local
+        /// An API that was called through the gateway; the number is that of `x-ca-err`.
+        case targetAPI = "target-api"
+        /// The client, at log-in with a device nearby; the number is one of 8.6.
+        case proximityLocal = "proximity-local"
+
+        /// Whether the number is the public clients' own, not one that a gateway sends.
+        public var isOfClient: Bool { self == .local || self == .proximityLocal }
+    }
+
+    public let domain: Domain
+    public let number: Int
+    /// The whole number of the gateway's `x-ca-err` header.
+    public let caError: Int?
+    /// HTTP status of the gateway's answer.
+    public let httpStatus: Int?
+
+    public init(_ domain: Domain, _ number: Int, caError: Int? = nil, httpStatus: Int? = nil) {
+        self.domain = domain
+        self.number = number
+        self.caError = caError
+        self.httpStatus = httpStatus
+    }
+
+    /// A number of 13.4.
+    public static func local(_ number: Int, httpStatus: Int? = nil) -> GatewayNumbers {
+        GatewayNumbers(.local, number, httpStatus: httpStatus)
+    }
+
+    public var json: JSON {
+        var members: [String: JSON] = ["domain": .string(domain.rawValue), "number": .integer(Int64(number))]
+        members["xCaErr"] = caError.map { .integer(Int64($0)) }
+        members["httpStatus"] = httpStatus.map { .integer(Int64($0)) }
+        return .object(members)
+    }
+
+    /// Reads ``json`` back.
+    init?(_ json: JSON) {
+        guard let domain = json["domain"]?.string.flatMap(Domain.init), let number = json["number"]?.integer
+        else { return nil }
+        self.init(
+            domain, Int(number), caError: json["xCaErr"]?.integer.map { Int($0) },
+            httpStatus: json["httpStatus"]?.integer.map { Int($0) })
+    }
+}

@@ -1,0 +1,25 @@
+import Groundwork
+
+extension Schema {
+    /// What is said of an error, as members of an object: of an answer, an event or a part of the status.
+    public static let explanation: [String: Schema] = [
+        "code": .string("stable, for programs: room.what-happened"), "kind": kindOfError,
+        "message": .string("what happened, for people"),
+        "remedy": .string("what to do about it, where there is something to do"),
+        "cause": .string("the code of the error that led to this one"), "gateway": gatewayNumbers,
+    ]
+
+    /// Those of ``explanation`` that are never missing.
+    public static let requiredOfExplanation: Set = ["code", "kind", "message"]
+
+    private static let kindOfError = named("ErrorKind", .string(
+        "What sort of error it is; the HTTP status and the exit status of the command follow from it",
+        choices: ExplanationKind.allCases.map(\.rawValue)))
+
+    private static let gatewayNumbers = named("GatewayNumbers", .object([
+        "domain": .string("whose number it is", choices: GatewayNumbers.Domain.allCases.map(\.rawValue)),
+        "number": .integer("the gateway's own, or the one that the protocol's public clients use"),
+        "xCaErr": .integer("the x-ca-err header of the gateway's answer"),
+        "httpStatus": .integer("of the gateway's answer"),
+    ], required: ["domain", "number"], "The error in the terms of the gateway's protocol"))
+}
