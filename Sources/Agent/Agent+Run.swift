@@ -79,13 +79,11 @@ extension Agent {
     private nonisolated func services(_ notifier: ServiceNotifier) -> [any Service] {
         let switches = gateways.events.subscribe()
         let near = nearby.events.subscribe()
-        let told = events.subscribe(bound: 16)
         var services: [any Service] = [
             restarting("sensors") { try await SensorService(agent: self).run() },
             restarting("gateway events") { for await event in switches { self.report(event) } },
             restarting("proximity events") { await self.tellOfNearby(near) },
             restarting("sharing") { await self.keepSharing() },
-            restarting("memory") { await Self.releaseStartPages(after: told) },
             Watchdog(notifier: notifier) { _ = await self.link },
         ]
         if let button = board.button {
@@ -104,14 +102,6 @@ extension Agent {
                 self.report(AgentEvent.failure("agent.service-failed", error, at: self.time.now)
                     .adding("service", .string(name)).adding("retrySeconds", .integer(delay.components.seconds)))
             }, body: body)
-    }
-
-    /// After each connection, once what it needed is done.
-    private static func releaseStartPages(after events: AsyncStream<AgentEvent>) async {
-        for await event in events where event.name == "broker.connected" {
-            try? await Task.sleep(for: .seconds(5))
-            Memory.releaseStartPages()
-        }
     }
 
     private func end() async {
