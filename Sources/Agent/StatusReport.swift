@@ -95,7 +95,8 @@ extension AgentEvent {
     /// about that the gateway's failure says.
     fileprivate func isExplained(by failure: GatewayStatus.Failure?) -> Bool {
         guard let failure else { return false }
-        return failure.at > time || details["code"]?.string == MessagingError.credentialsUnavailable(reason: "").code
+        if case .broker(.failed(.credentialsUnavailable, _)) = source { return true }
+        return failure.at > time
     }
 }
 
