@@ -32,8 +32,7 @@ extension Agent {
             configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault), time: time,
             board: BoardParts(configuration.board, time: time), logger: logger)
         if let setAside {
-            agent.report(AgentEvent("vault.set-aside", .trouble, at: time.now, [
-                "message": .string("the vault was damaged and is kept as \(setAside); the board has to be enrolled again")]))
+            agent.report(.own(.vaultSetAside(path: setAside)))
         }
         for warning in try await agent.warnings() { logger.warning("\(warning)") }
         let notifier = ServiceNotifier()
@@ -79,13 +78,11 @@ extension Agent {
     private nonisolated func services(_ notifier: ServiceNotifier) -> [any Service] {
         let switches = gateways.events.subscribe()
         let near = nearby.events.subscribe()
-        let told = events.subscribe(bound: 16)
         var services: [any Service] = [
             restarting("sensors") { try await SensorService(agent: self).run() },
-            restarting("gateway events") { for await event in switches { self.report(event) } },
+            restarting("gateway events") { for await event in switches { self.report(.gateway(event)) } },
             restarting("proximity events") { await self.tellOfNearby(near) },
             restarting("sharing") { await self.keepSharing() },
-            restarting("memory") { await Self.releaseStartPages(after: told) },
             Watchdog(notifier: notifier) { _ = await self.link },
         ]
         if let button = board.button {
@@ -100,18 +97,7 @@ extension Agent {
 
     private nonisolated func restarting(_ name: String, _ body: @escaping @Sendable () async throws -> Void) -> Restarting {
         Restarting(
-            onFailure: { error, delay in
-                self.report(AgentEvent.failure("agent.service-failed", error, at: self.time.now)
-                    .adding("service", .string(name)).adding("retrySeconds", .integer(delay.components.seconds)))
-            }, body: body)
-    }
-
-    /// After each connection, once what it needed is done.
-    private static func releaseStartPages(after events: AsyncStream<AgentEvent>) async {
-        for await event in events where event.name == "broker.connected" {
-            try? await Task.sleep(for: .seconds(5))
-            Memory.releaseStartPages()
-        }
+            onFailure: { self.report(.own(.serviceFailed(name, $0, retryAfter: $1))) }, body: body)
     }
 
     private func end() async {

@@ -43,7 +43,7 @@ public actor Agent {
         let reporter = EventReporter(logger)
         self.reporter = reporter
         nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName) { error in
-            reporter.report(.failure("proximity.audit-failed", error, at: time.now))
+            reporter.report(AgentEvent(.own(.auditFailed(error)), at: time.now))
         }
     }
 
@@ -53,6 +53,9 @@ public actor Agent {
 
     /// Tells subscribers and the log.
     nonisolated func report(_ event: AgentEvent) { reporter.report(event) }
+
+    /// Tells them of what happens now.
+    nonisolated func report(_ source: AgentEvent.Source) { report(AgentEvent(source, at: time.now)) }
 
     /// The newest event that a person should look at: until something ends it, or a day has passed.
     nonisolated var lastTrouble: AgentEvent? {
@@ -71,7 +74,7 @@ public actor Agent {
         do {
             if let active = try await gateways.active() { try await connect(to: active) }
         } catch {
-            report(.failure("gateway.configuration-unusable", error, at: time.now))
+            report(.own(.configurationUnusable(error)))
         }
     }
 

@@ -20,7 +20,7 @@ extension Agent {
         let (told, asked) = (events.subscribe(bound: 16), nearby.events.subscribe())
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await event in told where event.name.hasPrefix("broker.") || event.name.hasPrefix("gateway.") { change.yield() }
+                for await event in told where event.source.isOfConnection { change.yield() }
             }
             group.addTask {
                 var choice = ConsentLightChoice()
@@ -42,6 +42,17 @@ extension Agent {
         guard let link else { return Indication.pattern(isEnrolled: false, isConnected: false) }
         let state = await link.station?.messenger.status().state
         return Indication.pattern(isEnrolled: true, isConnected: state == .connected)
+    }
+}
+
+extension AgentEvent.Source {
+    /// Whether the board may be enrolled or connected since, or no longer.
+    fileprivate var isOfConnection: Bool {
+        switch self {
+        case .gateway, .broker, .own(.notReady), .own(.configurationUnusable): true
+        case .outbox, .proximity, .button, .sensor, .own(.serviceFailed), .own(.vaultSetAside), .own(.outboxSetAside),
+            .own(.sharingFailed), .own(.auditFailed): false
+        }
     }
 }
 

@@ -94,7 +94,8 @@ extension AgentEvent {
     /// Whether the gateway's failure is newer, or the cause of this: without credentials there is no broker.
     fileprivate func isExplained(by failure: GatewayStatus.Failure?) -> Bool {
         guard let failure else { return false }
-        return failure.at > time || details["cause"]?.string == failure.error.code
+        if case .broker(.failed(.credentialsUnavailable, _)) = source { return true }
+        return failure.at > time
     }
 }
 

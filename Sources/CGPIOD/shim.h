@@ -96,7 +96,8 @@ static inline void latchkey_line_release(struct latchkey_line *line) { gpiod_lin
 static inline int latchkey_line_descriptor(struct latchkey_line *line) { return gpiod_line_event_get_fd(line->line); }
 
 /* Waits for an edge where none is queued. */
-static inline int latchkey_line_read_edges(struct latchkey_line *line, struct latchkey_edge edges[LATCHKEY_EDGES], int *count) {
+static inline int latchkey_line_read_edges(struct latchkey_line *line, struct latchkey_edge edges[LATCHKEY_EDGES],
+                                           int *count) {
     struct gpiod_line_event events[LATCHKEY_EDGES];
     *count = gpiod_line_event_read_multiple(line->line, events, LATCHKEY_EDGES);
     if (*count < 0) return errno;
@@ -200,7 +201,8 @@ static inline void latchkey_line_release(struct latchkey_line *line) {
 static inline int latchkey_line_descriptor(struct latchkey_line *line) { return gpiod_line_request_get_fd(line->request); }
 
 /* Waits for an edge where none is queued. */
-static inline int latchkey_line_read_edges(struct latchkey_line *line, struct latchkey_edge edges[LATCHKEY_EDGES], int *count) {
+static inline int latchkey_line_read_edges(struct latchkey_line *line, struct latchkey_edge edges[LATCHKEY_EDGES],
+                                           int *count) {
     *count = gpiod_line_request_read_edge_events(line->request, line->events, LATCHKEY_EDGES);
     if (*count < 0) return errno;
     for (int i = 0; i < *count; i++) {

@@ -35,20 +35,10 @@ struct Latchkey: AsyncParsableCommand {
         Terminal.line(Version.text)
     }
 
-    /// The command that the arguments ask for.
-    ///
-    /// The daemon is looked for before all commands are: naming and reading them takes 2 ms, a tenth of its start.
-    private static func command() throws -> any ParsableCommand {
-        let arguments = CommandLine.arguments.dropFirst()
-        // What is wrong with its arguments is told by the whole.
-        if arguments.first == "run", let run = try? Run.parse(Array(arguments.dropFirst())) { return run }
-        try CommandNames.check(arguments, of: Self.self)
-        return try parseAsRoot()
-    }
-
     static func main() async {
         do {
-            var command = try command()
+            try CommandNames.check(CommandLine.arguments.dropFirst(), of: Self.self)
+            var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -276,7 +276,8 @@ struct LogInTests {
 
     /// What is tested is how long a person holds it, which a busy machine must not change.
     private func press(_ board: TestBoard, milliseconds: Int) throws {
-        #expect(try LocalRequest.post(#"{"milliseconds":\#(milliseconds)}"#, to: "/v1/board/button", socket: board.socket) == 200)
+        let press = #"{"milliseconds":\#(milliseconds)}"#
+        #expect(try LocalRequest.post(press, to: "/v1/board/button", socket: board.socket) == 200)
     }
 
     private func json(_ line: String) throws -> [String: Any] {

@@ -1,3 +1,4 @@
+import Board
 import Foundation
 import Gateway
 import Groundwork
@@ -12,15 +13,15 @@ struct EventTests {
     private let time = Date(timeIntervalSince1970: 1_800_000_000)
     private let noAnswer = GatewayError.noAnswer(.obtainToken, .cannotResolve(host: "gw.example"))
 
-    @Test("an event for programs has its name and time, which its details cannot replace")
+    @Test("an event for programs has its name and time beside its details")
     func json() {
-        let event = AgentEvent("button.pressed", .notable, at: time, ["event": "forged", "time": "forged", "line": 4])
-        #expect(event.json == ["event": "button.pressed", "time": "2027-01-15T08:00:00Z", "line": 4])
+        let event = AgentEvent(.button(.released(at: .seconds(9), held: .microseconds(4999))), at: time)
+        #expect(event.json == ["event": "button.released", "time": "2027-01-15T08:00:00Z", "heldMilliseconds": 4])
     }
 
     @Test("a failure has all that is said of its error")
     func failure() {
-        let event = AgentEvent.failure("x.failed", AgentError.notEnrolled, at: time)
+        let event = AgentEvent(.own(.sharingFailed(AgentError.notEnrolled, retryAfter: nil)), at: time)
         #expect(event.severity == .trouble)
         #expect(event.details == [
             "code": "agent.not-enrolled", "kind": "unconfigured", "message": "this board is not enrolled at a gateway",
@@ -31,19 +32,19 @@ struct EventTests {
     @Test("an error that does not explain itself tells its kind and nothing of its content")
     func unexplained() {
         struct Leaky: Error { let token = "s3cret" }
-        let event = AgentEvent.failure("x.failed", Leaky(), at: time)
+        let event = AgentEvent(.own(.sharingFailed(Leaky(), retryAfter: nil)), at: time)
         #expect(event.details["message"] == "an unexpected error: Leaky")
         #expect(!event.json.text.contains("s3cret"))
     }
 
     @Test("why a board is not at its broker is trouble only where nobody has told of it and somebody has to act", arguments: [
-        (GatewayError.notRegistered, AgentEvent.Severity.notable), (.awaitingActivation(magIdentifier: "m"), .notable),
+        (GatewayError.notRegistered, EventReport.Severity.notable), (.awaitingActivation(magIdentifier: "m"), .notable),
         (.registrationWithdrawn(code: 1107), .trouble), (.deviceRecordInvalid(reason: "x"), .trouble),
         (.noAnswer(.registerDevice, .cannotResolve(host: "gw.example")), .routine),
         (.registrationAnswerInvalid(reason: "x"), .routine),
     ])
-    func notReady(error: GatewayError, severity: AgentEvent.Severity) {
-        let event = AgentEvent(notReadyFor: error, retryAfter: .seconds(7), at: time)
+    func notReady(error: GatewayError, severity: EventReport.Severity) {
+        let event = AgentEvent(.own(.notReady(error, retryAfter: .seconds(7))), at: time)
         #expect(event.name == "gateway.not-ready")
         #expect(event.severity == severity)
         #expect(event.details["code"]?.string == error.code)
@@ -53,7 +54,8 @@ struct EventTests {
 
     @Test("an error that is not the gateway's keeps a board from its broker as trouble, and is tried again")
     func notReadyForOther() {
-        let event = AgentEvent(notReadyFor: MessagingError.outboxClosed(path: "/x"), retryAfter: .seconds(7), at: time)
+        let error = MessagingError.outboxClosed(path: "/x")
+        let event = AgentEvent(.own(.notReady(error, retryAfter: .seconds(7))), at: time)
         #expect(event.severity == .trouble)
         #expect(event.details["retrySeconds"] == 7)
     }

@@ -1,5 +1,7 @@
 import Foundation
+import Gateway
 import Groundwork
+import Messaging
 import Proximity
 import Testing
 
@@ -50,19 +52,33 @@ struct SharingKeeperTests {
     }
 
     @Test("a trouble ends with the event that says so, and with no other", arguments: [
-        ("broker.failed", "broker.connected", true), ("proximity.sharing-failed", "proximity.sharing-started", true),
-        ("proximity.sharing-interrupted", "proximity.sharing-started", true),
-        ("proximity.sharing-interrupted", "proximity.sharing-stopped", true),
-        ("proximity.sharing-failed", "proximity.sharing-stopped", false),
-        ("proximity.button-fault", "proximity.button-recovered", true), ("proximity.button-fault", "broker.connected", false),
-        ("gateway.token-did-fail", "broker.connected", true), ("gateway.not-ready", "gateway.token-did-arrive", true),
-        ("gateway.device-did-fail-to-register", "gateway.did-switch", true), ("broker.failed", "gateway.did-switch", true),
-        ("outbox.dropped", "gateway.did-switch", false),
-    ])
-    func troubles(trouble: String, event: String, ends: Bool) {
-        let date = Date(timeIntervalSince1970: 0)
-        #expect(AgentEvent(event, at: date).ends(AgentEvent(trouble, .trouble, at: date)) == ends)
+        (brokerFailed, connected, true), (sharingFailed, .proximity(.sharingStarted), true),
+        (interrupted, .proximity(.sharingStarted), true), (interrupted, .proximity(.sharingStopped(.done)), true),
+        (sharingFailed, .proximity(.sharingStopped(.done)), false),
+        (.proximity(.buttonFault(.stuck)), .proximity(.buttonRecovered), true),
+        (.proximity(.buttonFault(.stuck)), connected, false),
+        (.gateway(.tokenDidFail(.noGrantApplies)), connected, true),
+        (.own(.notReady(GatewayError.notRegistered, retryAfter: .seconds(1))), token, true),
+        (.gateway(.deviceDidFailToRenew(.noGrantApplies)), token, false),
+        (.gateway(.deviceDidFailToRenew(.noGrantApplies)), .gateway(.deviceDidRenew(notAfter: date)), true),
+        (.gateway(.deviceDidFailToRegister(.noGrantApplies)), switched, true), (brokerFailed, switched, true),
+        (.own(.configurationUnusable(GatewayError.notRegistered)), switched, true),
+        (.outbox(.dropped(count: 1, .full, total: 1)), switched, false),
+    ] as [(AgentEvent.Source, AgentEvent.Source, Bool)])
+    func troubles(trouble: AgentEvent.Source, event: AgentEvent.Source, ends: Bool) {
+        #expect(AgentEvent(event, at: Self.date).ends(AgentEvent(trouble, at: Self.date)) == ends)
     }
+
+    private static let date = Date(timeIntervalSince1970: 0)
+    private static let broker = BrokerAddress(host: "b.example", port: 8883)
+    private static let brokerFailed = AgentEvent.Source.broker(
+        .failed(.refused(broker, .badCredentials), retryAfter: .seconds(1)))
+    private static let connected = AgentEvent.Source.broker(.connected(broker, sessionPresent: true))
+    private static let sharingFailed = AgentEvent.Source.own(.sharingFailed(AgentError.notEnrolled, retryAfter: nil))
+    private static let interrupted = AgentEvent.Source.proximity(.sharingInterrupted(reason: "no adapter"))
+    private static let token = AgentEvent.Source.gateway(.tokenDidArrive(grant: "jwt-bearer", expires: date))
+    private static let switched = AgentEvent.Source.gateway(.didSwitchGateway(
+        from: nil, to: GatewayIdentity(host: "gw.example", port: 8443, prefix: "")))
 }
 
 @Suite("Taps of the button")

@@ -11,7 +11,7 @@ struct ButtonTests {
         let clock = ManualClock()
         let button: Button
         let line: SimulatedLine
-        var events: AsyncStream<ButtonEvent>.Iterator
+        var updates: AsyncStream<ButtonUpdate>.Iterator
         let task: Task<Void, any Error>
 
         init(pressed: Bool = false) async throws {
@@ -20,7 +20,7 @@ struct ButtonTests {
             line = try #require(button.simulated)
             line.set(active: pressed)
             _ = line.takeEdges()
-            events = button.events.subscribe().makeAsyncIterator()
+            updates = button.updates.subscribe().makeAsyncIterator()
             task = Task { try await button.run() }
             await line.awaited()
         }
@@ -46,12 +46,13 @@ struct ButtonTests {
         // The last edge came 12 ms after the first: the line has rested when 20 ms have passed since.
         #expect(await watched.clock.sleeper() == start + .milliseconds(32))
         await watched.rest()
-        #expect(await watched.events.next() == .pressed(at: start))
+        #expect(await watched.updates.next() == .happened(.pressed(at: start)))
 
         watched.clock.move(to: start + .milliseconds(500))
         watched.line.set(active: false)
         await watched.rest()
-        #expect(await watched.events.next() == .released(at: start + .milliseconds(500), held: .milliseconds(500)))
+        let end = start + .milliseconds(500)
+        #expect(await watched.updates.next() == .happened(.released(at: end, held: .milliseconds(500))))
         watched.task.cancel()
     }
 
@@ -59,15 +60,15 @@ struct ButtonTests {
     func stuck() async throws {
         var watched = try await Watched(pressed: true)
         let start = watched.clock.now
-        #expect(await watched.events.next() == .foundDown(at: start))
+        #expect(await watched.updates.next() == .happened(.foundDown(at: start)))
         watched.clock.move(to: start + .seconds(60))
         watched.line.set(active: false)
         await watched.rest()
-        #expect(await watched.events.next() == .released(at: start + .seconds(60), held: .seconds(60)))
+        #expect(await watched.updates.next() == .happened(.released(at: start + .seconds(60), held: .seconds(60))))
         watched.line.set(active: true)
         let pressed = watched.clock.now
         await watched.rest()
-        #expect(await watched.events.next() == .pressed(at: pressed))
+        #expect(await watched.updates.next() == .happened(.pressed(at: pressed)))
         watched.task.cancel()
     }
 
@@ -78,9 +79,10 @@ struct ButtonTests {
         watched.line.press(for: .milliseconds(200))
         watched.clock.move(by: .seconds(5))
         try await watched.button.look()
-        #expect(await watched.events.next() == .pressed(at: start))
-        #expect(await watched.events.next() == .released(at: start + .milliseconds(200), held: .milliseconds(200)))
-        #expect(await watched.events.next() == .watched(until: start + .seconds(5)))
+        #expect(await watched.updates.next() == .happened(.pressed(at: start)))
+        let end = start + .milliseconds(200)
+        #expect(await watched.updates.next() == .happened(.released(at: end, held: .milliseconds(200))))
+        #expect(await watched.updates.next() == .watched(until: start + .seconds(5)))
         watched.task.cancel()
     }
 
@@ -94,8 +96,8 @@ struct ButtonTests {
         _ = await watched.clock.sleeper(until: start + .milliseconds(20))
         watched.clock.move(by: .milliseconds(20))
         try await look
-        #expect(await watched.events.next() == .pressed(at: start))
-        #expect(await watched.events.next() == .watched(until: start + .milliseconds(20)))
+        #expect(await watched.updates.next() == .happened(.pressed(at: start)))
+        #expect(await watched.updates.next() == .watched(until: start + .milliseconds(20)))
         watched.task.cancel()
     }
 

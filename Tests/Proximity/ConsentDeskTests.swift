@@ -299,7 +299,7 @@ struct ConsentDeskTests {
         #expect(await answer.decision == .granted(by: .button))
     }
 
-    @Test("takes a press of the time when several asked for none of the time when one is alone, also when it is told late")
+    @Test("takes a press of the time when several asked for none of the time when one is alone, also when told late")
     func ambiguousToldLate() async throws {
         let desk = unwatchedDesk()
         var looks = desk.lookRequests.subscribe().makeAsyncIterator()

@@ -21,7 +21,8 @@ struct EventTests {
         .sharingStopped(.done), .centralConnected("c"), .centralDisconnected("c"), .centralSubscribed("c"),
         .centralUnsubscribed("c"),
         .centralHungUp("c", .flooding), .requestReceived(requester), .requestRefused(requester, .requestRefused(.replayed)),
-        .consentAsked(request), .consentAnswered(request, .granted(by: .button)), .sessionAuthorized(requester),
+        .consentAsked(request), .consentAnswered(request, .granted(by: .button)), .consentAmbiguous(waiting: 2),
+        .consentUnambiguous(request), .sessionAuthorized(requester),
         .sessionNotAuthorized(requester, .userDeclined(by: "button")), .sessionNotified(requester, .authorized),
         .sessionNotNotified(requester, .centralUnsubscribed(central: "c")), .sharingEndRequested(by: .button),
         .buttonFault(.stuck), .buttonRecovered,
@@ -31,7 +32,7 @@ struct EventTests {
     func told() {
         #expect(Set(Self.all.map(\.name)).count == Self.all.count)
         for event in Self.all {
-            #expect(event.name.hasPrefix("proximity.") && event.name != "proximity.event")
+            #expect(event.name.hasPrefix("proximity."))
             #expect(!event.description.isEmpty && !event.description.contains("\n"))
             #expect((try? JSON(parsing: JSON.object(event.details).bytes)) != nil)
         }

@@ -6,17 +6,7 @@ import Proximity
 extension Agent {
     /// Tells of what happens between devices nearby.
     nonisolated func tellOfNearby(_ events: AsyncStream<ProximityEvent>) async {
-        for await event in events {
-            let severity: AgentEvent.Severity = switch event {
-            case .buttonFault, .sharingInterrupted: .trouble
-            case .scanStarted, .scanStopped, .polled, .centralSubscribed, .centralUnsubscribed, .serviceDiscovered,
-                .characteristicFound, .deviceTooFar: .routine
-            default: .notable
-            }
-            var details = event.details
-            if details["message"] == nil { details["message"] = .string(event.description) }
-            report(AgentEvent(event.name, severity, at: time.now, details))
-        }
+        for await event in events { report(.proximity(event)) }
     }
 
     /// Offers the session of the user who is logged in to devices nearby.
@@ -73,8 +63,7 @@ extension Agent {
         } catch {
             guard !Task.isCancelled else { return nil }
             let delay = backoff.next()
-            report(AgentEvent.failure("proximity.sharing-failed", error, at: time.now)
-                .adding("retrySeconds", .integer(delay.components.seconds)))
+            report(.own(.sharingFailed(error, retryAfter: delay)))
             return delay
         }
         return nil
@@ -86,7 +75,7 @@ extension Agent {
         do {
             try await share(.lasting(.seconds(60 * configuration.proximity.shareMinutes)))
         } catch {
-            report(.failure("proximity.sharing-failed", error, at: time.now))
+            report(.own(.sharingFailed(error, retryAfter: nil)))
         }
     }
 }

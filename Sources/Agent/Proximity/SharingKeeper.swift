@@ -1,4 +1,6 @@
+import Gateway
 import Groundwork
+import Messaging
 import Proximity
 
 /// When the session is offered to devices nearby, and when no longer. Pure: what happened in, what to do out.
@@ -50,11 +52,11 @@ struct SharingKeeper {
 extension SharingKeeper.Change {
     /// What an event of the agent means for sharing; `nil` when nothing.
     init?(_ event: AgentEvent) {
-        switch event.name {
-        case "broker.connected": self = .ready
-        case "gateway.user-did-authenticate": self = .loggedIn
-        case "gateway.user-did-logout": self = .loggedOut
-        default: return nil
+        switch event.source {
+        case .broker(.connected): self = .ready
+        case .gateway(.userDidAuthenticate): self = .loggedIn
+        case .gateway(.userDidLogout): self = .loggedOut
+        case .broker, .gateway, .outbox, .proximity, .button, .sensor, .own: return nil
         }
     }
 

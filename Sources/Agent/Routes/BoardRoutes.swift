@@ -34,7 +34,8 @@ extension Agent {
         router.on("POST", "/v1/board/button", needs: .operate, .init(
             "Press or release the simulated button", body: [
                 "pressed": .boolean("true unless given; not with milliseconds"),
-                "milliseconds": .integer("press it for exactly so long; it is let go by itself", in: Self.pressMilliseconds),
+                "milliseconds": .integer(
+                    "press it for exactly so long; it is let go by itself", in: Self.pressMilliseconds),
             ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
         ) { request in
             guard let line = self.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }

@@ -13,13 +13,13 @@ struct ButtonService: Sendable {
     private var desk: ConsentDesk { agent.nearby.desk }
 
     func run() async throws {
-        let (events, looks) = (button.events.subscribe(), desk.lookRequests.subscribe())
+        let (updates, looks) = (button.updates.subscribe(), desk.lookRequests.subscribe())
         let (taps, tap) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { try await button.run() }
-                group.addTask { await pass(events, tap) }
+                group.addTask { await pass(updates, tap) }
                 group.addTask { for await _ in looks { try await button.look() } }
                 // Beside the presses: it takes seconds to go on the air, and a press that is told late may mean something else.
                 group.addTask { for await _ in taps { await agent.shareByButton() } }
@@ -37,31 +37,32 @@ struct ButtonService: Sendable {
     }
 
     /// Passes presses on, and tells of lone taps.
-    private func pass(_ events: AsyncStream<ButtonEvent>, _ tap: AsyncStream<Void>.Continuation) async {
+    private func pass(_ updates: AsyncStream<ButtonUpdate>, _ tap: AsyncStream<Void>.Continuation) async {
         let timing = ButtonGestures.Timing()
         var taps = LoneTaps(timing)
         var waiting: Task<Void, any Error>?
-        for await event in events {
-            switch event {
-            case .pressed(let time):
-                waiting?.cancel()
-                report("button.pressed")
-                if taps.watched(until: time) { tap.yield() }
-                taps.pressed(at: time, isAsked: await desk.hasAsked(since: time))
-                await desk.buttonFound()
-                await desk.buttonPressed(at: time)
-            case .foundDown(let time):
-                report("button.found-down")
-                await desk.buttonFound()
-                await desk.buttonFoundDown(at: time)
-            case .released(let time, let held):
-                report("button.released", ["heldMilliseconds": .integer(held.milliseconds)])
-                await desk.buttonReleased(at: time)
-                taps.released(at: time, held: held, isAsked: await desk.hasAsked(since: time - held))
-                guard let deadline = taps.deadline else { continue }
-                waiting = Task {
-                    try await SystemClock().sleep(until: deadline)
-                    try await button.look()
+        for await update in updates {
+            switch update {
+            case .happened(let event):
+                agent.report(.button(event))
+                switch event {
+                case .pressed(let time):
+                    waiting?.cancel()
+                    if taps.watched(until: time) { tap.yield() }
+                    taps.pressed(at: time, isAsked: await desk.hasAsked(since: time))
+                    await desk.buttonFound()
+                    await desk.buttonPressed(at: time)
+                case .foundDown(let time):
+                    await desk.buttonFound()
+                    await desk.buttonFoundDown(at: time)
+                case .released(let time, let held):
+                    await desk.buttonReleased(at: time)
+                    taps.released(at: time, held: held, isAsked: await desk.hasAsked(since: time - held))
+                    guard let deadline = taps.deadline else { continue }
+                    waiting = Task {
+                        try await SystemClock().sleep(until: deadline)
+                        try await button.look()
+                    }
                 }
             case .watched(let time):
                 await desk.buttonWatched(until: time)
@@ -69,10 +70,6 @@ struct ButtonService: Sendable {
             }
         }
         waiting?.cancel()
-    }
-
-    private func report(_ name: String, _ fields: [String: JSON] = [:]) {
-        agent.report(AgentEvent(name, .notable, at: agent.time.now, fields))
     }
 }
 
@@ -106,9 +103,4 @@ struct LoneTaps {
         self.deadline = nil
         return true
     }
-}
-
-extension Duration {
-    /// Whole milliseconds, rounded down.
-    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

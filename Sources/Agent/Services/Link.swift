@@ -43,7 +43,7 @@ actor Link {
     /// Passes on what the session tells, and learns the time from it.
     private func tell() async {
         for await event in events {
-            agent.report(event)
+            agent.report(.gateway(event))
             switch event {
             case .deviceDidRegister, .deviceDidRenew, .tokenDidArrive:
                 // What cannot be read is told by whoever needs it.
@@ -100,7 +100,7 @@ actor Link {
                 outboxFault = if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else { nil }
                 settle()
                 let delay = backoff.next()
-                agent.report(AgentEvent(notReadyFor: error, retryAfter: delay, at: agent.time.now))
+                agent.report(.own(.notReady(error, retryAfter: delay)))
                 if (error as? GatewayError)?.needsPerson == true {
                     await Self.identityChange(in: events)
                     backoff.reset()
@@ -187,13 +187,11 @@ actor Link {
     private func work(at station: Station, until changes: AsyncStream<GatewayEvent>) async throws {
         let outbox = await station.outbox.status()
         if let path = outbox.setAside {
-            agent.report(AgentEvent("outbox.set-aside", .trouble, at: agent.time.now, [
-                "message": .string(
-                    "the outbox was damaged and is kept as \(path); \(outbox.rescued) messages could be read and will be sent")]))
+            agent.report(.own(.outboxSetAside(path: path, rescued: outbox.rescued)))
         }
         let former = await station.outbox.droppedAtOpening
         if former > 0 {
-            agent.report(.dropped(former, .formerIdentity, total: outbox.dropped.formerIdentity, at: agent.time.now))
+            agent.report(.outbox(.dropped(count: former, .formerIdentity, total: outbox.dropped.formerIdentity)))
         }
         await publishLatest()
         // Subscribed before anything runs.
@@ -203,10 +201,10 @@ actor Link {
             group.addTask { [agent] in
                 for await event in connection {
                     if case .connected = event { agent.time.confirm() }
-                    agent.report(event)
+                    agent.report(.broker(event))
                 }
             }
-            group.addTask { [agent] in for await event in drops { agent.report(event) } }
+            group.addTask { [agent] in for await event in drops { agent.report(.outbox(event)) } }
             group.addTask { try await station.messenger.run() }
             group.addTask { [session] in try await Self.dropRefusedTokens(of: session, refusals) }
             group.addTask { [session] in try await Self.keepCertificate(of: session) }
@@ -270,20 +268,4 @@ extension GatewayError {
 extension MessagingError {
     /// Whether the outbox has to be checked as a whole before it is used again.
     fileprivate var isDamageOfOutbox: Bool { if case .outboxUnusable(let error) = self { error.isDamage } else { false } }
-}
-
-extension AgentEvent {
-    /// Why the board is not at its broker. What the session has told of as trouble already is not told as such again, and
-    /// what a person wanted, or an administrator has to do, is no trouble.
-    init(notReadyFor error: any Error, retryAfter delay: Duration, at time: Date) {
-        let severity: Severity
-        var details = error.explanation
-        switch error as? GatewayError {
-        case .notRegistered, .awaitingActivation: severity = .notable
-        case .registrationWithdrawn, .deviceRecordInvalid, nil: severity = .trouble
-        default: severity = .routine
-        }
-        if (error as? GatewayError)?.needsPerson != true { details["retrySeconds"] = .integer(delay.components.seconds) }
-        self.init("gateway.not-ready", severity, at: time, details)
-    }
 }

@@ -15,7 +15,7 @@ struct SensorService: Sendable {
             group.addTask { try await poller.run() }
             // Where they are written: one thread wakes for a message, not four.
             group.addTask(executorPreference: NamedThread.storage.tasks) { for await set in samples { await publish(set) } }
-            group.addTask { for await event in events { report(event) } }
+            group.addTask { for await event in events { agent.report(.sensor(event)) } }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -28,15 +28,6 @@ struct SensorService: Sendable {
         } catch {
             // Counted and shown by the outbox itself; one line a failure would fill the log of a board with a full disk.
             agent.logger.debug("telemetry was not accepted: \(error)")
-        }
-    }
-
-    private func report(_ event: SensorEvent) {
-        switch event {
-        case .failed(let sensor, let error):
-            agent.report(.failure("sensor.failed", error, at: agent.time.now).adding("sensor", .string(sensor)))
-        case .recovered(let sensor):
-            agent.report(AgentEvent("sensor.recovered", .notable, at: agent.time.now, ["sensor": .string(sensor)]))
         }
     }
 }

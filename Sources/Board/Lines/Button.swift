@@ -1,22 +1,11 @@
 import Groundwork
 
-/// What a person did to the button. Times are on the scale of ``SteadyClock``.
-public enum ButtonEvent: Sendable, Equatable {
-    case pressed(at: Duration)
-    /// It was down already when it began to be watched: no press, and stuck if that lasts.
-    case foundDown(at: Duration)
-    /// - Parameter held: how long it was down, as far as it was watched.
-    case released(at: Duration, held: Duration)
-    /// Everything that happened before this time has been sent: the answer to ``Button/look()``.
-    case watched(until: Duration)
-}
-
 /// The board's button, debounced.
 public actor Button {
     public nonisolated let definition: LineDefinition
     /// The line to press from a program when the definition says that the button is simulated.
     public nonisolated let simulated: SimulatedLine?
-    public nonisolated let events = Broadcast<ButtonEvent>()
+    public nonisolated let updates = Broadcast<ButtonUpdate>()
 
     private let machine: Machine
     private let clock: any SteadyClock
@@ -39,7 +28,7 @@ public actor Button {
         let isDown = try line.isActive()
         watch = (line, Debouncer(rest: definition.debounce, isActive: isDown, at: clock.now))
         defer { watch = nil }
-        if isDown { events.send(.foundDown(at: clock.now)) }
+        if isDown { send([.foundDown(at: clock.now)]) }
         while true {
             await line.waitForEdge()
             try Task.checkCancellation()
@@ -47,14 +36,14 @@ public actor Button {
         }
     }
 
-    /// Sends what has happened up to now, and that it is all: ``ButtonEvent/watched(until:)``.
+    /// Sends what has happened up to now, and that it is all: ``ButtonUpdate/watched(until:)``.
     ///
     /// A timer knows that time has passed, but not whether the button was let go before: on a busy machine the edge may
     /// not have been handled yet. Does nothing while the button is not watched.
     ///
     /// - Throws: ``BoardError`` when the line is lost, `CancellationError`
     public func look() async throws {
-        if let time = try await settle() { events.send(.watched(until: time)) }
+        if let time = try await settle() { updates.send(.watched(until: time)) }
     }
 
     private func openLine() throws(BoardError) -> any InputLine {
@@ -88,6 +77,6 @@ public actor Button {
     }
 
     private func send(_ happened: [ButtonEvent]?) {
-        for event in happened ?? [] { events.send(event) }
+        for event in happened ?? [] { updates.send(.happened(event)) }
     }
 }

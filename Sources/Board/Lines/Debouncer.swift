@@ -1,7 +1,7 @@
 /// Tells presses from bounces: a level counts once the line has rested for the debounce time.
 ///
-/// A press is dated by its first edge. Whether the line rested is read from the times of the edges too: however late they
-/// are handled, what they mean is the same.
+/// A press is dated by its first edge. Whether the line rested is read from the times of the edges too: however late
+/// they are handled, what they mean is the same.
 struct Debouncer {
     private struct Movement {
         let first: Duration

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A button or an LED without hardware: pressed by a program, seen by a program.
 ///
-/// Its edges carry time stamps of their own, as the kernel's do. Those of a press of a stated length are set when it begins:
-/// however late the end is noticed, the press was as long as it was meant to be.
+/// Its edges carry time stamps of their own, as the kernel's do. Those of a press of a stated length are set when it
+/// begins: however late the end is noticed, the press was as long as it was meant to be.
 public final class SimulatedLine: InputLine, OutputLine {
     private struct State {
         /// The level before the first of `edges`.

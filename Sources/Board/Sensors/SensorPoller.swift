@@ -1,14 +1,6 @@
 import FoundationEssentials
 import Groundwork
 
-/// A change in the health of a sensor.
-public enum SensorEvent: Sendable, Equatable {
-    /// Said once, when it fails; it is asked again all the while.
-    case failed(sensor: String, BoardError)
-    /// It answers again.
-    case recovered(sensor: String)
-}
-
 /// Reads the sensors of a board at their periods and gives out what is worth a message.
 ///
 /// There is one timer, for whichever sensor is due next; between two readings nothing runs. What one sensor does is of

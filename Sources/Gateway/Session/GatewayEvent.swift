@@ -44,85 +44,74 @@ public enum GatewayEvent: Sendable, Equatable {
     /// user's tokens no more.
     case userDidLogout(userName: String?)
     case userDidFailToLogout(GatewayError)
-
-    /// Stable and for programs.
-    public var name: String {
-        switch self {
-        case .willSwitchGateway: "gateway-will-switch"
-        case .didSwitchGateway: "gateway-did-switch"
-        case .clientWillInitialize: "client-will-initialize"
-        case .clientDidInitialize: "client-did-initialize"
-        case .clientDidFailToInitialize: "client-did-fail-to-initialize"
-        case .deviceWillRegister: "device-will-register"
-        case .deviceDidRegister: "device-did-register"
-        case .deviceAwaitsActivation: "device-awaits-activation"
-        case .deviceDidActivate: "device-did-activate"
-        case .deviceDidFailToRegister: "device-did-fail-to-register"
-        case .deviceWillRenew: "device-will-renew"
-        case .deviceDidRenew: "device-did-renew"
-        case .deviceDidFailToRenew: "device-did-fail-to-renew"
-        case .registrationDidDrop: "registration-did-drop"
-        case .deviceWillDeregister: "device-will-deregister"
-        case .deviceDidDeregister: "device-did-deregister"
-        case .deviceDidFailToDeregister: "device-did-fail-to-deregister"
-        case .deviceDidResetLocally: "device-did-reset-locally"
-        case .tokenDidArrive: "token-did-arrive"
-        case .tokenDidFail: "token-did-fail"
-        case .tokensDidRevoke: "tokens-did-revoke"
-        case .userWillAuthenticate: "user-will-authenticate"
-        case .userDidAuthenticate: "user-did-authenticate"
-        case .userDidFailToAuthenticate: "user-did-fail-to-authenticate"
-        case .userTokenDidArrive: "user-token-did-arrive"
-        case .userWillLogout: "user-will-logout"
-        case .userDidLogout: "user-did-logout"
-        case .userDidFailToLogout: "user-did-fail-to-logout"
-        }
-    }
-
-    /// The error of an event that tells of a failure.
-    public var error: GatewayError? {
-        switch self {
-        case .clientDidFailToInitialize(let error), .deviceDidFailToRegister(let error), .deviceDidFailToRenew(let error),
-            .deviceDidFailToDeregister(let error), .tokenDidFail(let error), .userDidFailToAuthenticate(let error),
-            .userDidFailToLogout(let error): error
-        case .registrationDidDrop(let refusal): .refused(refusal)
-        default: nil
-        }
-    }
 }
 
-extension GatewayEvent: CustomStringConvertible {
-    /// One line for a log; nothing secret is in it.
-    public var description: String {
+extension GatewayEvent: ReportedEvent {
+    public var report: EventReport {
         switch self {
-        case .willSwitchGateway(_, let to): "switching to \(to)"
+        case .willSwitchGateway(_, let to): EventReport("gateway.will-switch", .routine, "switching to \(to)")
         case .didSwitchGateway(let from, let to):
-            "switched to \(to)" + (from.map { "; the registration at \($0) is kept" } ?? "")
-        case .clientWillInitialize: "initializing the client"
+            EventReport("gateway.did-switch", .notable,
+                "switched to \(to)" + (from.map { "; the registration at \($0) is kept" } ?? ""))
+
+        case .clientWillInitialize: EventReport("gateway.client-will-initialize", .routine, "initializing the client")
         case .clientDidInitialize(let id, let expires):
-            "client initialized as \(id)" + (expires.map { ", until \($0.formatted(.iso8601))" } ?? "")
-        case .deviceWillRegister(let id): "registering device \(id)"
-        case .deviceDidRegister(let magIdentifier): "registered as \(magIdentifier)"
-        case .deviceAwaitsActivation(let magIdentifier): "registered as \(magIdentifier), awaiting activation"
-        case .deviceDidActivate(let magIdentifier): "\(magIdentifier) was activated"
-        case .deviceWillRenew(let notAfter): "renewing the device certificate, which ends \(notAfter.formatted(.iso8601))"
-        case .deviceDidRenew(let notAfter): "device certificate renewed, it ends \(notAfter.formatted(.iso8601))"
-        case .registrationDidDrop(let refusal): "registration dropped: \(GatewayError.refused(refusal).message)"
-        case .deviceWillDeregister: "removing the device at the gateway"
-        case .deviceDidDeregister: "device removed at the gateway"
-        case .deviceDidResetLocally: "local data of the gateway removed"
-        case .tokenDidArrive(let grant, let expires): "access token obtained by \(grant), until \(expires.formatted(.iso8601))"
-        case .tokensDidRevoke: "tokens revoked"
-        case .userWillAuthenticate(let grant): "logging in by \(grant)"
-        case .userDidAuthenticate(let name): "\(name ?? "a user") logged in"
+            EventReport("gateway.client-did-initialize", .notable,
+                "client initialized as \(id)" + (expires.map { ", until \($0.formatted(.iso8601))" } ?? ""))
+        case .clientDidFailToInitialize(let error): EventReport("gateway.client-did-fail-to-initialize", error: error)
+
+        case .deviceWillRegister(let id):
+            EventReport("gateway.device-will-register", .routine, "registering device \(id)")
+        case .deviceDidRegister(let magIdentifier):
+            EventReport("gateway.device-did-register", .notable, "registered as \(magIdentifier)")
+        case .deviceAwaitsActivation(let magIdentifier):
+            EventReport("gateway.device-awaits-activation", .notable,
+                "registered as \(magIdentifier), awaiting activation")
+        case .deviceDidActivate(let magIdentifier):
+            EventReport("gateway.device-did-activate", .notable, "\(magIdentifier) was activated")
+        case .deviceDidFailToRegister(let error): EventReport("gateway.device-did-fail-to-register", error: error)
+
+        case .deviceWillRenew(let notAfter):
+            EventReport("gateway.device-will-renew", .routine,
+                "renewing the device certificate, which ends \(notAfter.formatted(.iso8601))")
+        case .deviceDidRenew(let notAfter):
+            EventReport("gateway.device-did-renew", .notable,
+                "device certificate renewed, it ends \(notAfter.formatted(.iso8601))")
+        case .deviceDidFailToRenew(let error): EventReport("gateway.device-did-fail-to-renew", error: error)
+        case .registrationDidDrop(let refusal):
+            EventReport("gateway.registration-did-drop", error: GatewayError.refused(refusal))
+
+        case .deviceWillDeregister:
+            EventReport("gateway.device-will-deregister", .routine, "removing the device at the gateway")
+        case .deviceDidDeregister:
+            EventReport("gateway.device-did-deregister", .notable, "device removed at the gateway")
+        case .deviceDidFailToDeregister(let error): EventReport("gateway.device-did-fail-to-deregister", error: error)
+        case .deviceDidResetLocally:
+            EventReport("gateway.device-did-reset-locally", .notable, "local data of the gateway removed")
+
+        case .tokenDidArrive(let grant, let expires):
+            EventReport("gateway.token-did-arrive", .routine,
+                "access token obtained by \(grant), until \(expires.formatted(.iso8601))",
+                ["expires": .string(expires.formatted(.iso8601))])
+        case .tokenDidFail(let error): EventReport("gateway.token-did-fail", error: error)
+        case .tokensDidRevoke: EventReport("gateway.tokens-did-revoke", .notable, "tokens revoked")
+
+        case .userWillAuthenticate(let grant):
+            EventReport("gateway.user-will-authenticate", .routine, "logging in by \(grant)")
+        case .userDidAuthenticate(let name):
+            EventReport("gateway.user-did-authenticate", .notable, "\(name ?? "a user") logged in")
+        // The person who failed was told, and nothing is wrong with the board.
+        case .userDidFailToAuthenticate(let error):
+            EventReport("gateway.user-did-fail-to-authenticate", error: error, as: .notable)
         case .userTokenDidArrive(let grant, let expires):
-            "access token of the user obtained by \(grant), until \(expires.formatted(.iso8601))"
-        case .userWillLogout(let name): "logging \(name ?? "the user") out"
-        case .userDidLogout(let name): "\(name ?? "the user") is logged out"
-        case .clientDidFailToInitialize(let error), .deviceDidFailToRegister(let error), .deviceDidFailToRenew(let error),
-            .deviceDidFailToDeregister(let error), .tokenDidFail(let error), .userDidFailToAuthenticate(let error),
-            .userDidFailToLogout(let error):
-            error.message
+            EventReport("gateway.user-token-did-arrive", .routine,
+                "access token of the user obtained by \(grant), until \(expires.formatted(.iso8601))")
+        case .userWillLogout(let name):
+            EventReport("gateway.user-will-logout", .routine, "logging \(name ?? "the user") out")
+        case .userDidLogout(let name):
+            EventReport("gateway.user-did-logout", .notable, "\(name ?? "the user") is logged out")
+        // As above.
+        case .userDidFailToLogout(let error): EventReport("gateway.user-did-fail-to-logout", error: error, as: .notable)
         }
     }
 }

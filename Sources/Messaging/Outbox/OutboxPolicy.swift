@@ -105,18 +105,3 @@ public struct OutboxStatus: Sendable, Equatable {
         }
     }
 }
-
-/// Something that happened to messages in an ``Outbox``.
-public enum OutboxEvent: Sendable, Equatable {
-    /// Messages were given up; `total` counts all since the outbox was made.
-    case dropped(count: Int, DropReason, total: Int)
-    /// A message is kept aside and no longer sent; see ``Outbox/deadLetters()``.
-    case deadLetter(DeadLetter)
-
-    public enum DropReason: String, Sendable, CaseIterable {
-        case full
-        case expired
-        case unsendable
-        case formerIdentity
-    }
-}

@@ -33,21 +33,6 @@ public struct MessengerStatus: Sendable {
     public var oversized: Int
 }
 
-/// Something that happened to the connection.
-public enum MessengerEvent: Sendable, Equatable {
-    case connecting(BrokerAddress, attempt: Int)
-    /// - Parameter sessionPresent: whether the broker still had the session, with what came in meanwhile.
-    case connected(BrokerAddress, sessionPresent: Bool)
-    /// The broker does not take user name and password, or does not let this client in (CONNACK 4 and 5): what the
-    /// credentials were made from is no longer good.
-    case refused(BrokerRefusal)
-    /// An attempt failed or a connection ended; the next attempt is made after the delay.
-    case failed(MessagingError, retryAfter: Duration)
-    /// The connection was ended from this side.
-    case disconnected(BrokerAddress)
-    case subscriptionRefused(TopicFilter)
-}
-
 /// Why a broker does not accept a connection (MQTT 3.1.1 section 3.2.2.3).
 public enum BrokerRefusal: Sendable, Equatable {
     case protocolVersion

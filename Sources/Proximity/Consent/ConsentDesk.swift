@@ -40,8 +40,8 @@ public actor ConsentDesk {
         let continuation: CheckedContinuation<ConsentDecision, Never>
     }
 
-    /// Sent when what the button means depends on what it has done up to now. Whoever watches it tells of all its edges, and
-    /// then calls ``buttonWatched(until:)``: an edge that is handled late happened when it happened.
+    /// Sent when what the button means depends on what it has done up to now. Whoever watches it tells of all of its
+    /// edges, and then calls ``buttonWatched(until:)``: an edge that is handled late happened when it happened.
     public nonisolated let lookRequests = Broadcast<Void>()
 
     private let settings: Settings

@@ -124,7 +124,8 @@ final class EventLog: Sendable {
         return events
     }
 
-    func names() async -> [String] { await all().map(\.name) }
+    /// Without the room's.
+    func names() async -> [String] { await all().map { String($0.report.name.dropFirst("gateway.".count)) } }
 }
 
 /// The error something fails with, if it does and if it is ours.

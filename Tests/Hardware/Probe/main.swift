@@ -56,18 +56,18 @@ func watchSensors(_ poller: SensorPoller) async throws {
 }
 
 func watchLines(_ button: Button, _ led: StatusLED) async throws {
-    let events = button.events.subscribe()
+    let updates = button.updates.subscribe()
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await button.run() }
         group.addTask { try await led.run() }
         group.addTask {
-            for await event in events {
-                switch event {
-                case .pressed:
+            for await update in updates {
+                switch update {
+                case .happened(.pressed):
                     await led.show(.on)
                     say("pressed", [:])
-                case .foundDown: say("found-down", [:])
-                case .released(_, let held):
+                case .happened(.foundDown): say("found-down", [:])
+                case .happened(.released(_, let held)):
                     await led.show(.off)
                     say("released", ["held": .integer(Int64(held / .milliseconds(1)))])
                 case .watched: break

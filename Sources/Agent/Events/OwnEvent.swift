@@ -1,0 +1,53 @@
+import Gateway
+import Groundwork
+
+/// What the agent itself tells of, beside the rooms whose events it passes on.
+enum OwnEvent: ReportedEvent {
+    /// A part of the agent failed, and is started again after the delay.
+    case serviceFailed(String, any Error, retryAfter: Duration)
+    case vaultSetAside(path: String)
+    case outboxSetAside(path: String, rescued: Int)
+    /// What is stored of the active gateway cannot be used.
+    case configurationUnusable(any Error)
+    /// Why the board is not at its broker.
+    case notReady(any Error, retryAfter: Duration)
+    /// The session cannot be offered to devices nearby; `nil` where nothing tries again by itself.
+    case sharingFailed(any Error, retryAfter: Duration?)
+    /// A record of consent could not be kept.
+    case auditFailed(AgentError)
+
+    var report: EventReport {
+        switch self {
+        case .serviceFailed(let name, let error, let delay):
+            EventReport("agent.service-failed", error: error,
+                ["service": .string(name), "retrySeconds": .integer(delay.components.seconds)])
+        case .vaultSetAside(let path):
+            EventReport("vault.set-aside", .trouble,
+                "the vault was damaged and is kept as \(path); the board has to be enrolled again")
+        case .outboxSetAside(let path, let rescued):
+            EventReport("outbox.set-aside", .trouble,
+                "the outbox was damaged and is kept as \(path); \(rescued) messages could be read and will be sent")
+        case .configurationUnusable(let error): EventReport("gateway.configuration-unusable", error: error)
+        case .notReady(let error, let delay):
+            EventReport("gateway.not-ready", error: error, as: Self.severity(ofNotReady: error),
+                retrying(after: (error as? GatewayError)?.needsPerson == true ? nil : delay))
+        case .sharingFailed(let error, let delay):
+            EventReport("proximity.sharing-failed", error: error, retrying(after: delay))
+        case .auditFailed(let error): EventReport("proximity.audit-failed", error: error)
+        }
+    }
+
+    private func retrying(after delay: Duration?) -> [String: JSON] {
+        delay.map { ["retrySeconds": .integer($0.components.seconds)] } ?? [:]
+    }
+
+    /// What the session has told of as trouble already is not told as such again, and what a person wanted, or an
+    /// administrator has to do, is no trouble.
+    private static func severity(ofNotReady error: any Error) -> EventReport.Severity {
+        switch error as? GatewayError {
+        case .notRegistered, .awaitingActivation: .notable
+        case .registrationWithdrawn, .deviceRecordInvalid, nil: .trouble
+        default: .routine
+        }
+    }
+}
