@@ -1,3 +1,4 @@
+import Groundwork
 import Testing
 @testable import Proximity
 

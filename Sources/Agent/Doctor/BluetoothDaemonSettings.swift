@@ -1,3 +1,5 @@
+import Groundwork
+
 /// What bluetoothd's own settings say of devices that connect to this board (`main.conf` of BlueZ 5.66). Pure, but for ``read(_:)``.
 struct BluetoothDaemonSettings: Equatable {
     /// Whether it reads the services of a device that has connected to this board, and uses them.
@@ -16,6 +18,6 @@ struct BluetoothDaemonSettings: Equatable {
 
     /// The presets, where the file cannot be read.
     static func read(_ path: String = "/etc/bluetooth/main.conf") -> BluetoothDaemonSettings {
-        Self(String(decoding: (try? SmallFile.read(path, limit: 1 << 16)) ?? [], as: UTF8.self))
+        Self(String(decoding: (try? BoundedFile.read(path, limit: 1 << 16)) ?? [], as: UTF8.self))
     }
 }

@@ -67,7 +67,8 @@ struct ButtonService: Sendable {
         case .pressed: AgentEvent("button.pressed", .notable, at: agent.time.now)
         case .foundDown: AgentEvent("button.found-down", .notable, at: agent.time.now)
         case .released(_, let held):
-            AgentEvent("button.released", .notable, at: agent.time.now, ["heldMilliseconds": .integer(held.milliseconds)])
+            AgentEvent(
+                "button.released", .notable, at: agent.time.now, ["heldMilliseconds": .integer(held.wholeMilliseconds)])
         }
     }
 }
@@ -92,9 +93,4 @@ struct LoneTaps {
         lastEnd = time
         return counts && !isAsked && held < timing.long
     }
-}
-
-extension Duration {
-    /// Whole milliseconds, rounded down.
-    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import Groundwork
+import HTTPClient
 
 /// What this client calls itself at the token endpoint (gateway protocol 3).
 struct ClientCredentials: Sendable, Equatable {
@@ -18,7 +19,7 @@ struct ClientCredentials: Sendable, Equatable {
     func isExpired(at now: Date) -> Bool { expires.map { $0 < now } ?? false }
 
     /// For `client-authorization` and `Authorization`.
-    var basic: String { "Basic " + Base64.encode(Array("\(id):".utf8) + secret.exposed()) }
+    var basic: String { BasicCredentials.header(name: id, secret: secret) }
 }
 
 extension GatewayConfiguration {
@@ -34,13 +35,9 @@ extension GatewayConfiguration {
 enum InitializationAnswer {
     /// - Throws: the reason, which names no value.
     static func credentials(_ body: [UInt8], masterID: String) throws(AnswerFault) -> ClientCredentials {
-        guard let answer = try? JSON(parsing: body, limit: AnswerFault.bodyLimit) else { throw AnswerFault("it is not JSON") }
-        guard let id = answer["client_id"]?.string, AnswerFault.isVisible(id) else {
-            throw AnswerFault("client_id is missing or not printable")
-        }
-        guard let secret = answer["client_secret"]?.string, AnswerFault.isVisible(secret) else {
-            throw AnswerFault("client_secret is missing or not printable")
-        }
+        let answer = try JSONAnswer(body)
+        let id = try answer.requiredPlainText("client_id")
+        let secret = try answer.requiredPlainText("client_secret")
         guard let expiration = answer["client_expiration"]?.seconds, expiration >= 0 else {
             throw AnswerFault("client_expiration is missing or not a number of seconds")
         }

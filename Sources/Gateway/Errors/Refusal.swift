@@ -52,9 +52,7 @@ public struct Refusal: Sendable, Equatable {
 
     private static func line(_ text: String?) -> String? {
         guard let text, !text.isEmpty else { return nil }
-        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit).map {
-            $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0
-        }))
+        return DisplayText.oneLine(text, limit: textLimit)
     }
 }
 

@@ -11,10 +11,10 @@ extension GatewaySession {
     ///
     /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
     public func authorizationSession() async throws -> AuthorizationSession {
-        let attempts = Attempts()
+        let attempts = Attempts(limit: Recovery.attempts)
         while true {
             _ = attempts.take()
-            try await flights.join(.initialize) { try await self.initializeClientWhenDue() }
+            try await operations.join(.initialize) { try await self.initializeClientWhenDue() }
             let used = revision
             do {
                 return try await requestAuthorization()

@@ -79,7 +79,7 @@ private final class Passage: Sendable {
     let principal: Principal
     /// Of the user in whose name the call is made.
     let logIn: Date?
-    let attempts = Attempts()
+    let attempts = Attempts(limit: Recovery.attempts)
     /// The session's revision that the newest attempt was made with.
     let revision = Mutex(0)
 

@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import Vault
 
 /// Client initialization, E2 (gateway protocol 3).
 extension GatewaySession {

@@ -10,7 +10,7 @@ extension GatewaySession {
     }
 
     /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (checklist 31).
-    nonisolated func security(of target: CallTarget) throws(GatewayError) -> HostSecurity {
+    nonisolated func security(of target: HTTPSAddress) throws(GatewayError) -> HostSecurity {
         guard let security = try securities.first(where: { $0.host == target.host && $0.port == target.port }) else {
             throw .hostNotConfigured(host: "\(target.host):\(target.port)")
         }
@@ -24,6 +24,13 @@ extension GatewaySession {
         trust.judgedAt = clock
         return trust
     }
+
+    /// What an answer must not repeat, beside what OAuth itself calls secret.
+    static let echoes = SecretEchoes(
+        fields: [
+            "password", "client_secret", "refresh_token", "assertion", "code", "code_verifier", "token", "sessionData",
+        ],
+        headers: ["authorization", "client-authorization", "code-verifier", "id-token"])
 
     /// The most bytes of an answer of the gateway's own endpoints.
     static var ownResponseLimit: Int { 1 << 20 }
@@ -77,7 +84,7 @@ extension GatewaySession {
         } catch {
             throw GatewayError.noAnswer(operation, error)
         }
-        if !response.isSuccess { response.body = Echoes.removed(from: response.body, of: request) }
+        if !response.isSuccess { response.body = Self.echoes.removed(from: response.body, of: request) }
         // Form bodies hold secrets; the client is done with its reference.
         if request.body != nil { wipe(&request.body!) }
         noteContact()

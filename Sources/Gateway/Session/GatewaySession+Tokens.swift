@@ -56,7 +56,7 @@ extension GatewaySession {
         form.add("client_id", client.id)
         return try await request(
             "POST", .token, headers: ["Content-Type": FormBody.contentType, "Accept": "application/json"],
-            body: SecretForm.bytes(grant.fields + [("client_secret", client.secret)], and: form))
+            body: form.bytes(with: grant.fields + [("client_secret", client.secret)]))
     }
 
     private func drop(
@@ -135,7 +135,7 @@ extension GatewaySession {
 
     private func fetchKeys() async throws -> KeySet {
         let discovery = try await succeed(publicRequest("GET", GatewayEndpoint.discoveryPath), for: .discover)
-        guard let address = (try? JSON(parsing: discovery.body, limit: AnswerFault.bodyLimit))?["jwks_uri"]?.string else {
+        guard let address = (try? JSON(parsing: discovery.body, limit: JSONAnswer.limit))?["jwks_uri"]?.string else {
             throw GatewayError.unexpectedAnswer(.discover, status: 200, reason: "it has no jwks_uri")
         }
         let response = try await succeed(publicRequest("GET", address), for: .fetchKeys)
@@ -150,7 +150,7 @@ extension GatewaySession {
 
     /// Ends the access token, at the gateway where there is a refresh token to name it by, then here (5.8).
     public func revokeTokens() async throws {
-        try await flights.join(.revoke) { try await self.noted { try await self.revoke() } }
+        try await operations.join(.revoke) { try await self.noted { try await self.revoke() } }
     }
 
     private func revoke() async throws {
@@ -165,7 +165,7 @@ extension GatewaySession {
 
     /// E9.
     func revoke(_ refreshToken: SecretBytes, by client: ClientCredentials) async throws {
-        let query = "?token=\(percentEncoded(refreshToken.exposedText()))&token_type_hint=refresh_token"
+        let query = "?token=\(PercentEncoding.encode(refreshToken.exposedText()))&token_type_hint=refresh_token"
         let request = try await request("DELETE", .revoke, query: query, headers: ["Authorization": client.basic])
         _ = try await succeed(request, for: .revokeToken)
     }

@@ -62,11 +62,11 @@ extension GatewaySession {
     }
 
     private func admit(by logIn: LogIn) async throws {
-        let attempts = Attempts()
+        let attempts = Attempts(limit: Recovery.attempts)
         var last: Refusal?
         while attempts.take() {
             do {
-                return try await flights.join(.logIn(nextLogIn())) {
+                return try await operations.join(.logIn(nextLogIn())) {
                     try await self.recovering { try await self.walk(logIn) }
                 }
             } catch let restart as ChainRestart {
@@ -131,10 +131,11 @@ extension GatewaySession {
         let response = try await call(
             method: "GET", path: address, headers: ["Accept": "application/json"], as: .user, loggedInAt: date)
         guard response.isSuccess else { throw GatewayError.failure(response, .readUserInfo) }
-        guard let info = try? JSON(parsing: response.body, limit: AnswerFault.bodyLimit), info.object != nil else {
-            throw GatewayError.unexpectedAnswer(.readUserInfo, status: response.status, reason: "it is no JSON object")
+        do {
+            return try JSONAnswer(response.body).json
+        } catch {
+            throw GatewayError.unexpectedAnswer(.readUserInfo, status: response.status, reason: error.reason)
         }
-        return info
     }
 
     /// Asks the gateway for the user's name. Without an answer the log-in stands, under the name that was typed (quirk Q26).
@@ -142,7 +143,7 @@ extension GatewaySession {
         guard let user = try? await holdings().user, let info = try? await userInfo(loggedInAt: user.loggedInAt),
             let name = info["preferred_username"]?.string, HeldUser.isName(name)
         else { return }
-        try? await flights.join(.name(nextLogIn())) {
+        try? await operations.join(.name(nextLogIn())) {
             var next = try await self.holdings()
             guard next.user?.loggedInAt == user.loggedInAt, next.user?.name != name else { return }
             next.user?.name = name

@@ -26,7 +26,7 @@ public actor GatewaySession {
     let renewalWindow: TimeInterval
     /// In the order of 5.3.
     let grants: [any Grant] = [RefreshTokenGrant(), IDTokenGrant(), ClientCredentialsGrant()]
-    nonisolated let flights = Flights<Operation>()
+    nonisolated let operations = SingleFlight<Operation>()
 
     /// `nil` until first read from the vault.
     private var loaded: Holdings?
@@ -93,7 +93,7 @@ public actor GatewaySession {
         return adopted
     }
 
-    /// Puts a new state on disk, then in use. Only operations of ``flights`` do, one at a time.
+    /// Puts a new state on disk, then in use. Only those of ``operations`` do, one at a time.
     func commit(_ next: Holdings) async throws {
         let current = try await holdings()
         try await vault.commit(try HoldingsChanges(from: current, to: next, scope: configuration.identity.scope).changes)

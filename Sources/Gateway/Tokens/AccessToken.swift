@@ -1,5 +1,6 @@
 import Cryptography
 import FoundationEssentials
+import Groundwork
 
 /// An access token for calls to the gateway's APIs and for its broker.
 public struct AccessToken: Sendable, Equatable {
@@ -56,9 +57,4 @@ struct HeldIDToken: Sendable, Equatable {
     let type: String
     /// `nil` for a type that is not validated and so not read.
     let expires: Date?
-}
-
-extension Duration {
-    /// As a number of seconds.
-    var inSeconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import Groundwork
+import HTTPClient
 
 /// The checks on an id_token (gateway protocol 5.5, checklist 22). Pure.
 ///

@@ -1,5 +1,6 @@
 import Cryptography
 import Groundwork
+import HTTPClient
 
 /// The gateway's published signing keys (E18, RFC 7517). Pure.
 struct KeySet: Sendable {
@@ -11,9 +12,7 @@ struct KeySet: Sendable {
     /// Takes the RSA keys that have an id, a modulus and an exponent; all others are left out.
     /// - Throws: when the document is none.
     init(_ body: [UInt8]) throws(AnswerFault) {
-        guard let elements = (try? JSON(parsing: body, limit: AnswerFault.bodyLimit))?["keys"]?.array else {
-            throw AnswerFault("it has no list of keys")
-        }
+        guard let elements = try JSONAnswer(body)["keys"]?.array else { throw AnswerFault("it has no list of keys") }
         var keys: [String: PublicKey] = [:]
         for element in elements.prefix(Self.limit) where element["kty"]?.string == "RSA" {
             guard let id = element["kid"]?.string, let modulus = Self.number(element["n"]),

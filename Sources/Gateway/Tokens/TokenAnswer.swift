@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import Groundwork
+import HTTPClient
 
 /// The answer of the token endpoint (gateway protocol 5.2). Pure.
 struct TokenAnswer: Equatable {
@@ -19,22 +20,13 @@ struct TokenAnswer: Equatable {
 
     /// - Throws: why the answer cannot be used; no value of it is named (checklist 21).
     init(_ body: [UInt8]) throws(AnswerFault) {
-        guard let answer = try? JSON(parsing: body, limit: AnswerFault.bodyLimit) else { throw AnswerFault("it is not JSON") }
+        let answer = try JSONAnswer(body)
         guard answer["token_type"]?.string?.lowercased() == "bearer" else { throw AnswerFault("its token_type is not bearer") }
-        guard let token = answer["access_token"]?.string, AnswerFault.isVisible(token) else {
-            throw AnswerFault("its access_token is missing, empty or not printable")
-        }
-        accessToken = SecretBytes(utf8: token)
+        accessToken = SecretBytes(utf8: try answer.requiredPlainText("access_token"))
         lifetime = min(max(answer["expires_in"]?.seconds ?? 0, 0), Self.lifetimeLimit)
         scope = answer["scope"]?.string
-        refreshToken = try Self.secret(answer, "refresh_token")
-        idToken = try Self.secret(answer, "id_token")
+        refreshToken = try answer.plainText("refresh_token").map { SecretBytes(utf8: $0) }
+        idToken = try answer.plainText("id_token").map { SecretBytes(utf8: $0) }
         idTokenType = answer["id_token_type"]?.string ?? HeldIDToken.jwtBearer
-    }
-
-    private static func secret(_ answer: JSON, _ name: String) throws(AnswerFault) -> SecretBytes? {
-        guard let text = answer[name]?.string, !text.isEmpty else { return nil }
-        guard AnswerFault.isVisible(text) else { throw AnswerFault("its \(name) is not printable") }
-        return SecretBytes(utf8: text)
     }
 }

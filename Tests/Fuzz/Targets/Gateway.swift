@@ -54,7 +54,7 @@ extension FuzzTarget {
         FuzzTarget(name: "token-answer") { bytes throws(Violation) in
             guard let answer = try? TokenAnswer(bytes) else { return .refused }
             try require((0...TokenAnswer.lifetimeLimit).contains(answer.lifetime), "a life is finite")
-            try require(AnswerFault.isVisible(answer.accessToken.exposedText()), "a token fits into a header")
+            try require(HTTPHeaders.isPlainValue(answer.accessToken.exposedText()), "a token fits into a header")
             // What is computed with the answer must not trap either.
             let held = HeldToken(
                 value: answer.accessToken, lifetime: answer.lifetime, scope: answer.scope ?? "", at: Date(), uptime: .seconds(1))

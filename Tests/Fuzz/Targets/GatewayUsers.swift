@@ -1,6 +1,7 @@
 import Cryptography
 @testable import Gateway
 import Groundwork
+import HTTPClient
 
 extension FuzzTarget {
     /// What strangers and the gateway say while people log in.
@@ -43,7 +44,7 @@ extension FuzzTarget {
             if let answer = try? AuthorizationAnswer.poll(bytes, state: state) {
                 if case .code(let code) = answer {
                     try require(code.state == state, "no code is taken that is of another log-in")
-                    try require(AnswerFault.isVisible(code.value.exposedText()), "a code fits into a header")
+                    try require(HTTPHeaders.isPlainValue(code.value.exposedText()), "a code fits into a header")
                     verdict = .accepted
                 }
             }

@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import HTTPClient
 import Testing
 
 @testable import Gateway

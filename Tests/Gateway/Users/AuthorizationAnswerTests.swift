@@ -1,4 +1,6 @@
 import Cryptography
+import Groundwork
+import HTTPClient
 import Testing
 
 @testable import Gateway
@@ -88,7 +90,7 @@ struct ProofKeyTests {
         let (one, other) = (try ProofKey(), try ProofKey())
         #expect(one.verifier.count == 86 && one.state.count == 22)
         #expect(one.verifier != other.verifier && one.state != other.state)
-        #expect(one.verifier.exposed().allSatisfy { ConfigurationParser.isUnreserved($0) })
+        #expect(one.verifier.exposed().allSatisfy { PercentEncoding.isUnreserved($0) })
     }
 }
 

@@ -77,15 +77,6 @@ struct UserRequestTests {
         #expect(code.fields.map { "\($0.name)=\($0.value.exposedText())" } == ["code=c", "code_verifier=v", "redirect_uri=r"])
     }
 
-    @Test("encode secrets in a form as any other field")
-    func form() {
-        let body = SecretForm.bytes(
-            [("password", SecretBytes(utf8: "a &=%+ß~")), ("x", SecretBytes(utf8: ""))],
-            and: FormBody([("grant_type", "password")]))
-        #expect(String(decoding: body, as: UTF8.self) == "grant_type=password&password=a%20%26%3D%25%2B%C3%9F~&x=")
-        #expect(String(decoding: SecretForm.bytes([("a", SecretBytes(utf8: "b"))]), as: UTF8.self) == "a=b")
-    }
-
     @Test("are answered with exactly one id_token where a session was asked for (checklist 14)")
     func session() throws {
         let complete: HTTPHeaders = ["ID-Token": "a.b.c", "id-token-type": HeldIDToken.jwtBearer]

@@ -3,7 +3,8 @@ public enum DisplayText {
     /// The most Unicode scalars kept.
     public static let limit = 64
 
-    /// Without control characters and without the invisible ones that turn or hide text; runs of blanks become one.
+    /// Short, without control characters and without the invisible ones that turn or hide text; runs of blanks become
+    /// one.
     public static func clean(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         var count = 0
@@ -18,6 +19,19 @@ public enum DisplayText {
         }
         if scalars.last == " " { scalars.removeLast() }
         return String(scalars)
+    }
+
+    /// The text on one line, otherwise as it is: line breaks, which would forge a line of a log, and other control
+    /// characters, which a terminal obeys, become blanks.
+    ///
+    /// - Parameter limit: the most Unicode scalars that are kept.
+    public static func oneLine(_ text: String, limit: Int = .max) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: " "
+            default: scalar
+            }
+        }))
     }
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {

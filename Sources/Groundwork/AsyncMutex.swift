@@ -1,21 +1,23 @@
 import Synchronization
 
-/// Lets tasks through one at a time, in the order in which they came.
+/// A mutex for code that suspends: lets tasks through one at a time, in the order in which they came.
 ///
-/// An actor alone does not: it takes the next call while one waits.
-final class Turns: Sendable {
+/// An actor alone does not: it takes the next call while one waits. Not recursive, and not ended by cancellation.
+public final class AsyncMutex: Sendable {
     private struct State {
-        var isTaken = false
+        var isLocked = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
 
-    /// Waits for those who came before. Whoever takes a turn leaves it, in every case.
-    func take() async {
+    public init() {}
+
+    /// Waits for those who came before. The caller holds the lock until ``unlock()``.
+    public func lock() async {
         await withCheckedContinuation { continuation in
             let isMine = state.withLock { state in
-                guard state.isTaken else {
-                    state.isTaken = true
+                guard state.isLocked else {
+                    state.isLocked = true
                     return true
                 }
                 state.waiting.append(continuation)
@@ -25,10 +27,11 @@ final class Turns: Sendable {
         }
     }
 
-    func leave() {
+    /// Hands the lock to the task that has waited longest. Only by the lock holder.
+    public func unlock() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiting.isEmpty else {
-                state.isTaken = false
+                state.isLocked = false
                 return nil
             }
             return state.waiting.removeFirst()

@@ -1,24 +1,30 @@
 import FoundationEssentials
 import Groundwork
-import HTTPClient
 
-/// What an answer repeats of the secrets that the request held.
+/// Takes out of an answer what it repeats of the secrets that the request held.
 ///
-/// The words of a refusal end in messages and logs. A gateway that tells which password was wrong must not bring it there.
-enum Echoes {
-    private static let fields: Set = [
-        "password", "client_secret", "refresh_token", "assertion", "code", "code_verifier", "token", "sessionData",
-    ]
-    private static let headers = ["authorization", "client-authorization", "code-verifier", "id-token"]
+/// The words of a refusal end in messages and logs. A server that tells which password was wrong must not bring it
+/// there.
+public struct SecretEchoes: Sendable {
+    /// Names of the fields of a query or form that hold secrets.
+    public var fields: Set<String>
+    /// Names of the headers that hold secrets, in lower case.
+    public var headers: Set<String>
+
+    public init(fields: Set<String>, headers: Set<String>) {
+        self.fields = fields
+        self.headers = headers
+    }
+
     private static let mark = Array("***".utf8)
     /// What is shorter stands in any text.
     private static let least = 4
 
     /// - Returns: the body with a mark in the place of each secret of the request.
-    static func removed(from body: [UInt8], of request: HTTPRequest) -> [UInt8] {
+    public func removed(from body: [UInt8], of request: HTTPRequest) -> [UInt8] {
         // The longest first: one secret may be the beginning of another.
-        let secrets = Set(secrets(of: request)).filter { $0.count >= least }.sorted { $0.count > $1.count }
-        return secrets.reduce(body) { marked($1, in: $0) }
+        let secrets = Set(secrets(of: request)).filter { $0.count >= Self.least }.sorted { $0.count > $1.count }
+        return secrets.reduce(body) { Self.marked($1, in: $0) }
     }
 
     /// In one pass, as an answer may repeat a secret without end.
@@ -31,7 +37,7 @@ enum Echoes {
         return marked + rest
     }
 
-    private static func secrets(of request: HTTPRequest) -> [[UInt8]] {
+    private func secrets(of request: HTTPRequest) -> [[UInt8]] {
         let query = request.url.split(separator: "?", maxSplits: 1).dropFirst().first.map { Array($0.utf8) } ?? []
         let values = [query, request.body ?? []].flatMap { form -> [[UInt8]] in
             form.split(separator: UInt8(ascii: "&")).compactMap { field -> [UInt8]? in
@@ -41,11 +47,11 @@ enum Echoes {
             }
         }
         // As they were sent, and as a person typed them.
-        return credentials(in: request.headers) + values + values.map(decoded)
+        return credentials(in: request.headers) + values + values.map { PercentEncoding.decodeWherePossible($0) }
     }
 
     /// Tokens, and the passwords that Basic authentication holds in base64.
-    private static func credentials(in sent: HTTPHeaders) -> [[UInt8]] {
+    private func credentials(in sent: HTTPHeaders) -> [[UInt8]] {
         var found: [[UInt8]] = []
         for field in sent.fields where headers.contains(field.name.lowercased()) {
             let credential = String(field.value.split(separator: " ").last ?? "")
@@ -55,15 +61,5 @@ enum Echoes {
             }
         }
         return found
-    }
-
-    private static func decoded(_ value: [UInt8]) -> [UInt8] {
-        var (decoded, rest) = ([UInt8](), value[...])
-        while let byte = rest.popFirst() {
-            let code = byte == UInt8(ascii: "%") ? UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) : nil
-            if code != nil { rest = rest.dropFirst(2) }
-            decoded.append(code ?? byte)
-        }
-        return decoded
     }
 }

@@ -1,10 +1,9 @@
+import Groundwork
 import Synchronization
 import Testing
 
-@testable import Gateway
-
-@Suite("Operations of a session", .timeLimit(.minutes(1)))
-struct FlightsTests {
+@Suite("Operations in single flight", .timeLimit(.minutes(1)))
+struct SingleFlightTests {
     private final class Trace: Sendable {
         private let list = Mutex<[Int]>([])
         var entries: [Int] { list.withLock { $0 } }
@@ -29,7 +28,7 @@ struct FlightsTests {
 
     @Test("run once for all who ask for the same, and all get its outcome")
     func shared() async throws {
-        let flights = Flights<String>()
+        let flights = SingleFlight<String>()
         let runs = Trace()
         let gate = Gate()
         struct Refused: Error {}
@@ -58,7 +57,7 @@ struct FlightsTests {
 
     @Test("run one at a time, in the order asked for")
     func ordered() async throws {
-        let flights = Flights<Int>()
+        let flights = SingleFlight<Int>()
         let trace = Trace()
         let gate = Gate()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -79,7 +78,7 @@ struct FlightsTests {
 
     @Test("are cancelled with the last caller who waits, and not before")
     func cancelled() async throws {
-        let flights = Flights<String>()
+        let flights = SingleFlight<String>()
         let cancellations = Trace()
         let gate = Gate()
         let callers = (0..<2).map { _ in

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Runs operations one at a time, in the order asked for, and once for all callers who ask for the same.
+/// Single flight with a queue: runs operations one at a time, in the order asked for, and once for all callers who
+/// ask for the same one.
 ///
 /// A caller who is cancelled leaves; the operation is cancelled with the last of its callers. An operation must not ask for
 /// another: it would wait for itself.
-final class Flights<Key: Hashable & Sendable>: Sendable {
+public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
     private struct Flight {
         let id: Int
         let task: Task<Void, Never>
@@ -25,8 +26,13 @@ final class Flights<Key: Hashable & Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    public init() {}
+
     /// Waits for the operation named `key` if one is under way or waiting, else for `work` after all others.
-    func join(_ key: Key, _ work: @escaping @Sendable () async throws -> Void) async throws {
+    ///
+    /// - Throws: what the operation threw, the same for all its callers; `CancellationError` for a caller who is
+    ///   cancelled.
+    public func join(_ key: Key, _ work: @escaping @Sendable () async throws -> Void) async throws {
         let ticket = state.withLock { $0.number() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -38,7 +44,7 @@ final class Flights<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many callers wait for an operation now: lets a test know that they have come.
-    func waiting(_ key: Key) -> Int { state.withLock { $0.flights[key]?.waiting.count ?? 0 } }
+    public func waiting(_ key: Key) -> Int { state.withLock { $0.flights[key]?.waiting.count ?? 0 } }
 
     private func enter(
         _ key: Key, _ ticket: Int, _ continuation: CheckedContinuation<Void, any Error>,
