@@ -1,4 +1,5 @@
 import Cryptography
+import OAuth
 import Testing
 
 @testable import Agent

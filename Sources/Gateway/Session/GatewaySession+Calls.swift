@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 import Synchronization
 
 /// Protected calls (gateway protocol 6).

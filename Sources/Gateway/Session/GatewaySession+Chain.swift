@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// The parts of what a protected call needs, in the order in which they are brought about (gateway protocol 0.2).
 enum ChainStep: CaseIterable {
@@ -37,7 +38,7 @@ extension GatewaySession {
     }
 
     private func currentToken() async throws -> AccessToken {
-        guard let token = try await holdings().accessToken else { throw GatewayError.noGrantApplies }
+        guard let token = try await holdings().tokens.access else { throw GatewayError.noGrantApplies }
         return token.token(at: clock(), uptime: uptime())
     }
 
@@ -72,11 +73,15 @@ extension GatewaySession {
         case .registration: holdings.device != nil
         case .certificate: !isRenewalDue(holdings)
         case .accessToken:
-            holdings[principal].access.map { $0.isValid(at: uptime()) && Scope.suffices($0.scope, for: scope) } ?? false
+            holdings[principal].access.map { token in
+                token.isValid(at: uptime()) && GatewayScope.suffices(token.scope, for: scope)
+            } ?? false
         }
     }
 
-    private func hasClient(_ holdings: Holdings) -> Bool { holdings.client.map { !$0.isExpired(at: clock()) } ?? false }
+    private func hasClient(_ holdings: Holdings) -> Bool {
+        holdings.client.map { !$0.authentication.isExpired(at: clock()) } ?? false
+    }
 
     /// Inside an operation: client credentials, where there are none that last.
     func initializeClientWhenDue() async throws {

@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// Requests to the gateway's own endpoints.
 extension GatewaySession {
@@ -25,12 +26,9 @@ extension GatewaySession {
         return trust
     }
 
-    /// What an answer must not repeat, beside what OAuth itself calls secret.
-    static let echoes = SecretEchoes(
-        fields: [
-            "password", "client_secret", "refresh_token", "assertion", "code", "code_verifier", "token", "sessionData",
-        ],
-        headers: ["authorization", "client-authorization", "code-verifier", "id-token"])
+    /// What an answer must not repeat.
+    static let echoes = SecretEchoes.oauth.with(
+        fields: ["sessionData"], headers: ["client-authorization", "code-verifier", "id-token"])
 
     /// The most bytes of an answer of the gateway's own endpoints.
     static var ownResponseLimit: Int { 1 << 20 }

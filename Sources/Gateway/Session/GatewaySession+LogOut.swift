@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// How a log-in ends: E10, or E9 where there is no id_token (gateway protocol 5.8, 5.9).
 extension GatewaySession {
@@ -51,7 +52,8 @@ extension GatewaySession {
         let request = try await request(
             "POST", .logout,
             headers: [
-                "Content-Type": FormBody.contentType, "Accept": "application/json", "Authorization": client.basic,
+                "Content-Type": FormBody.contentType, "Accept": "application/json",
+                "Authorization": client.authentication.basic,
             ], body: form.bytes(with: [("id_token", idToken.value)]))
         let response = try await succeed(request, for: .logOut)
         // Who takes a stranger's page for the gateway's word leaves a session open there.

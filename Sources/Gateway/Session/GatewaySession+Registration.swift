@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 import Vault
 
 /// Registration, E4 and E5, and removal E7 (gateway protocol 4).

@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// People who log in on this board (gateway protocol 4.3, 5.1, 5.7).
 extension GatewaySession {
@@ -38,7 +39,7 @@ extension GatewaySession {
     ///   (checklist 33).
     @discardableResult
     public func logIn(with code: AuthorizationCode, of session: AuthorizationSession) async throws -> UserStatus {
-        guard code.state == session.proof.state else { throw GatewayError.authorizationStateMismatch }
+        guard code.isFor(session.proof) else { throw GatewayError.authorizationStateMismatch }
         try await checkClient(of: session)
         return try await logIn(by: .code(code.value, session))
     }
@@ -87,7 +88,7 @@ extension GatewaySession {
         if try await isRenewalDue(holdings()) { try await renewWhenDue() }
         do {
             try await tryGrants(
-                [logIn.grant(redirectURI: configuration.redirectURI)], nil, as: .user,
+                [GatewayGrants(configuration: configuration).of(logIn)], as: .user,
                 loggingIn: HeldUser(name: logIn.userName, loggedInAt: clock()))
         } catch let error as GatewayError {
             throw try await withActivation(error)
@@ -106,9 +107,10 @@ extension GatewaySession {
 
     /// Inside an operation: an access token of whoever is logged in. When nothing is left to get one by, nobody is.
     func obtainUserToken(_ additionalScope: String?) async throws {
-        try await requireUser()
+        let tokens = try await requireUser().tokens
+        let grants = GatewayGrants(configuration: configuration, additionalScope: additionalScope)
         do {
-            try await tryGrants([RefreshTokenGrant(), IDTokenGrant()], additionalScope, as: .user)
+            try await tryGrants(grants.ofUser(tokens, at: clock()), as: .user)
         } catch GatewayError.noGrantApplies {
             var next = try await holdings()
             // A refresh token that was not asked, as it cannot widen the scope, is still good.

@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// The answers on the way to an authorization code (gateway protocol 7.1, 7.3). Pure.
 enum AuthorizationAnswer {
@@ -38,13 +39,16 @@ enum AuthorizationAnswer {
     ///
     /// - Throws: ``AnswerFault``, or ``GatewayError/authorizationStateMismatch`` for a code that is not of this session
     ///   (checklist 33).
-    static func poll(_ body: [UInt8], state: SecretBytes) throws -> PollAnswer {
+    static func poll(_ body: [UInt8], proof: ProofKey) throws -> PollAnswer {
         guard !body.isEmpty else { return .pending }
         let answer = try JSONAnswer(body)
         guard let code = answer["code"], code != .null, code != "" else { return .pending }
-        guard let code = code.string, HTTPHeaders.isPlainValue(code) else { throw AnswerFault("its code is not printable") }
-        let returned = SecretBytes(utf8: answer["state"]?.string ?? "")
-        guard returned == state else { throw GatewayError.authorizationStateMismatch }
-        return .code(AuthorizationCode(code: SecretBytes(utf8: code), state: returned))
+        guard let code = code.string, HTTPHeaders.isPlainValue(code) else {
+            throw AnswerFault("its code is not printable")
+        }
+        let returned = AuthorizationCode(
+            code: SecretBytes(utf8: code), state: SecretBytes(utf8: answer["state"]?.string ?? ""))
+        guard returned.isFor(proof) else { throw GatewayError.authorizationStateMismatch }
+        return .code(returned)
     }
 }

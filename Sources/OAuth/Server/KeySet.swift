@@ -2,16 +2,17 @@ import Cryptography
 import Groundwork
 import HTTPClient
 
-/// The gateway's published signing keys (E18, RFC 7517). Pure.
-struct KeySet: Sendable {
+/// The signing keys that a server publishes (RFC 7517). Pure.
+public struct KeySet: Sendable {
     /// The most keys that are looked at.
-    static let limit = 64
+    public static let limit = 64
 
     private let keys: [String: PublicKey]
 
-    /// Takes the RSA keys that have an id, a modulus and an exponent; all others are left out.
-    /// - Throws: when the document is none.
-    init(_ body: [UInt8]) throws(AnswerFault) {
+    /// Takes the RSA keys that have an id, a modulus and an exponent; all others are left out (RFC 7517 section 5).
+    ///
+    /// - Throws: `AnswerFault` when the document is not a set of keys.
+    public init(_ body: [UInt8]) throws(AnswerFault) {
         guard let elements = try JSONAnswer(body)["keys"]?.array else { throw AnswerFault("it has no list of keys") }
         var keys: [String: PublicKey] = [:]
         for element in elements.prefix(Self.limit) where element["kty"]?.string == "RSA" {
@@ -24,7 +25,8 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
-    subscript(id: String) -> PublicKey? { keys[id] }
+    /// The key of that id (`kid`); of several, the last.
+    public subscript(id: String) -> PublicKey? { keys[id] }
 
     private static func number(_ value: JSON?) -> [UInt8]? {
         guard let text = value?.string, text.utf8.count <= 4096 else { return nil }
