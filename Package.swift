@@ -40,7 +40,8 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
-    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "Gateway", "Messaging", "Board", "Bluetooth", "Proximity", "LocalAPI", "Agent",
+    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging", "Board",
+    "Bluetooth", "Proximity", "LocalAPI", "Agent",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -91,14 +92,15 @@ let package = Package(
         room("Storage", ["Groundwork", "CSQLite"]),
         room("Vault", ["Groundwork", "Cryptography", "Storage"]),
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
-        room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault"]),
+        room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
+        room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
         room("Proximity", ["Groundwork", "Bluetooth", "CQREncode"]),
         room("LocalAPI", ["Groundwork", "HTTPClient", "CMicroHTTPD"]),
-        room("Agent", ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "Board",
-            "Bluetooth", "Proximity", "LocalAPI", "Settings", logging, signals]),
+        room("Agent", ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging",
+            "Board", "Bluetooth", "Proximity", "LocalAPI", "Settings", logging, signals]),
         .executableTarget(name: "latchkey",
             dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", "CWipedHeap", argumentParser, logging],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
@@ -122,14 +124,15 @@ let package = Package(
         tests(of: "Storage", ["Groundwork"]),
         tests(of: "Vault", ["Groundwork", "Cryptography", "Storage"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
-        tests(of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab"]),
+        tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
+        tests(of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork"]),
         tests(of: "Proximity", ["Groundwork", "Bluetooth", "TestSupport"]),
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient", "TestSupport"]),
-        tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "Gateway", "Messaging", "Board",
-            "Bluetooth", "Proximity", "LocalAPI", logging, "TestSupport"]),
+        tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
+            "Gateway", "Messaging", "Board", "Bluetooth", "Proximity", "LocalAPI", logging, "TestSupport"]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),
         .executableTarget(name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",

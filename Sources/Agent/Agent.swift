@@ -27,7 +27,7 @@ public actor Agent {
     private(set) var link: Link?
     private var linkTask: Task<Void, Never>?
     /// Changes of the active gateway, one at a time: two links to one gateway would take each other's place at the broker.
-    private nonisolated let turns = Turns()
+    private nonisolated let gatewayChange = AsyncMutex()
 
     init(
         configuration: AgentConfiguration, vault: Vault, client: HTTPClient, gateways: Gateways, time: BestKnownTime,
@@ -69,8 +69,8 @@ public actor Agent {
     ///
     /// When what is stored of it cannot be used, the agent says so and is as good as not enrolled: it can be enrolled again.
     func resume() async {
-        await turns.take()
-        defer { turns.leave() }
+        await gatewayChange.lock()
+        defer { gatewayChange.unlock() }
         do {
             if let active = try await gateways.active() { try await connect(to: active) }
         } catch {
@@ -100,8 +100,8 @@ public actor Agent {
     }
 
     private func activate(_ gateway: GatewayConfiguration, registers: Bool) async throws -> GatewaySession {
-        await turns.take()
-        defer { turns.leave() }
+        await gatewayChange.lock()
+        defer { gatewayChange.unlock() }
         try await gateways.activate(gateway)
         if let link, link.gateway == gateway, try await link.session.status().registration == .registered {
             // Enrolled where it is registered already: what stands, stays.
@@ -110,7 +110,7 @@ public actor Agent {
         return try await connect(to: gateway, registers: registers)
     }
 
-    /// Only by whoever has the turn.
+    /// Only by the holder of ``gatewayChange``.
     @discardableResult
     private func connect(to gateway: GatewayConfiguration, registers: Bool = true) async throws -> GatewaySession {
         await disconnect()
@@ -127,12 +127,12 @@ public actor Agent {
 
     /// Ends the connection to the broker and everything else of the active gateway for good; nothing stored is lost.
     func close() async {
-        await turns.take()
-        // The turn is never left: whoever waits for it would connect again.
+        await gatewayChange.lock()
+        // Never unlocked: whoever waits for it would connect again.
         await disconnect()
     }
 
-    /// Only by whoever has the turn.
+    /// Only by the holder of ``gatewayChange``.
     private func disconnect() async {
         await nearby.stopSharing(by: .agent)
         linkTask?.cancel()

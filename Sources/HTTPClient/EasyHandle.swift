@@ -1,4 +1,5 @@
 import CCurl
+import Groundwork
 
 /// A `CURL` easy handle: its options, its results, its error text. Used on the transfer thread only, for one transfer
 /// after the other.
@@ -43,8 +44,7 @@ final class EasyHandle {
 
     /// Milliseconds, at least one where there is any time at all, as zero means no limit to libcurl.
     func set(_ option: CURLoption, milliseconds duration: Duration) throws(HTTPError) {
-        let milliseconds = duration / .milliseconds(1)
-        try set(option, Int(min(max(milliseconds, 1), Double(Int32.max))))
+        try set(option, Int(min(max(duration.wholeMilliseconds, 1), Int64(Int32.max))))
     }
 
     /// - Parameter value: used until the option is set anew or the handle reset.

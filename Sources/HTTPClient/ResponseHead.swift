@@ -1,3 +1,5 @@
+import Groundwork
+
 /// Collects the head of a response from its lines, within bounds (RFC 9112 sections 4 and 5).
 struct ResponseHead: Sendable {
     /// The most bytes of all header lines of one answer, interim answers and trailers included.
@@ -28,7 +30,7 @@ struct ResponseHead: Sendable {
         if text.isEmpty { return finish() }
         if status == 0 { return begin(with: text) }
         if let first = text.utf8.first, first == 0x20 || first == 0x09 {
-            headers.continueLast(with: trimmed(text))
+            headers.continueLast(with: trimmed(text[...]))
             return .incomplete
         }
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else { return .malformed }
@@ -58,9 +60,9 @@ struct ResponseHead: Sendable {
         return .complete
     }
 
-    private func trimmed(_ text: some StringProtocol) -> String {
+    /// Without blanks and tabs at its ends, and nothing else (RFC 9110 section 5.6.3).
+    private func trimmed(_ text: Substring) -> String {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        let bytes = text.utf8.drop(while: isBlank)
-        return String(decoding: bytes.reversed().drop(while: isBlank).reversed(), as: UTF8.self)
+        return String(decoding: text.utf8.trimming(while: isBlank), as: UTF8.self)
     }
 }

@@ -77,7 +77,7 @@ public final class Database {
         // Allows for pages that are cut off; without it SQLite does not read the first.
         if options.isDamaged { try execute("PRAGMA writable_schema = ON; PRAGMA query_only = ON") }
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: options.valueBytes))
-        try connection.check(sqlite3_busy_timeout(handle, options.busyTimeout.wholeMilliseconds))
+        try connection.check(sqlite3_busy_timeout(handle, Int32(clamping: options.busyTimeout.wholeMilliseconds)))
         guard sqlite3_db_readonly(handle, "main") == 0 else { throw StorageError.readOnly(path: path) }
         let found = try version()
         guard found <= supported else {
@@ -218,10 +218,4 @@ public final class Database {
 
     /// Writes the log back into the database and empties it, so that nothing deleted lingers there.
     public func checkpoint() throws(StorageError) { try run("PRAGMA wal_checkpoint(TRUNCATE)") }
-}
-
-extension Duration {
-    fileprivate var wholeMilliseconds: Int32 {
-        Int32(clamping: components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
-    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Groundwork
 
 /// The files of a database as the file system sees them.
 enum DatabaseFile {
@@ -85,7 +86,7 @@ enum DatabaseFile {
 
     /// Makes the names in a file's directory durable.
     static func syncDirectory(of path: String) throws(StorageError) {
-        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let directory = path.parentDirectory
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StorageError.inputOutput(path: directory, detail: reason(errno)) }
         defer { close(descriptor) }

@@ -1,5 +1,3 @@
-import Dispatch
-import Dispatch
 import Foundation
 import Glibc
 import Groundwork
@@ -34,8 +32,8 @@ struct AuditLogTests {
             #expect(newest.first?["by"]?.string == "button")
             #expect(newest.first?["outcome"]?.string == "authorized")
             #expect(newest.first?["user"]?.string == "alice")
-            var status = stat()
-            #expect(stat(folder + "/proximity-audit.jsonl", &status) == 0 && status.st_mode & 0o777 == 0o600)
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/proximity-audit.jsonl")
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
     }
 

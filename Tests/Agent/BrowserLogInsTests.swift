@@ -1,5 +1,6 @@
 import Cryptography
 import Groundwork
+import OAuth
 import TestSupport
 import Testing
 

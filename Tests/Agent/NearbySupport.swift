@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import Groundwork
 import HTTPClient
+import OAuth
 import Proximity
 import TestSupport
 import Vault

@@ -54,25 +54,6 @@ struct ServiceTests {
         #expect(runs.all == [true])
     }
 
-    @Test("turns are taken one at a time, in the order asked for")
-    func turns() async {
-        let turns = Turns()
-        let log = Record<Int>()
-        await turns.take()
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                await turns.take()
-                log.add(2)
-                turns.leave()
-            }
-            log.add(1)
-            turns.leave()
-        }
-        #expect(log.all == [1, 2])
-        await turns.take()
-        turns.leave()
-    }
-
     @Test("the LED is dark before the board is enrolled, flashes without a broker, and is on with one")
     func indication() {
         #expect(Indication.pattern(isEnrolled: false, isConnected: false) == .off)

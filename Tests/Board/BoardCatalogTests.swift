@@ -90,7 +90,7 @@ struct BoardCatalogTests {
     @Test("refuses a file that is too large")
     func tooLarge() throws {
         let own = try FakeTree(["/big.toml": String(repeating: "#", count: 65_537)])
-        #expect(throws: BoardError.definitionUnreadable(path: "\(own.root)/big.toml", reason: "File too large")) {
+        #expect(throws: BoardError.definitionUnreadable(path: "\(own.root)/big.toml", reason: "it has more than 65536 bytes")) {
             try BoardDefinition.load(named: "big", searching: [own.root])
         }
     }

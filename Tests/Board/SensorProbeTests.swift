@@ -141,7 +141,7 @@ struct SensorProbeTests {
         #expect(fault() == .sensorMalformed(sensor: "s", path: path, text: "more than 64 bytes"))
         try tree.remove(path)
         mkfifo(tree.root + path, 0o600)
-        #expect(fault() == .sensorUnreadable(sensor: "s", path: path, reason: "Invalid argument"))
+        #expect(fault() == .sensorUnreadable(sensor: "s", path: path, reason: "it is not a regular file"))
     }
 
     @Test("reads load, memory, disk and uptime")

@@ -1,3 +1,5 @@
+import Cryptography
+import Groundwork
 import Testing
 
 @testable import HTTPClient
@@ -29,7 +31,14 @@ struct FormBodyTests {
     func encoding() {
         let form = FormBody([("grant_type", "urn:a b"), ("scope", "x+y&z=ü"), ("scope", "A-z_0.9~")])
         #expect(form.text == "grant_type=urn%3Aa%20b&scope=x%2By%26z%3D%C3%BC&scope=A-z_0.9~")
-        #expect(percentEncoded("\u{0}/%") == "%00%2F%25")
+    }
+
+    @Test("secrets follow the other fields, encoded as those are, and leave no room for a copy")
+    func secrets() {
+        let body = FormBody([("grant_type", "password")]).bytes(
+            with: [("password", SecretBytes(utf8: "a &=%+ß~")), ("x", SecretBytes(utf8: ""))])
+        #expect(String(decoding: body, as: UTF8.self) == "grant_type=password&password=a%20%26%3D%25%2B%C3%9F~&x=")
+        #expect(String(decoding: FormBody().bytes(with: [("a", SecretBytes(utf8: "b"))]), as: UTF8.self) == "a=b")
     }
 }
 
@@ -130,5 +139,39 @@ struct TLSAlertTests {
         #expect(TLSAlert(message: [2, 116])?.refusesCertificate == true)
         #expect(TLSAlert(message: [1, 0])?.refusesCertificate == false)
         for other in [[], [1], [3, 48], [2, 48, 0], [21, 3, 3, 0, 2]] as [[UInt8]] { #expect(TLSAlert(message: other) == nil) }
+    }
+}
+
+@Suite("Basic credentials")
+struct BasicCredentialsTests {
+    @Test("are written as RFC 7617 section 2 and 2.1 show")
+    func vectors() {
+        #expect(BasicCredentials.header(name: "Aladdin", secret: SecretBytes(utf8: "open sesame"))
+            == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(BasicCredentials.header(name: "test", secret: SecretBytes(utf8: "123\u{a3}")) == "Basic dGVzdDoxMjPCow==")
+    }
+}
+
+@Suite("Answers in JSON")
+struct JSONAnswerTests {
+    @Test("are objects of bounded length", arguments: ["", "[]", "7", "null", "\"a\"", "<html>", "{"])
+    func refused(text: String) { #expect(throws: AnswerFault.self) { try JSONAnswer(Array(text.utf8)) } }
+
+    @Test("longer than what is allowed are refused")
+    func long() throws {
+        let body = Array(#"{"a":"\#(String(repeating: "x", count: 100))"}"#.utf8)
+        #expect(try JSONAnswer(body, limit: body.count)["a"]?.string?.count == 100)
+        #expect(throws: AnswerFault.self) { try JSONAnswer(body, limit: body.count - 1) }
+    }
+
+    @Test("have texts that fit into a header, or none; a fault names the member and never its value")
+    func texts() throws {
+        let answer = try JSONAnswer(Array(#"{"a":"x","b":"","c":7,"d":"s3cret\r\nX: y"}"#.utf8))
+        #expect(try answer.requiredPlainText("a") == "x")
+        for name in ["b", "c", "e"] {
+            #expect(try answer.plainText(name) == nil)
+            #expect(throws: AnswerFault("its \(name) is missing or empty")) { try answer.requiredPlainText(name) }
+        }
+        #expect(throws: AnswerFault("its d is not printable")) { try answer.plainText("d") }
     }
 }

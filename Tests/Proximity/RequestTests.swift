@@ -1,3 +1,4 @@
+import Groundwork
 import TestSupport
 import Testing
 @testable import Proximity

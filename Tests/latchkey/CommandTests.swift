@@ -38,8 +38,8 @@ struct CommandTests {
         ("%41", "%2541"), ("\u{0}\n", "%00%0A"), ("", ""),
     ])
     func query(value: String, encoded: String) {
-        #expect(Query.encode(value) == encoded)
-        #expect(Query.encode(value).removingPercentEncoding == value)
+        #expect(PercentEncoding.encode(value) == encoded)
+        #expect(PercentEncoding.encode(value).removingPercentEncoding == value)
     }
 
     @Test("an age is told in its two largest units", arguments: [

@@ -15,9 +15,9 @@ extension AgentConfiguration {
         }
         let bytes: [UInt8]
         do {
-            bytes = try SmallFile.read(path, limit: SettingsDocument.limit)
+            bytes = try BoundedFile.read(path, limit: SettingsDocument.limit, .anything)
         } catch {
-            throw .unreadable(path: path, reason: error.reason)
+            throw .unreadable(path: path, reason: error.description)
         }
         return try AgentConfiguration(bytes: bytes, path: path).placedBySystemd(ProcessInfo.processInfo.environment)
     }

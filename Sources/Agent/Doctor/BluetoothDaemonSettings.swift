@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Groundwork
 
 /// What bluetoothd does with devices that connect to this board, by its settings file and its command line (BlueZ 5.66,
 /// `main.conf` and `bluetoothd(8)`). Both are read as GLib reads them: what bluetoothd would not take counts as not said.
@@ -90,7 +91,7 @@ extension BluetoothDaemonSettings {
     /// the file cannot be read.
     static func read() -> BluetoothDaemonSettings {
         var settings = BluetoothDaemonSettings(arguments: arguments() ?? [])
-        if let text = try? SmallFile.read(settings.file, limit: 1 << 16) { settings.apply(String(decoding: text, as: UTF8.self)) }
+        if let text = try? BoundedFile.read(settings.file, limit: 1 << 16) { settings.apply(String(decoding: text, as: UTF8.self)) }
         return settings
     }
 
@@ -99,10 +100,10 @@ extension BluetoothDaemonSettings {
     private static func arguments() -> [String]? {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         for process in processes where Int32(process) != nil {
-            guard let status = try? SmallFile.read("/proc/\(process)/status", limit: 1 << 14) else { continue }
+            guard let status = try? BoundedFile.read("/proc/\(process)/status", limit: 1 << 14) else { continue }
             let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
             guard lines.first == "Name:\tbluetoothd", lines.contains("Uid:\t0\t0\t0\t0"),
-                let line = try? SmallFile.read("/proc/\(process)/cmdline", limit: 4096)
+                let line = try? BoundedFile.read("/proc/\(process)/cmdline", limit: 4096)
             else { continue }
             return line.split(separator: 0).dropFirst().map { String(decoding: $0, as: UTF8.self) }
         }

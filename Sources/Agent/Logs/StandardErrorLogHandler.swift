@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Groundwork
 public import Logging
 
 /// Writes one line an entry to standard error, for a terminal or a supervisor other than systemd.
@@ -34,7 +35,8 @@ public struct StandardErrorLogHandler: LogHandler {
         let level = "\(event.level)"
         let shown = isTerminal ? "\(colour(of: event.level))\(level)\u{1B}[0m" : level
         let padding = String(repeating: " ", count: max(1, 8 - level.count))
-        return "\(time.formatted(.iso8601)) \(shown)\(padding)\(label): \(LogText.oneLine("\(event.message)\(fields)"))"
+        let text = DisplayText.oneLine("\(event.message)\(fields)")
+        return "\(time.formatted(.iso8601)) \(shown)\(padding)\(label): \(text)"
     }
 
     private func colour(of level: Logger.Level) -> String {

@@ -60,7 +60,7 @@ actor AuditLog {
     private func newest(_ count: Int, in file: String) -> [JSON] {
         var newest: [JSON] = []
         for path in [file, "\(file).1"] {
-            let bytes = (try? SmallFile.read(path, limit: limit + 65_536)) ?? []
+            let bytes = (try? BoundedFile.read(path, limit: limit + 65_536)) ?? []
             for line in bytes.split(separator: Self.lineFeed).reversed() where newest.count < count {
                 if let record = try? JSON(parsing: line) { newest.append(record) }
             }

@@ -4,6 +4,7 @@ import Gateway
 import Groundwork
 import HTTPClient
 import LocalAPI
+import OAuth
 
 /// Enrollment, the device's registration and what it is good for.
 extension Agent {

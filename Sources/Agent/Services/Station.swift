@@ -2,6 +2,7 @@ import Cryptography
 import Gateway
 import Groundwork
 import Messaging
+import OAuth
 
 /// A registered device at the broker: its topics, its outbox and its connection.
 ///

@@ -1,4 +1,5 @@
 import Cryptography
+import Groundwork
 import Vault
 
 extension VaultSettings {
@@ -23,9 +24,9 @@ extension VaultSettings {
     private static func passphrase(in path: String, isOurs: Bool) throws(AgentError) -> SecretBytes {
         var bytes: [UInt8]
         do {
-            bytes = try SmallFile.read(path, limit: 4096, isSecret: isOurs)
+            bytes = try BoundedFile.read(path, limit: 4096, .anything, isSecret: isOurs)
         } catch {
-            throw .passphraseUnreadable(path: path, reason: error.reason)
+            throw .passphraseUnreadable(path: path, reason: error.description)
         }
         defer { wipe(&bytes) }
         // Editors end a file with a line feed that nobody means as a part of the passphrase.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Groundwork
 
 /// Tells systemd how the service is (`sd_notify(3)`, the datagram protocol it documents; without libsystemd, which
 /// would map seven more libraries for five lines of text).
@@ -21,7 +22,7 @@ public struct ServiceNotifier: Sendable {
     /// The service has started.
     ///
     /// - Parameter status: what `systemctl status` shows, on one line.
-    public func ready(_ status: String) { send("READY=1\nSTATUS=\(LogText.oneLine(status))") }
+    public func ready(_ status: String) { send("READY=1\nSTATUS=\(DisplayText.oneLine(status))") }
 
     /// The service lives; expected within every ``watchdogInterval``.
     public func alive() { send("WATCHDOG=1") }

@@ -228,7 +228,7 @@ actor BlueZ {
     }
 
     func after(_ delay: Duration, _ action: @escaping @Sendable (isolated BlueZ) -> Void) {
-        queue.queue.asyncAfter(deadline: .now() + .milliseconds(Int(max(delay, .zero) / .milliseconds(1)))) { [weak self] in
+        queue.queue.asyncAfter(deadline: .now() + max(delay, .zero).dispatched) { [weak self] in
             self?.assumeIsolated { action($0) }
         }
     }

@@ -235,6 +235,6 @@ actor KernelPeripheral: Peripheral {
 
 extension Duration {
     var dispatched: DispatchTimeInterval {
-        .milliseconds(Int(clamping: components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000))
+        .milliseconds(Int(clamping: wholeMilliseconds))
     }
 }

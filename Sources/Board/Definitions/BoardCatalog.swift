@@ -1,4 +1,5 @@
 import Glibc
+import Groundwork
 import Settings
 
 /// The folders in which board definitions lie, the first found of a name winning.
@@ -26,7 +27,7 @@ public struct BoardCatalog: Sendable {
         if !name.utf8.contains(UInt8(ascii: "/")), !name.hasPrefix(".") {
             for folder in folders {
                 let path = "\(folder)/\(name).toml"
-                if case .failure(Errno(ENOENT)) = BoundedFile.read(path, limit: SettingsDocument.limit) { continue }
+                guard access(path, F_OK) == 0 || errno != ENOENT else { continue }
                 return try BoardDefinition(contentsOf: path)
             }
         }
@@ -66,14 +67,16 @@ public struct BoardCatalog: Sendable {
 extension BoardDefinition {
     /// Reads a definition from its file.
     public init(contentsOf path: String) throws(BoardError) {
-        switch BoundedFile.read(path, limit: SettingsDocument.limit) {
-        case .failure(let error): throw BoardError.definitionUnreadable(path: path, reason: error.description)
-        case .success(let bytes):
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw BoardError.definitionUnreadable(path: path, reason: "not UTF-8")
-            }
-            try self.init(toml: text, path: path)
+        let bytes: [UInt8]
+        do {
+            bytes = try BoundedFile.read(path, limit: SettingsDocument.limit)
+        } catch {
+            throw BoardError.definitionUnreadable(path: path, reason: error.description)
         }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw BoardError.definitionUnreadable(path: path, reason: "not UTF-8")
+        }
+        try self.init(toml: text, path: path)
     }
 
     /// - Parameter folders: searched in this order.

@@ -1,5 +1,6 @@
 import CGPIOD
 import Glibc
+import Groundwork
 
 /// An open GPIO chip. Closed with its owner.
 struct GPIOChip: ~Copyable {

@@ -1,6 +1,7 @@
 import CGPIOD
 import Dispatch
 import Glibc
+import Groundwork
 import Synchronization
 
 /// A line of a GPIO chip, requested from the kernel. Released with the last reference.

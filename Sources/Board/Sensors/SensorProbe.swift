@@ -1,4 +1,5 @@
 import Glibc
+import Groundwork
 
 /// What a sensor said, in the unit of its definition.
 struct SensorValue: Equatable {
@@ -104,9 +105,8 @@ struct SensorProbe {
     }
 
     private func name(of folder: String, _ kind: DeviceClass) -> String? {
-        guard case .success(let bytes) = BoundedFile.read(machine.path("\(folder)/\(kind.nameFile)"), limit: 256) else {
-            return nil
-        }
+        let path = machine.path("\(folder)/\(kind.nameFile)")
+        guard let bytes = try? BoundedFile.read(path, limit: 256) else { return nil }
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
@@ -139,19 +139,20 @@ struct SensorProbe {
     }
 
     private func numberIfThere(in path: String) throws(BoardError) -> Double? {
-        switch BoundedFile.read(machine.path(path), limit: DriverNumber.limit) {
-        case .failure(Errno(ENOENT)), .failure(Errno(ENODEV)): return nil
-        case .failure(Errno(EFBIG)):
-            let text = "more than \(DriverNumber.limit) bytes"
-            throw BoardError.sensorMalformed(sensor: definition.name, path: path, text: text)
-        case .failure(let error):
+        let bytes: [UInt8]
+        do {
+            bytes = try BoundedFile.read(machine.path(path), limit: DriverNumber.limit)
+        } catch .system(Errno(ENOENT)), .system(Errno(ENODEV)) {
+            return nil
+        } catch .tooLong(let limit) {
+            throw BoardError.sensorMalformed(sensor: definition.name, path: path, text: "more than \(limit) bytes")
+        } catch {
             throw BoardError.sensorUnreadable(sensor: definition.name, path: path, reason: error.description)
-        case .success(let bytes):
-            guard !DriverNumber.isBlank(bytes) else { throw BoardError.sensorSilent(sensor: definition.name, path: path) }
-            guard let number = DriverNumber.parse(bytes) else {
-                throw BoardError.sensorMalformed(sensor: definition.name, path: path, text: DriverNumber.excerpt(bytes))
-            }
-            return number
         }
+        guard !DriverNumber.isBlank(bytes) else { throw BoardError.sensorSilent(sensor: definition.name, path: path) }
+        guard let number = DriverNumber.parse(bytes) else {
+            throw BoardError.sensorMalformed(sensor: definition.name, path: path, text: DriverNumber.excerpt(bytes))
+        }
+        return number
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Groundwork
 
 extension SensorDefinition.SystemMetric {
     /// - Throws: ``BoardError`` of the sensor with this name.
@@ -44,12 +45,15 @@ extension SensorDefinition.SystemMetric {
     }
 
     private static func content(of path: String, _ sensor: String, _ machine: Machine) throws(BoardError) -> [UInt8] {
-        switch BoundedFile.read(machine.path(path), limit: 16_384) {
-        case .success(let bytes) where bytes.isEmpty: throw BoardError.sensorSilent(sensor: sensor, path: path)
-        case .success(let bytes): return bytes
-        case .failure(Errno(ENOENT)): throw BoardError.sensorAbsent(sensor: sensor, place: path)
-        case .failure(let error):
+        let bytes: [UInt8]
+        do {
+            bytes = try BoundedFile.read(machine.path(path), limit: 16_384)
+        } catch .system(Errno(ENOENT)) {
+            throw BoardError.sensorAbsent(sensor: sensor, place: path)
+        } catch {
             throw BoardError.sensorUnreadable(sensor: sensor, path: path, reason: error.description)
         }
+        guard !bytes.isEmpty else { throw BoardError.sensorSilent(sensor: sensor, path: path) }
+        return bytes
     }
 }

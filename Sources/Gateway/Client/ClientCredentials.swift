@@ -1,31 +1,26 @@
 import Cryptography
 import FoundationEssentials
-import Groundwork
+import HTTPClient
+import OAuth
 
-/// What this client calls itself at the token endpoint (gateway protocol 3).
+/// What this client calls itself at the token endpoint, and where that is from (MAG 3).
 struct ClientCredentials: Sendable, Equatable {
     /// The id that an administrator set up and under which these credentials were obtained.
     let masterID: String
-    let id: String
-    /// Also the key of id_tokens that are signed with HS256.
-    let secret: SecretBytes
-    /// `nil` is never.
-    let expires: Date?
+    let authentication: ClientAuthentication
     /// Whether the configuration holds them; then they are never initialized (checklist 8).
     let isStatic: Bool
 
-    /// Checklist 10: compared in seconds.
-    func isExpired(at now: Date) -> Bool { expires.map { $0 < now } ?? false }
-
-    /// For `client-authorization` and `Authorization`.
-    var basic: String { "Basic " + Base64.encode(Array("\(id):".utf8) + secret.exposed()) }
+    var id: String { authentication.id }
 }
 
 extension GatewayConfiguration {
     /// The credentials that the configuration itself holds.
     var staticCredentials: ClientCredentials? {
         staticSecret.map {
-            ClientCredentials(masterID: masterClientID, id: masterClientID, secret: $0, expires: nil, isStatic: true)
+            ClientCredentials(
+                masterID: masterClientID,
+                authentication: ClientAuthentication(id: masterClientID, secret: $0, expires: nil), isStatic: true)
         }
     }
 }
@@ -34,18 +29,15 @@ extension GatewayConfiguration {
 enum InitializationAnswer {
     /// - Throws: the reason, which names no value.
     static func credentials(_ body: [UInt8], masterID: String) throws(AnswerFault) -> ClientCredentials {
-        guard let answer = try? JSON(parsing: body, limit: AnswerFault.bodyLimit) else { throw AnswerFault("it is not JSON") }
-        guard let id = answer["client_id"]?.string, AnswerFault.isVisible(id) else {
-            throw AnswerFault("client_id is missing or not printable")
-        }
-        guard let secret = answer["client_secret"]?.string, AnswerFault.isVisible(secret) else {
-            throw AnswerFault("client_secret is missing or not printable")
-        }
+        let answer = try JSONAnswer(body)
+        let id = try answer.requiredPlainText("client_id")
+        let secret = try answer.requiredPlainText("client_secret")
         guard let expiration = answer["client_expiration"]?.seconds, expiration >= 0 else {
             throw AnswerFault("client_expiration is missing or not a number of seconds")
         }
-        return ClientCredentials(
-            masterID: masterID, id: id, secret: SecretBytes(utf8: secret),
-            expires: expiration == 0 ? nil : Date(timeIntervalSince1970: expiration), isStatic: false)
+        let authentication = ClientAuthentication(
+            id: id, secret: SecretBytes(utf8: secret),
+            expires: expiration == 0 ? nil : Date(timeIntervalSince1970: expiration))
+        return ClientCredentials(masterID: masterID, authentication: authentication, isStatic: false)
     }
 }

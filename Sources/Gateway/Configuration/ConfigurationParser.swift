@@ -1,5 +1,6 @@
 import Cryptography
 import Groundwork
+import HTTPClient
 
 /// Turns a configuration document into a ``GatewayConfiguration``, or into the list of all its faults.
 struct ConfigurationParser {
@@ -59,31 +60,18 @@ struct ConfigurationParser {
     private mutating func gateway() -> GatewayIdentity? {
         let host = reader.requiredText("server.hostname", fix: "the DNS name or IPv4 address of the gateway")
         let port = reader.wholeNumber("server.port", in: 1...65_535, default: 8443)
-        let prefix = GatewayIdentity.trimmingSlashes(reader.text("server.prefix") ?? "")
-        if let host, !Self.isHostName(host) {
+        let prefix = (reader.text("server.prefix") ?? "").trimming { $0 == "/" }
+        if let host, !HostName.isValid(host) {
             reader.fail("server.hostname", "is not a host name: \(JSON.string(host).text)",
                 fix: "write the DNS name or IPv4 address alone, without https:// and without port")
             return nil
         }
-        if !prefix.utf8.allSatisfy({ Self.isUnreserved($0) || $0 == UInt8(ascii: "/") }) {
+        if !prefix.utf8.allSatisfy({ PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }) {
             reader.fail("server.prefix", "has characters that do not belong in a path",
                 fix: "write the bare word that follows the port in the gateway's URLs, or \"\"")
             return nil
         }
-        return host.map { GatewayIdentity(host: $0, port: port, prefix: prefix) }
-    }
-
-    /// A DNS name, or an IPv4 address as it is usually written: libcurl reads whatever else ends in a number as an address
-    /// that is written differently.
-    static func isHostName(_ text: String) -> Bool {
-        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        let areLabels = labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-        }
-        guard (1...253).contains(text.utf8.count), areLabels, let last = labels.last?.lowercased() else { return false }
-        let endsInNumber = last.hasPrefix("0x") || last.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
-        return !endsInNumber || (labels.count == 4 && labels.allSatisfy { label in UInt8(label).map(String.init) == String(label) })
+        return host.map { GatewayIdentity(host: $0, port: port, prefix: String(prefix)) }
     }
 
     private mutating func organization() -> String? {
@@ -150,13 +138,13 @@ struct ConfigurationParser {
             guard text.lowercased().hasPrefix("https://") else {
                 throw AddressFault(fault: "is not an https URL", fix: "write a path, or a URL that begins with https://")
             }
-            guard (try? CallTarget.absolute(text)) != nil else {
+            guard (try? HTTPSAddress(text)) != nil else {
                 throw AddressFault(fault: "is not a URL", fix: "write a path that begins with /")
             }
             return text
         }
         let path = text.hasPrefix("/") ? text : "/" + text
-        guard (try? CallTarget.checkedPath(path)) != nil else {
+        guard (try? HTTPSAddress.checkPath(path)) != nil else {
             throw AddressFault(fault: "is not a path", fix: "write a path that begins with /, without blanks")
         }
         return path
@@ -181,7 +169,7 @@ struct ConfigurationParser {
         let path = Self.sdk + "trusted_cert_pinned_public_key_hashes"
         var pins: [PublicKeyPin] = []
         for (index, element) in reader.list(path, limit: Self.certificateLimit).enumerated() {
-            if let pin = element.string.flatMap({ PublicKeyPin(DocumentReader.trimmed($0)) }) {
+            if let pin = element.string.flatMap({ PublicKeyPin($0.trimmed) }) {
                 pins.append(pin)
             } else {
                 reader.fail("\(path)[\(index)]", "is not a public key hash",
@@ -233,18 +221,5 @@ struct ConfigurationParser {
         reader.accept([Self.sdk + "location_provider", Self.sdk + "storage"])
         // Not of the protocol, which knows one port alone (9.1): where this project's lab has its broker.
         reader.accept(["mas.mqtt-port"])
-    }
-
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        default: false
-        }
-    }
-
-    /// RFC 3986 section 2.3.
-    static func isUnreserved(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~")].contains(byte)
     }
 }

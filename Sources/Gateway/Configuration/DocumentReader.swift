@@ -40,7 +40,7 @@ struct DocumentReader {
             fail(path, "is \(value.kind), not a string", fix: "write \(expecting)")
             return nil
         }
-        let trimmed = Self.trimmed(text)
+        let trimmed = text.trimmed
         return trimmed.isEmpty ? nil : trimmed
     }
 
@@ -109,12 +109,5 @@ struct DocumentReader {
             if let first = elements.first { collectUnknown(first, at: path + "[0]", into: &found) }
         default: found.append(path)
         }
-    }
-
-    static func trimmed(_ text: String) -> String {
-        var rest = Substring(text)
-        while rest.first?.isWhitespace == true { rest.removeFirst() }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return String(rest)
     }
 }

@@ -1,3 +1,5 @@
+import Groundwork
+
 /// What makes two configurations speak of the same gateway: host name, port and prefix (gateway protocol 1.2).
 public struct GatewayIdentity: Hashable, Sendable {
     /// Lower case.
@@ -9,14 +11,17 @@ public struct GatewayIdentity: Hashable, Sendable {
     public init(host: String, port: Int, prefix: String) {
         self.host = host.lowercased()
         self.port = port
-        self.prefix = Self.trimmingSlashes(prefix)
+        self.prefix = String(prefix.trimming { $0 == "/" })
     }
 
     /// The scope under which the vault keeps everything of this gateway: `host:port/prefix`.
     public var scope: String { "\(host):\(port)/\(prefix)" }
 
     /// `https://host:port[/prefix]`, to which a path is appended.
-    public var baseURL: String { "https://\(host):\(port)" + (prefix.isEmpty ? "" : "/\(prefix)") }
+    public var baseURL: String { "https://\(host):\(port)" + prefixPath }
+
+    /// With a slash before it; empty for none.
+    var prefixPath: String { prefix.isEmpty ? "" : "/" + prefix }
 
     /// Reads ``scope`` back.
     init?(scope: String) {
@@ -24,13 +29,6 @@ public struct GatewayIdentity: Hashable, Sendable {
             colon != scope.startIndex, let port = Int(scope[scope.index(after: colon)..<slash])
         else { return nil }
         self.init(host: String(scope[..<colon]), port: port, prefix: String(scope[scope.index(after: slash)...]))
-    }
-
-    static func trimmingSlashes(_ text: String) -> String {
-        var rest = text[...]
-        while rest.first == "/" { rest.removeFirst() }
-        while rest.last == "/" { rest.removeLast() }
-        return String(rest)
     }
 }
 

@@ -1,4 +1,5 @@
 import Cryptography
+import HTTPClient
 
 /// A host beside the gateway that may be called, and what it must prove (gateway protocol 1.3).
 public struct HostSecurity: Sendable, Equatable {
@@ -18,7 +19,7 @@ public struct HostSecurity: Sendable, Equatable {
         host: String, port: Int, isPublic: Bool = false, anchors: [Certificate] = [], pins: [PublicKeyPin] = [],
         usesPublicAnchors: Bool = false, checksHostName: Bool = true
     ) throws(GatewayError) {
-        guard ConfigurationParser.isHostName(host) else {
+        guard HostName.isValid(host) else {
             throw .hostConfigurationInvalid(host: host, reason: "it is not a host name")
         }
         guard (1...65_535).contains(port) else {

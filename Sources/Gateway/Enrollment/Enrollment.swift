@@ -1,5 +1,6 @@
 import Cryptography
 import FoundationEssentials
+import Glibc
 import Groundwork
 import HTTPClient
 
@@ -21,7 +22,7 @@ public struct Enrollment: Sendable {
     /// - Throws: ``GatewayError/enrollmentURLWithoutKeyHash``, ``GatewayError/enrollmentKeyHashInvalid`` or
     ///   ``GatewayError/enrollmentURLInvalid(reason:)``, before anything is sent.
     public init(url: String) throws(GatewayError) {
-        let text = DocumentReader.trimmed(url)
+        let text = url.trimmed
         guard !text.isEmpty else { throw .enrollmentURLInvalid(reason: "it is empty") }
         if text.lowercased().hasPrefix("file:") {
             source = .file(path: try Self.path(ofFileURL: text))
@@ -88,21 +89,14 @@ public struct Enrollment: Sendable {
     }
 
     private static func read(_ path: String) throws(GatewayError) -> [UInt8] {
-        let limit = GatewayConfiguration.documentLimit
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
-            throw .configurationMissing(path: path)
-        }
-        guard attributes[.type] as? FileAttributeType == .typeRegular else {
-            throw .configurationUnreadable(source: path, reason: "it is not a regular file")
-        }
-        let size = (attributes[.size] as? UInt64) ?? 0
-        guard size <= UInt64(limit) else {
-            throw .configurationUnreadable(source: path, reason: "it has \(size) bytes, more than the \(limit) allowed")
-        }
         do {
-            return Array(try Data(contentsOf: URL(filePath: path)))
-        } catch {
+            return try BoundedFile.read(path, limit: GatewayConfiguration.documentLimit, .regularWithoutLink)
+        } catch .system(Errno(ENOENT)), .system(Errno(ENOTDIR)) {
+            throw .configurationMissing(path: path)
+        } catch .system(Errno(EACCES)) {
             throw .configurationUnreadable(source: path, reason: "this user may not read it")
+        } catch {
+            throw .configurationUnreadable(source: path, reason: error.description)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Cryptography
 import Groundwork
+import HTTPClient
 
 /// An enrollment URL taken apart (gateway protocol 2). Pure: nothing is sent.
 struct EnrollmentURL: Equatable {
@@ -11,17 +12,16 @@ struct EnrollmentURL: Equatable {
 
     init(_ text: String) throws(GatewayError) {
         guard text.lowercased().hasPrefix("https://") else { throw .enrollmentURLInvalid(reason: "it must start with https://") }
-        let target: CallTarget
+        let target: HTTPSAddress
         do {
-            target = try CallTarget.absolute(text)
+            target = try HTTPSAddress(text)
         } catch {
-            guard case .pathInvalid(let reason) = error else { throw error }
-            throw .enrollmentURLInvalid(reason: reason)
+            throw .enrollmentURLInvalid(reason: error.reason)
         }
         guard let hash = Self.keyHash(in: text), !hash.isEmpty else { throw .enrollmentURLWithoutKeyHash }
-        guard let decoded = Self.percentDecoded(hash), let pin = PublicKeyPin(decoded) else {
-            throw .enrollmentKeyHashInvalid
-        }
+        guard let decoded = PercentEncoding.decode(hash.utf8),
+            let pin = PublicKeyPin(String(decoding: decoded, as: UTF8.self))
+        else { throw .enrollmentKeyHashInvalid }
         self.text = text
         self.pin = pin
         host = target.host
@@ -43,17 +43,5 @@ struct EnrollmentURL: Equatable {
             if name == "subjectKeyHash" { return pair.dropFirst(name.count + 1) }
         }
         return nil
-    }
-
-    private static func percentDecoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else { bytes.append(byte); continue }
-            guard rest.count >= 2, let decoded = Hex.decode(String(decoding: rest.prefix(2), as: UTF8.self)) else { return nil }
-            bytes += decoded
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,6 +1,5 @@
-import FoundationEssentials
-import Groundwork
 import HTTPClient
+import OAuth
 
 /// A gateway's explicit no: an answer that is no success and carries an `x-ca-err` number (gateway protocol 0.4).
 ///
@@ -13,11 +12,8 @@ public struct Refusal: Sendable, Equatable {
     public let code: Int
     /// `error` of the body (RFC 6749 section 5.2).
     public let oauthError: String?
-    /// `error_description` of the body, on one line and at most ``textLimit`` characters.
+    /// `error_description` of the body, on one line and at most `RefusalWords.limit` characters.
     public let text: String?
-
-    /// The most characters kept of each text of the body.
-    static let textLimit = 300
 
     public init(operation: GatewayOperation, status: Int, code: Int, oauthError: String? = nil, text: String? = nil) {
         self.operation = operation
@@ -33,10 +29,8 @@ public struct Refusal: Sendable, Equatable {
         guard !response.isSuccess, response.status != 405,
             let code = Self.number(response.headers.first("x-ca-err"))
         else { return nil }
-        let body = try? JSON(parsing: response.body.prefix(64 * 1024))
-        self.init(
-            operation: operation, status: response.status, code: code, oauthError: Self.line(body?["error"]?.string),
-            text: Self.line(body?["error_description"]?.string))
+        let words = RefusalWords(response.body)
+        self.init(operation: operation, status: response.status, code: code, oauthError: words.error, text: words.text)
     }
 
     /// The last three digits, which decide what to do (6.4).
@@ -48,13 +42,6 @@ public struct Refusal: Sendable, Equatable {
             text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
         else { return nil }
         return Int(text)
-    }
-
-    private static func line(_ text: String?) -> String? {
-        guard let text, !text.isEmpty else { return nil }
-        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit).map {
-            $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0
-        }))
     }
 }
 

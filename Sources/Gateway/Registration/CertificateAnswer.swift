@@ -24,7 +24,7 @@ enum CertificateAnswer {
         }
         let identifiers = response.headers.all("mag-identifier")
         guard identifiers.count == 1 else { throw AnswerFault("it has \(identifiers.count) mag-identifier headers, not one") }
-        guard AnswerFault.isVisible(identifiers[0]), identifiers[0].utf8.count <= identifierLimit else {
+        guard HTTPHeaders.isPlainValue(identifiers[0]), identifiers[0].utf8.count <= identifierLimit else {
             throw AnswerFault("its mag-identifier is empty, too long or not printable")
         }
         return Registration(
@@ -35,7 +35,7 @@ enum CertificateAnswer {
     static func session(_ response: HTTPResponse) throws(AnswerFault) -> (value: SecretBytes, type: String) {
         let (values, types) = (response.headers.all("id-token"), response.headers.all("id-token-type"))
         guard values.count == 1, types.count == 1 else { throw AnswerFault("it has not one id-token and one id-token-type") }
-        guard AnswerFault.isVisible(values[0]), AnswerFault.isVisible(types[0]) else {
+        guard HTTPHeaders.isPlainValue(values[0]), HTTPHeaders.isPlainValue(types[0]) else {
             throw AnswerFault("its id-token is not printable")
         }
         return (SecretBytes(utf8: values[0]), types[0])

@@ -9,11 +9,3 @@ enum DeviceIdentifier {
     /// As it travels in `device-id`.
     static func header(_ identifier: String) -> String { Base64.encode(identifier.utf8) }
 }
-
-/// Makes keys on the storage thread: a large RSA key takes seconds on a small board, too long for the cooperative pool.
-actor KeyMaker {
-    static let shared = KeyMaker()
-    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
-
-    func key(_ algorithm: PrivateKey.Algorithm) throws -> PrivateKey { try PrivateKey(generating: algorithm) }
-}

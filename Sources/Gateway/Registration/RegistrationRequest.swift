@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// Registration, E4 and E5: the request (gateway protocol 4.1 to 4.3). Pure.
 struct RegistrationRequest {
@@ -19,7 +20,7 @@ struct RegistrationRequest {
 
     var headers: HTTPHeaders {
         var headers: HTTPHeaders = [
-            "client-authorization": credentials.basic,
+            "client-authorization": credentials.authentication.basic,
             "device-id": DeviceIdentifier.header(deviceID),
             "device-name": Base64.encode(device.name.utf8),
             "cert-format": "pem",

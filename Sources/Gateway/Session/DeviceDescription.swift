@@ -1,3 +1,5 @@
+import Groundwork
+
 /// What the gateway is told about this board besides its identifier.
 public struct DeviceDescription: Sendable, Equatable {
     /// What people call it, for the header `device-name` (gateway protocol 4.2).
@@ -12,7 +14,7 @@ public struct DeviceDescription: Sendable, Equatable {
 
     /// ``model`` with ASCII letters and digits only, and `Undefined` where none is left.
     var modelComponent: String {
-        let kept = String(decoding: model.utf8.filter(ConfigurationParser.isLetterOrDigit).prefix(64), as: UTF8.self)
+        let kept = String(decoding: model.utf8.filter(ASCII.isLetterOrDigit).prefix(64), as: UTF8.self)
         return kept.isEmpty ? "Undefined" : kept
     }
 }

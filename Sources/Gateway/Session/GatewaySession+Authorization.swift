@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// Log-in by somebody else's device, from both sides (gateway protocol 5.6, 7.1, 7.3).
 extension GatewaySession {
@@ -11,10 +12,10 @@ extension GatewaySession {
     ///
     /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
     public func authorizationSession() async throws -> AuthorizationSession {
-        let attempts = Attempts()
+        let attempts = Attempts(limit: Recovery.attempts)
         while true {
             _ = attempts.take()
-            try await flights.join(.initialize) { try await self.initializeClientWhenDue() }
+            try await operations.join(.initialize) { try await self.initializeClientWhenDue() }
             let used = revision
             do {
                 return try await requestAuthorization()
@@ -33,17 +34,14 @@ extension GatewaySession {
         let held = try await holdings()
         guard let client = held.client else { throw GatewayError.noGrantApplies }
         let proof = try ProofKey()
-        var query = FormBody([
-            ("client_id", client.id), ("response_type", "code"), ("display", "social_login"),
-            ("scope", Scope.authorization(
+        let authorization = AuthorizationRequest(
+            clientID: client.id,
+            scope: GatewayScope.authorization(
                 configured: configuration.scope, singleSignOn: configuration.singleSignOn,
-                registers: configuration.singleSignOn && held.device == nil)),
-            ("code_challenge", proof.challenge), ("code_challenge_method", ProofKey.method),
-            ("state", proof.state.exposedText()),
-        ])
-        if let redirectURI = configuration.redirectURI { query.add("redirect_uri", redirectURI) }
+                registers: configuration.singleSignOn && held.device == nil),
+            redirectURI: configuration.redirectURI, proof: proof, additional: [("display", "social_login")])
         let request = try await request(
-            "GET", .authorize, query: "?" + query.text, headers: ["Accept": "application/json"])
+            "GET", .authorize, query: "?" + authorization.query.text, headers: ["Accept": "application/json"])
         let response = try await succeed(request, for: .beginAuthorization)
         do {
             return try AuthorizationAnswer.session(response.body, proof: proof, clientID: client.id)
@@ -64,7 +62,7 @@ extension GatewaySession {
         var response = try await succeed(request, for: .pollAuthorization)
         defer { wipe(&response.body) }
         do {
-            return try AuthorizationAnswer.poll(response.body, state: session.proof.state)
+            return try AuthorizationAnswer.poll(response.body, proof: session.proof)
         } catch let fault as AnswerFault {
             throw GatewayError.unexpectedAnswer(.pollAuthorization, status: 200, reason: fault.reason)
         }

@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 import Synchronization
 
 /// Protected calls (gateway protocol 6).
@@ -79,7 +80,7 @@ private final class Passage: Sendable {
     let principal: Principal
     /// Of the user in whose name the call is made.
     let logIn: Date?
-    let attempts = Attempts()
+    let attempts = Attempts(limit: Recovery.attempts)
     /// The session's revision that the newest attempt was made with.
     let revision = Mutex(0)
 

@@ -1,27 +1,11 @@
 import Cryptography
 import Groundwork
 import HTTPClient
-import Synchronization
+import OAuth
 
 /// The parts of what a protected call needs, in the order in which they are brought about (gateway protocol 0.2).
 enum ChainStep: CaseIterable {
     case clientCredentials, registration, certificate, accessToken
-}
-
-/// How often one request has been tried; shared by everything that may repeat it (gateway protocol 6.4).
-final class Attempts: Sendable {
-    private let spent = Mutex(0)
-
-    /// `false` when there is none left.
-    func take() -> Bool {
-        spent.withLock { spent in
-            guard spent < Recovery.attempts else { return false }
-            spent += 1
-            return true
-        }
-    }
-
-    var isSpent: Bool { spent.withLock { $0 >= Recovery.attempts } }
 }
 
 /// A refusal after which something was put right, so that the chain is walked again.
@@ -33,12 +17,12 @@ extension GatewaySession {
     /// Brings about everything a protected call needs: client credentials, registration, certificate, access token.
     ///
     /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
-    public func ready() async throws { try await establish(scope: nil, as: .board, Attempts()) }
+    public func ready() async throws { try await establish(scope: nil, as: .board, Attempts(limit: Recovery.attempts)) }
 
     /// A valid access token of the board's own.
     /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
     public func accessToken(scope: String? = nil) async throws -> AccessToken {
-        try await establish(scope: scope, as: .board, Attempts())
+        try await establish(scope: scope, as: .board, Attempts(limit: Recovery.attempts))
         return try await currentToken()
     }
 
@@ -54,7 +38,7 @@ extension GatewaySession {
     }
 
     private func currentToken() async throws -> AccessToken {
-        guard let token = try await holdings().accessToken else { throw GatewayError.noGrantApplies }
+        guard let token = try await holdings().tokens.access else { throw GatewayError.noGrantApplies }
         return token.token(at: clock(), uptime: uptime())
     }
 
@@ -65,7 +49,7 @@ extension GatewaySession {
         while attempts.take() {
             if try await firstMissing(scope, principal) == nil { return }
             do {
-                return try await flights.join(.establish(scope: scope, principal)) {
+                return try await operations.join(.establish(scope: scope, principal)) {
                     try await self.noted { try await self.walk(scope, principal) }
                 }
             } catch let restart as ChainRestart {
@@ -89,11 +73,15 @@ extension GatewaySession {
         case .registration: holdings.device != nil
         case .certificate: !isRenewalDue(holdings)
         case .accessToken:
-            holdings[principal].access.map { $0.isValid(at: uptime()) && Scope.suffices($0.scope, for: scope) } ?? false
+            holdings[principal].access.map { token in
+                token.isValid(at: uptime()) && GatewayScope.suffices(token.scope, for: scope)
+            } ?? false
         }
     }
 
-    private func hasClient(_ holdings: Holdings) -> Bool { holdings.client.map { !$0.isExpired(at: clock()) } ?? false }
+    private func hasClient(_ holdings: Holdings) -> Bool {
+        holdings.client.map { !$0.authentication.isExpired(at: clock()) } ?? false
+    }
 
     /// Inside an operation: client credentials, where there are none that last.
     func initializeClientWhenDue() async throws {
@@ -140,7 +128,7 @@ extension GatewaySession {
 
     /// Puts right what a called API refused, unless somebody has since the request was made.
     func recover(_ recovery: Recovery, as principal: Principal, since used: Int) async throws {
-        try await flights.join(.recover(recovery, principal, revision: used)) {
+        try await operations.join(.recover(recovery, principal, revision: used)) {
             if await self.revision == used { try await self.apply(recovery, principal) }
         }
     }

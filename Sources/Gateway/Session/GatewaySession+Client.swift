@@ -1,6 +1,8 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
+import Vault
 
 /// Client initialization, E2 (gateway protocol 3).
 extension GatewaySession {
@@ -15,7 +17,7 @@ extension GatewaySession {
             next.client = credentials
             try await commit(next)
             killPoint("initialization-committed")
-            events.send(.clientDidInitialize(clientID: credentials.id, expires: credentials.expires))
+            events.send(.clientDidInitialize(clientID: credentials.id, expires: credentials.authentication.expires))
         } catch let error as GatewayError {
             events.send(.clientDidFailToInitialize(error))
             throw error

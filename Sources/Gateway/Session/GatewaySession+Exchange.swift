@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// Requests to the gateway's own endpoints.
 extension GatewaySession {
@@ -10,7 +11,7 @@ extension GatewaySession {
     }
 
     /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (checklist 31).
-    nonisolated func security(of target: CallTarget) throws(GatewayError) -> HostSecurity {
+    nonisolated func security(of target: HTTPSAddress) throws(GatewayError) -> HostSecurity {
         guard let security = try securities.first(where: { $0.host == target.host && $0.port == target.port }) else {
             throw .hostNotConfigured(host: "\(target.host):\(target.port)")
         }
@@ -24,6 +25,10 @@ extension GatewaySession {
         trust.judgedAt = clock
         return trust
     }
+
+    /// What an answer must not repeat.
+    static let echoes = SecretEchoes.oauth.with(
+        fields: ["sessionData"], headers: ["client-authorization", "code-verifier", "id-token"])
 
     /// The most bytes of an answer of the gateway's own endpoints.
     static var ownResponseLimit: Int { 1 << 20 }
@@ -77,7 +82,7 @@ extension GatewaySession {
         } catch {
             throw GatewayError.noAnswer(operation, error)
         }
-        if !response.isSuccess { response.body = Echoes.removed(from: response.body, of: request) }
+        if !response.isSuccess { response.body = Self.echoes.removed(from: response.body, of: request) }
         // Form bodies hold secrets; the client is done with its reference.
         if request.body != nil { wipe(&request.body!) }
         noteContact()

@@ -1,6 +1,7 @@
 import Cryptography
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// How a log-in ends: E10, or E9 where there is no id_token (gateway protocol 5.8, 5.9).
 extension GatewaySession {
@@ -10,7 +11,7 @@ extension GatewaySession {
     /// - Parameter force: ends it here also where the gateway does not; what it said is thrown all the same.
     /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when nobody is logged in.
     public func logOut(force: Bool = false) async throws {
-        try await flights.join(.logOut(force: force)) { try await self.endLogIn(force: force) }
+        try await operations.join(.logOut(force: force)) { try await self.endLogIn(force: force) }
     }
 
     private func endLogIn(force: Bool) async throws {
@@ -51,12 +52,15 @@ extension GatewaySession {
         let request = try await request(
             "POST", .logout,
             headers: [
-                "Content-Type": FormBody.contentType, "Accept": "application/json", "Authorization": client.basic,
-            ], body: SecretForm.bytes([("id_token", idToken.value)], and: form))
+                "Content-Type": FormBody.contentType, "Accept": "application/json",
+                "Authorization": client.authentication.basic,
+            ], body: form.bytes(with: [("id_token", idToken.value)]))
         let response = try await succeed(request, for: .logOut)
         // Who takes a stranger's page for the gateway's word leaves a session open there.
-        guard (try? JSON(parsing: response.body, limit: AnswerFault.bodyLimit))?.object != nil else {
-            throw GatewayError.unexpectedAnswer(.logOut, status: 200, reason: "it is no JSON object")
+        do {
+            _ = try JSONAnswer(response.body)
+        } catch {
+            throw GatewayError.unexpectedAnswer(.logOut, status: 200, reason: error.reason)
         }
     }
 }

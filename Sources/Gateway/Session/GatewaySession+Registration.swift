@@ -2,12 +2,14 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
+import Vault
 
 /// Registration, E4 and E5, and removal E7 (gateway protocol 4).
 extension GatewaySession {
     /// Registers because a person wants it, also after a removal or a withdrawal.
     public func register() async throws {
-        try await flights.join(.register) {
+        try await operations.join(.register) {
             var next = try await self.holdings()
             guard next.rest != nil else { return }
             next.rest = nil
@@ -107,7 +109,7 @@ extension GatewaySession {
     ///
     /// - Throws: ``GatewayError``; ``GatewayError/notRegistered`` when there is nothing to remove.
     public func deregister() async throws {
-        try await flights.join(.deregister) { try await self.noted { try await self.removeDevice() } }
+        try await operations.join(.deregister) { try await self.noted { try await self.removeDevice() } }
     }
 
     private func removeDevice() async throws {
@@ -127,7 +129,7 @@ extension GatewaySession {
     /// Removes everything of this gateway here except its configuration (12.4, local reset). The gateway is not told, so the
     /// next registration has a new device identifier.
     public func reset() async throws {
-        try await flights.join(.reset) {
+        try await operations.join(.reset) {
             try await self.removeAllRecords(rest: .byPerson)
             self.client.forgetConnections()
             self.events.send(.deviceDidResetLocally)

@@ -10,7 +10,7 @@ extension GatewaySession {
     /// - Throws: ``GatewayError``. After ``GatewayError/refused(_:)`` the registration is gone (checklist 19); after any other the
     ///   old certificate stays in use.
     public func renew() async throws {
-        try await flights.join(.renew) { try await self.noted { try await self.renewCertificate() } }
+        try await operations.join(.renew) { try await self.noted { try await self.renewCertificate() } }
     }
 
     func isRenewalDue(_ holdings: Holdings) -> Bool {

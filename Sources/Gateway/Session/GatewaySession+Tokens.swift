@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// The token endpoint E8 and revocation E9 (gateway protocol 5).
 extension GatewaySession {
@@ -9,7 +10,9 @@ extension GatewaySession {
     func obtainToken(_ additionalScope: String?, as principal: Principal) async throws {
         do {
             switch principal {
-            case .board: try await tryGrants(grants, additionalScope, as: .board)
+            case .board:
+                let grants = GatewayGrants(configuration: configuration, additionalScope: additionalScope)
+                try await tryGrants(grants.ofBoard(holdings().tokens, at: clock()), as: .board)
             case .user: try await obtainUserToken(additionalScope)
             }
         } catch let error as GatewayError {
@@ -18,45 +21,42 @@ extension GatewaySession {
             throw error
         }
         let granted = try await holdings()[principal].access?.scope ?? ""
-        guard Scope.suffices(granted, for: additionalScope) else {
+        guard GatewayScope.suffices(granted, for: additionalScope) else {
             throw GatewayError.scopeNotGranted(requested: additionalScope ?? "", granted: granted)
         }
     }
 
+    /// Asks by each grant in turn, until one is not refused or a refusal is the outcome.
+    ///
     /// - Parameter user: who is logged in with the token that comes, where it is a log-in.
-    func tryGrants(
-        _ grants: [any Grant], _ additionalScope: String?, as principal: Principal, loggingIn user: HeldUser? = nil
-    ) async throws {
+    func tryGrants(_ grants: [any Grant], as principal: Principal, loggingIn user: HeldUser? = nil) async throws {
         for grant in grants {
-            let tokens = try await holdings()[principal]
-            let situation = GrantSituation(
-                configuration: configuration, now: clock(), refreshToken: tokens.refresh, idToken: tokens.id,
-                additionalScope: additionalScope)
-            guard let request = grant.request(situation) else { continue }
-            // No answer, or one that is not the gateway's: everything is kept (checklist 27).
+            let request = grant.request
             killPoint("token-begun")
             var response = try await send(try await tokenRequest(request), for: .obtainToken)
             killPoint("token-answered")
             defer { wipe(&response.body) }
-            if response.status == 200 { return try await accept(response, of: grant, request, as: principal, user) }
-            guard let refusal = Refusal(response, to: .obtainToken) else {
-                throw GatewayError.failure(response, .obtainToken)
+            switch GatewayRefusals(operation: .obtainToken).judge(response) {
+            case .granted(let answer): return try await accept(answer, of: grant.name, request, as: principal, user)
+            case .unusable(let fault): throw GatewayError.tokenAnswerInvalid(reason: fault.reason)
+            // No answer, or one that is not the gateway's: everything is kept (checklist 27).
+            case .noWord: throw GatewayError.failure(response, .obtainToken)
+            case .refused(let refusal, let subject):
+                // What says nothing of the token ends nobody's log-in: a person would have to come back for it.
+                let isSpared = principal == .user && subject == .passing
+                let consequence = isSpared ? GrantConsequence(.fail) : grant.consequence(of: subject)
+                try await drop(after: consequence, refreshToken: request.spendsRefreshToken, of: principal)
+                if consequence.step == .fail { throw GatewayError.refused(refusal) }
             }
-            let consequence = grant.consequence(of: refusal).sparing(principal, refusal)
-            try await drop(after: consequence, refreshToken: request.spendsRefreshToken, of: principal)
-            if consequence.step == .fail { throw GatewayError.refused(refusal) }
         }
         throw GatewayError.noGrantApplies
     }
 
     private func tokenRequest(_ grant: GrantRequest) async throws -> HTTPRequest {
         guard let client = try await holdings().client else { throw GatewayError.noGrantApplies }
-        var form = FormBody([("grant_type", grant.type)])
-        if let scope = grant.scope { form.add("scope", scope) }
-        form.add("client_id", client.id)
         return try await request(
             "POST", .token, headers: ["Content-Type": FormBody.contentType, "Accept": "application/json"],
-            body: SecretForm.bytes(grant.fields + [("client_secret", client.secret)], and: form))
+            body: client.authentication.form(grant))
     }
 
     private func drop(
@@ -74,14 +74,8 @@ extension GatewaySession {
     }
 
     private func accept(
-        _ response: HTTPResponse, of grant: any Grant, _ request: GrantRequest, as principal: Principal, _ user: HeldUser?
+        _ answer: TokenAnswer, of grant: String, _ request: GrantRequest, as principal: Principal, _ user: HeldUser?
     ) async throws {
-        let answer: TokenAnswer
-        do {
-            answer = try TokenAnswer(response.body)
-        } catch {
-            throw GatewayError.tokenAnswerInvalid(reason: error.reason)
-        }
         var next = try await holdings()
         if let user { next.user = user }
         let granted = answer.scope ?? request.scope ?? next[principal].access?.scope ?? configuration.scope ?? ""
@@ -97,8 +91,8 @@ extension GatewaySession {
         if wasPending, let device = next.device { events.send(.deviceDidActivate(magIdentifier: device.magIdentifier)) }
         let expires = token.token(at: clock(), uptime: uptime()).expiresAt
         switch principal {
-        case .board: events.send(.tokenDidArrive(grant: grant.name, expires: expires))
-        case .user: events.send(.userTokenDidArrive(grant: grant.name, expires: expires))
+        case .board: events.send(.tokenDidArrive(grant: grant, expires: expires))
+        case .user: events.send(.userTokenDidArrive(grant: grant, expires: expires))
         }
     }
 
@@ -117,12 +111,14 @@ extension GatewaySession {
         guard type == HeldIDToken.jwtBearer else { return HeldIDToken(value: value, type: type, expires: nil) }
         guard let client = holdings.client, let device = holdings.device else { throw GatewayError.notRegistered }
         let compact = value.exposedText()
-        var keys: KeySet?
-        if let id = try IDTokenValidation.neededKey(compact) { keys = try await self.keys(having: id) }
-        let validation = IDTokenValidation(
-            clientID: client.id, clientSecret: client.secret, magIdentifier: device.magIdentifier, now: clock())
-        return HeldIDToken(
-            value: value, type: type, expires: try validation.validate(compact, keys: keys))
+        do {
+            var keys: KeySet?
+            if let id = try IDTokenValidation.neededKey(compact) { keys = try await self.keys(having: id) }
+            let validation = IDTokenValidation(client: client, magIdentifier: device.magIdentifier, now: clock())
+            return HeldIDToken(value: value, type: type, expires: try validation.validate(compact, keys: keys))
+        } catch let fault as IDTokenFault {
+            throw GatewayError(fault)
+        }
     }
 
     /// The published keys, read again once when they lack the one that is needed (checklist 23).
@@ -135,8 +131,11 @@ extension GatewaySession {
 
     private func fetchKeys() async throws -> KeySet {
         let discovery = try await succeed(publicRequest("GET", GatewayEndpoint.discoveryPath), for: .discover)
-        guard let address = (try? JSON(parsing: discovery.body, limit: AnswerFault.bodyLimit))?["jwks_uri"]?.string else {
-            throw GatewayError.unexpectedAnswer(.discover, status: 200, reason: "it has no jwks_uri")
+        let address: String
+        do {
+            address = try ServerMetadata(discovery.body).required(.keys)
+        } catch {
+            throw GatewayError.unexpectedAnswer(.discover, status: 200, reason: error.reason)
         }
         let response = try await succeed(publicRequest("GET", address), for: .fetchKeys)
         do {
@@ -150,32 +149,24 @@ extension GatewaySession {
 
     /// Ends the access token, at the gateway where there is a refresh token to name it by, then here (5.8).
     public func revokeTokens() async throws {
-        try await flights.join(.revoke) { try await self.noted { try await self.revoke() } }
+        try await operations.join(.revoke) { try await self.noted { try await self.revoke() } }
     }
 
     private func revoke() async throws {
         let current = try await holdings()
-        if let token = current.refreshToken, let client = current.client { try await revoke(token, by: client) }
+        if let token = current.tokens.refresh, let client = current.client { try await revoke(token, by: client) }
         var next = try await holdings()
-        next.accessToken = nil
-        next.refreshToken = nil
+        next.tokens.access = nil
+        next.tokens.refresh = nil
         try await commit(next)
         events.send(.tokensDidRevoke)
     }
 
     /// E9.
     func revoke(_ refreshToken: SecretBytes, by client: ClientCredentials) async throws {
-        let query = "?token=\(percentEncoded(refreshToken.exposedText()))&token_type_hint=refresh_token"
-        let request = try await request("DELETE", .revoke, query: query, headers: ["Authorization": client.basic])
+        let query = "?token=\(PercentEncoding.encode(refreshToken.exposedText()))&token_type_hint=refresh_token"
+        let request = try await request(
+            "DELETE", .revoke, query: query, headers: ["Authorization": client.authentication.basic])
         _ = try await succeed(request, for: .revokeToken)
-    }
-}
-
-extension GrantConsequence {
-    /// A refusal that says nothing of the token ends nobody's log-in, as a person would have to come back for it (5.3).
-    fileprivate func sparing(_ principal: Principal, _ refusal: Refusal) -> GrantConsequence {
-        let isPassing =
-            refusal.status >= 500 || refusal.status == 429 || [.deviceNotActive, .tokenLimitReached].contains(refusal.meaning)
-        return principal == .user && isPassing ? GrantConsequence(step: .fail) : self
     }
 }

@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 
 /// People who log in on this board (gateway protocol 4.3, 5.1, 5.7).
 extension GatewaySession {
@@ -38,7 +39,7 @@ extension GatewaySession {
     ///   (checklist 33).
     @discardableResult
     public func logIn(with code: AuthorizationCode, of session: AuthorizationSession) async throws -> UserStatus {
-        guard code.state == session.proof.state else { throw GatewayError.authorizationStateMismatch }
+        guard code.isFor(session.proof) else { throw GatewayError.authorizationStateMismatch }
         try await checkClient(of: session)
         return try await logIn(by: .code(code.value, session))
     }
@@ -62,11 +63,11 @@ extension GatewaySession {
     }
 
     private func admit(by logIn: LogIn) async throws {
-        let attempts = Attempts()
+        let attempts = Attempts(limit: Recovery.attempts)
         var last: Refusal?
         while attempts.take() {
             do {
-                return try await flights.join(.logIn(nextLogIn())) {
+                return try await operations.join(.logIn(nextLogIn())) {
                     try await self.recovering { try await self.walk(logIn) }
                 }
             } catch let restart as ChainRestart {
@@ -87,7 +88,7 @@ extension GatewaySession {
         if try await isRenewalDue(holdings()) { try await renewWhenDue() }
         do {
             try await tryGrants(
-                [logIn.grant(redirectURI: configuration.redirectURI)], nil, as: .user,
+                [GatewayGrants(configuration: configuration).of(logIn)], as: .user,
                 loggingIn: HeldUser(name: logIn.userName, loggedInAt: clock()))
         } catch let error as GatewayError {
             throw try await withActivation(error)
@@ -106,9 +107,10 @@ extension GatewaySession {
 
     /// Inside an operation: an access token of whoever is logged in. When nothing is left to get one by, nobody is.
     func obtainUserToken(_ additionalScope: String?) async throws {
-        try await requireUser()
+        let tokens = try await requireUser().tokens
+        let grants = GatewayGrants(configuration: configuration, additionalScope: additionalScope)
         do {
-            try await tryGrants([RefreshTokenGrant(), IDTokenGrant()], additionalScope, as: .user)
+            try await tryGrants(grants.ofUser(tokens, at: clock()), as: .user)
         } catch GatewayError.noGrantApplies {
             var next = try await holdings()
             // A refresh token that was not asked, as it cannot widen the scope, is still good.
@@ -131,10 +133,11 @@ extension GatewaySession {
         let response = try await call(
             method: "GET", path: address, headers: ["Accept": "application/json"], as: .user, loggedInAt: date)
         guard response.isSuccess else { throw GatewayError.failure(response, .readUserInfo) }
-        guard let info = try? JSON(parsing: response.body, limit: AnswerFault.bodyLimit), info.object != nil else {
-            throw GatewayError.unexpectedAnswer(.readUserInfo, status: response.status, reason: "it is no JSON object")
+        do {
+            return try JSONAnswer(response.body).json
+        } catch {
+            throw GatewayError.unexpectedAnswer(.readUserInfo, status: response.status, reason: error.reason)
         }
-        return info
     }
 
     /// Asks the gateway for the user's name. Without an answer the log-in stands, under the name that was typed (quirk Q26).
@@ -142,7 +145,7 @@ extension GatewaySession {
         guard let user = try? await holdings().user, let info = try? await userInfo(loggedInAt: user.loggedInAt),
             let name = info["preferred_username"]?.string, HeldUser.isName(name)
         else { return }
-        try? await flights.join(.name(nextLogIn())) {
+        try? await operations.join(.name(nextLogIn())) {
             var next = try await self.holdings()
             guard next.user?.loggedInAt == user.loggedInAt, next.user?.name != name else { return }
             next.user?.name = name

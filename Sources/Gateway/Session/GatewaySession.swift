@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+import OAuth
 import Vault
 
 /// This board at one gateway: its client credentials, registration and tokens, and calls that use them.
@@ -24,9 +25,7 @@ public actor GatewaySession {
     nonisolated let uptime: @Sendable () -> Duration
     /// How long before its end the certificate is renewed, in seconds.
     let renewalWindow: TimeInterval
-    /// In the order of 5.3.
-    let grants: [any Grant] = [RefreshTokenGrant(), IDTokenGrant(), ClientCredentialsGrant()]
-    nonisolated let flights = Flights<Operation>()
+    nonisolated let operations = SingleFlight<Operation>()
 
     /// `nil` until first read from the vault.
     private var loaded: Holdings?
@@ -93,7 +92,7 @@ public actor GatewaySession {
         return adopted
     }
 
-    /// Puts a new state on disk, then in use. Only operations of ``flights`` do, one at a time.
+    /// Puts a new state on disk, then in use. Only those of ``operations`` do, one at a time.
     func commit(_ next: Holdings) async throws {
         let current = try await holdings()
         try await vault.commit(try HoldingsChanges(from: current, to: next, scope: configuration.identity.scope).changes)
@@ -150,8 +149,10 @@ public actor GatewaySession {
             registration: holdings.device.map { $0.isActive ? .registered : .pending } ?? .unregistered,
             deviceID: holdings.deviceID, magIdentifier: holdings.device?.magIdentifier,
             certificate: holdings.device.map { .init($0.leaf, at: now) },
-            client: holdings.client.map { .init(clientID: $0.id, expiresAt: $0.expires, isStatic: $0.isStatic) },
-            token: tokenStatus(holdings[.board]), hasIDToken: holdings.idToken != nil,
+            client: holdings.client.map { client in
+                .init(clientID: client.id, expiresAt: client.authentication.expires, isStatic: client.isStatic)
+            },
+            token: tokenStatus(holdings[.board]), hasIDToken: holdings.tokens.id != nil,
             user: holdings.user.map(status), lastContact: lastContact, lastFailure: lastFailure)
     }
 

@@ -1,4 +1,5 @@
 import Cryptography
+import OAuth
 
 /// Everything a session keeps of its gateway; the vault holds the same under the gateway's scope.
 struct Holdings: Sendable {
@@ -13,18 +14,29 @@ struct Holdings: Sendable {
     /// Set while the board must not register by itself.
     var rest: RegistrationRest?
     var client: ClientCredentials?
-    var accessToken: HeldToken?
-    var refreshToken: SecretBytes?
-    var idToken: HeldIDToken?
-    /// The person who is logged in; the tokens above are the board's own and go on beside theirs.
+    /// The board's own; they go on beside those of a user.
+    var tokens = HeldTokens()
+    /// The person who is logged in.
     var user: HeldUser?
 
     var deviceID: String? { identifierKey.map(DeviceIdentifier.text(of:)) }
+
+    /// The tokens of either principal. Those of a user who is not there are none, and cannot be set.
+    subscript(principal: Principal) -> HeldTokens {
+        get { principal == .board ? tokens : user?.tokens ?? HeldTokens() }
+        set {
+            switch principal {
+            case .board: tokens = newValue
+            case .user: user?.tokens = newValue
+            }
+        }
+    }
 }
 
 /// What is cleared when (gateway protocol 12.4). The configuration and other gateways' data never are.
 extension Holdings {
-    /// …201. A user stays logged in by the id_token, and not without one.
+    /// After a refusal of the client (…201): its tokens go with it. A user stays logged in by the id_token, and not
+    /// without one.
     mutating func clearClient() {
         for principal in Principal.allCases {
             self[principal].access = nil

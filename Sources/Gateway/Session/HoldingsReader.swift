@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import Groundwork
+import OAuth
 import Vault
 
 /// Reads ``Holdings`` back.
@@ -20,8 +21,7 @@ struct HoldingsReader {
         Holdings(
             identifierKey: try key(.identifierKey), pendingKey: try key(.pendingKey), device: try device(),
             renewedChain: try chain(.renewedCertificates), rest: rest(), client: client(),
-            accessToken: accessToken(of: .board, at: now, uptime: uptime), refreshToken: records[.refreshToken],
-            idToken: idToken(of: .board), user: user(at: now, uptime: uptime))
+            tokens: tokens(of: .board, at: now, uptime: uptime), user: user(at: now, uptime: uptime))
     }
 
     private func key(_ record: HoldingsRecord) throws -> PrivateKey? {
@@ -71,21 +71,26 @@ struct HoldingsReader {
             let id = terms["id"]?.string
         else { return nil }
         return ClientCredentials(
-            masterID: masterID, id: id, secret: secret, expires: Self.date(terms["expires"]),
+            masterID: masterID,
+            authentication: ClientAuthentication(id: id, secret: secret, expires: Self.date(terms["expires"])),
             isStatic: terms["static"]?.bool ?? false)
     }
 
     /// Absent in vaults of a time before there were users.
     private func user(at now: Date, uptime: Duration) -> HeldUser? {
         guard let terms = terms(.user), let loggedInAt = Self.date(terms["logged_in_at"]) else { return nil }
-        let tokens = HeldTokens(
-            access: accessToken(of: .user, at: now, uptime: uptime), refresh: records[.userRefreshToken],
-            id: idToken(of: .user))
+        let tokens = tokens(of: .user, at: now, uptime: uptime)
         return tokens.isEmpty ? nil : HeldUser(name: terms["name"]?.string, loggedInAt: loggedInAt, tokens: tokens)
     }
 
-    private func accessToken(of principal: Principal, at now: Date, uptime: Duration) -> HeldToken? {
+    private func tokens(of principal: Principal, at now: Date, uptime: Duration) -> HeldTokens {
         let place = HoldingsRecord.tokens(of: principal)
+        return HeldTokens(
+            access: accessToken(in: place, at: now, uptime: uptime), refresh: records[place.refresh],
+            id: idToken(in: place))
+    }
+
+    private func accessToken(in place: HoldingsRecord.TokenRecords, at now: Date, uptime: Duration) -> HeldToken? {
         guard let value = records[place.access], let terms = terms(place.accessTerms),
             let receivedAt = Self.date(terms["received_at"]), let lifetime = terms["lifetime"]?.number
         else { return nil }
@@ -94,8 +99,7 @@ struct HoldingsReader {
             uptime: uptime)
     }
 
-    private func idToken(of principal: Principal) -> HeldIDToken? {
-        let place = HoldingsRecord.tokens(of: principal)
+    private func idToken(in place: HoldingsRecord.TokenRecords) -> HeldIDToken? {
         guard let value = records[place.id], let terms = terms(place.idTerms), let type = terms["type"]?.string else {
             return nil
         }

@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import Groundwork
+import OAuth
 import Vault
 
 /// ``Holdings`` as vault records: secrets and keys as they are, what goes with them as JSON beside them.
@@ -77,7 +78,7 @@ struct HoldingsChanges {
         if old.rest != new.rest { set(.rest, new.rest.map(Self.terms)) }
         if old.client != new.client {
             set(.client, new.client.map(Self.terms))
-            set(.clientSecret, new.client.map(\.secret))
+            set(.clientSecret, new.client.map(\.authentication.secret))
         }
         if old.user?.name != new.user?.name || old.user?.loggedInAt != new.user?.loggedInAt {
             set(.user, new.user.map(Self.terms))
@@ -124,7 +125,7 @@ struct HoldingsChanges {
     private static func terms(_ client: ClientCredentials) -> SecretBytes {
         bytes([
             "master_id": .string(client.masterID), "id": .string(client.id), "static": .bool(client.isStatic),
-            "expires": client.expires.map(time) ?? .null,
+            "expires": client.authentication.expires.map(time) ?? .null,
         ])
     }
 

@@ -1,5 +1,7 @@
 import Cryptography
 import Groundwork
+import HTTPClient
+import OAuth
 
 /// The answers on the way to an authorization code (gateway protocol 7.1, 7.3). Pure.
 enum AuthorizationAnswer {
@@ -12,23 +14,22 @@ enum AuthorizationAnswer {
     static func session(
         _ body: [UInt8], proof: ProofKey, clientID: String
     ) throws(AnswerFault) -> AuthorizationSession {
-        guard let answer = try? JSON(parsing: body, limit: AnswerFault.bodyLimit) else { throw AnswerFault("it is not JSON") }
-        guard let idp = answer["idp"]?.string, AnswerFault.isVisible(idp) else {
-            throw AnswerFault("idp is missing or not printable")
-        }
+        let answer = try JSONAnswer(body)
+        let idp = try answer.requiredPlainText("idp")
         guard let elements = answer["providers"]?.array else { throw AnswerFault("it has no list of providers") }
         let providers = elements.prefix(providerLimit).compactMap { provider($0["provider"]) }
         return AuthorizationSession(idp: idp, providers: providers, proof: proof, clientID: clientID)
     }
 
     private static func provider(_ element: JSON?) -> AuthenticationProvider? {
-        guard let element, let id = element["id"]?.string, AnswerFault.isVisible(id), let authURL = url(element["auth_url"])
+        guard let element, let id = element["id"]?.string, HTTPHeaders.isPlainValue(id),
+            let authURL = url(element["auth_url"])
         else { return nil }
         return AuthenticationProvider(id: id, authURL: authURL, pollURL: url(element["poll_url"]))
     }
 
     private static func url(_ element: JSON?) -> String? {
-        guard let text = element?.string, text.utf8.count <= ProviderURL.limit, (try? CallTarget.absolute(text)) != nil else {
+        guard let text = element?.string, text.utf8.count <= ProviderURL.limit, (try? HTTPSAddress(text)) != nil else {
             return nil
         }
         return text
@@ -38,15 +39,16 @@ enum AuthorizationAnswer {
     ///
     /// - Throws: ``AnswerFault``, or ``GatewayError/authorizationStateMismatch`` for a code that is not of this session
     ///   (checklist 33).
-    static func poll(_ body: [UInt8], state: SecretBytes) throws -> PollAnswer {
+    static func poll(_ body: [UInt8], proof: ProofKey) throws -> PollAnswer {
         guard !body.isEmpty else { return .pending }
-        guard let answer = try? JSON(parsing: body, limit: AnswerFault.bodyLimit), answer.object != nil else {
-            throw AnswerFault("it is not a JSON object")
-        }
+        let answer = try JSONAnswer(body)
         guard let code = answer["code"], code != .null, code != "" else { return .pending }
-        guard let code = code.string, AnswerFault.isVisible(code) else { throw AnswerFault("its code is not printable") }
-        let returned = SecretBytes(utf8: answer["state"]?.string ?? "")
-        guard returned == state else { throw GatewayError.authorizationStateMismatch }
-        return .code(AuthorizationCode(code: SecretBytes(utf8: code), state: returned))
+        guard let code = code.string, HTTPHeaders.isPlainValue(code) else {
+            throw AnswerFault("its code is not printable")
+        }
+        let returned = AuthorizationCode(
+            code: SecretBytes(utf8: code), state: SecretBytes(utf8: answer["state"]?.string ?? ""))
+        guard returned.isFor(proof) else { throw GatewayError.authorizationStateMismatch }
+        return .code(returned)
     }
 }

@@ -1,4 +1,4 @@
-import Cryptography
+import OAuth
 
 /// One way to log in that the gateway offers.
 public struct AuthenticationProvider: Sendable, Equatable {
@@ -31,17 +31,6 @@ extension AuthorizationSession: CustomStringConvertible, CustomDebugStringConver
     public var description: String { "authorization session for \(providers.map(\.id).joined(separator: ", "))" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// A code that logs in once, with the state it came with.
-public struct AuthorizationCode: Sendable {
-    let value: SecretBytes
-    let state: SecretBytes
-
-    public init(code: SecretBytes, state: SecretBytes) {
-        value = code
-        self.state = state
-    }
 }
 
 /// Whether an authorization session was authorised.

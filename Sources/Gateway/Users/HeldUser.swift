@@ -1,14 +1,5 @@
-import Cryptography
 import FoundationEssentials
-
-/// What the token endpoint has given one ``Principal``.
-struct HeldTokens: Sendable, Equatable {
-    var access: HeldToken?
-    var refresh: SecretBytes?
-    var id: HeldIDToken?
-
-    var isEmpty: Bool { access == nil && refresh == nil && id == nil }
-}
+import OAuth
 
 /// The person who is logged in, as the session keeps it.
 struct HeldUser: Sendable, Equatable {
@@ -26,23 +17,5 @@ struct HeldUser: Sendable, Equatable {
     static func isName(_ text: String) -> Bool {
         (1...nameLimit).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
-    }
-}
-
-extension Holdings {
-    /// The tokens of either principal. Those of a user who is not there are none, and cannot be set.
-    subscript(principal: Principal) -> HeldTokens {
-        get {
-            switch principal {
-            case .board: HeldTokens(access: accessToken, refresh: refreshToken, id: idToken)
-            case .user: user?.tokens ?? HeldTokens()
-            }
-        }
-        set {
-            switch principal {
-            case .board: (accessToken, refreshToken, idToken) = (newValue.access, newValue.refresh, newValue.id)
-            case .user: user?.tokens = newValue
-            }
-        }
     }
 }

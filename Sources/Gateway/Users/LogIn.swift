@@ -1,19 +1,11 @@
 import Cryptography
+import OAuth
 
 /// What a person logs in with.
 enum LogIn: Sendable {
     case password(UserCredentials)
     /// An authorization code, and the session it came of.
     case code(SecretBytes, AuthorizationSession)
-
-    /// The grant at the token endpoint of a device that is registered.
-    func grant(redirectURI: String?) -> any Grant {
-        switch self {
-        case .password(let credentials): PasswordGrant(credentials: credentials)
-        case .code(let code, let session):
-            AuthorizationCodeGrant(code: code, verifier: session.proof.verifier, redirectURI: redirectURI)
-        }
-    }
 
     /// For events.
     var name: String {

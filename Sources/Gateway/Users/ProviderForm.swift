@@ -1,3 +1,5 @@
+import Groundwork
+
 /// What the authorization URLs of a gateway look like, known by one that it gave to this board. Pure.
 ///
 /// Another one may differ from that in the identifier of its session, and in nothing else.
@@ -70,12 +72,8 @@ struct ProviderForm: Sendable, Equatable {
 
     /// Letters, digits, `-` and `_`: what needs no escape anywhere, so that there is one way to write it.
     private static func isIdentifier(_ text: String) -> Bool {
-        identifierLength.contains(text.utf8.count) && text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
-            default: false
-            }
+        identifierLength.contains(text.utf8.count) && text.utf8.allSatisfy {
+            ASCII.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
         }
     }
 }

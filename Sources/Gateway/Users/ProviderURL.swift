@@ -1,4 +1,5 @@
 import Groundwork
+import HTTPClient
 
 /// A URL by which another device asks to be authorised (gateway protocol 7.3), found to be this gateway's. Pure.
 ///
@@ -20,7 +21,7 @@ public struct ProviderURL: Sendable, Equatable {
         let rest = url.dropFirst(scheme.count)
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         guard Self.isAuthority(rest[..<end], of: gateway) else { throw .providerURLForeign(gateway: gateway) }
-        let prefix = gateway.prefix.isEmpty ? "" : "/" + gateway.prefix
+        let prefix = gateway.prefixPath
         guard rest[end...].hasPrefix(prefix + "/") else { throw .providerURLForeign(gateway: gateway) }
         path = String(rest[end...].dropFirst(prefix.utf8.count))
         try Self.check(path)
@@ -28,9 +29,7 @@ public struct ProviderURL: Sendable, Equatable {
 
     private static func url(in text: String) throws(GatewayError) -> String {
         guard text.utf8.count <= limit else { throw .providerURLInvalid(reason: "it is longer than \(limit) bytes") }
-        var content = text[...]
-        while let first = content.first, first.isWhitespace { content.removeFirst() }
-        while let last = content.last, last.isWhitespace { content.removeLast() }
+        var content = text.trimming(while: \.isWhitespace)
         if content.first == "{" {
             guard let url = (try? JSON(parsing: content.utf8, limit: limit))?["provider_url"]?.string else {
                 throw .providerURLInvalid(reason: "it is JSON without a provider_url")
@@ -39,7 +38,7 @@ public struct ProviderURL: Sendable, Equatable {
         }
         guard !content.isEmpty else { throw .providerURLInvalid(reason: "it is empty") }
         do {
-            try CallTarget.checkCharacters(String(content))
+            try HTTPSAddress.checkCharacters(String(content))
         } catch {
             throw .providerURLInvalid(reason: "it has characters that must be percent-encoded")
         }
@@ -65,7 +64,7 @@ public struct ProviderURL: Sendable, Equatable {
         for segment in segments {
             for escape in segment.split(separator: "%", omittingEmptySubsequences: false).dropFirst() {
                 guard let byte = Hex.decode(String(escape.prefix(2)))?.first, byte > 0x20, byte != 0x7F,
-                    !ConfigurationParser.isUnreserved(byte), byte != UInt8(ascii: "/"), byte != UInt8(ascii: "\\"),
+                    !PercentEncoding.isUnreserved(byte), byte != UInt8(ascii: "/"), byte != UInt8(ascii: "\\"),
                     byte != UInt8(ascii: "%")
                 else { throw .providerURLInvalid(reason: "its path has escapes that a path does not need") }
             }

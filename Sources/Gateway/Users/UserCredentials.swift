@@ -1,5 +1,5 @@
 import Cryptography
-import Groundwork
+import HTTPClient
 
 /// A user name and a password, fit for what carries them.
 struct UserCredentials: Sendable {
@@ -26,16 +26,5 @@ struct UserCredentials: Sendable {
     }
 
     /// For `authorization` (gateway protocol 4.3).
-    var basic: String {
-        let name = Array(name.utf8)
-        return password.withUnsafeBytes { password in
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(name.count + 1 + password.count)
-            bytes += name
-            bytes.append(UInt8(ascii: ":"))
-            bytes += password
-            defer { wipe(&bytes) }
-            return "Basic " + Base64.encode(bytes)
-        }
-    }
+    var basic: String { BasicCredentials.header(name: name, secret: password) }
 }

@@ -38,6 +38,7 @@ public struct LocalEvent: Sendable, Equatable {
     /// As a line of NDJSON.
     var line: [UInt8] { json.bytes + [UInt8(ascii: "\n")] }
 
+    /// Only what ends a line of this format is left out; a program reads it, no terminal.
     private static func oneLine(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
     }

@@ -49,15 +49,8 @@ struct RequestTarget: Equatable {
 
     /// Percent-decoding (RFC 3986 section 2.1); a plus sign is a plus sign.
     private static func decode(_ text: some Collection<UInt8>) throws(LocalAPIError) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else { bytes.append(byte); continue }
-            guard let value = Hex.decode(String(decoding: rest.prefix(2), as: UTF8.self))?.first else {
-                throw .badTarget(reason: "has a broken percent-encoding")
-            }
-            rest = rest.dropFirst(2)
-            bytes.append(value)
+        guard let bytes = PercentEncoding.decode(text) else {
+            throw .badTarget(reason: "has a broken percent-encoding")
         }
         guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { throw .badTarget(reason: "holds control characters") }
         guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .badTarget(reason: "is not UTF-8") }
@@ -66,10 +59,6 @@ struct RequestTarget: Equatable {
 
     /// Whether a path or query may hold this byte (RFC 3986 section 3.3 and 3.4).
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "-._~!$&'()*+,;=:@/?%".utf8.contains(byte)
-        }
+        PercentEncoding.isUnreserved(byte) || "!$&'()*+,;=:@/?%".utf8.contains(byte)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Groundwork
 
 /// A Unix socket that listens under a path; closed with its end.
 struct ListeningSocket: ~Copyable {
@@ -55,9 +56,7 @@ struct ListeningSocket: ~Copyable {
 
     /// - Returns: a descriptor of the directory; closing it ends the turn.
     private static func lock(_ path: String) throws(LocalAPIError) -> Int32 {
-        let slash = path.lastIndex(of: "/")
-        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)

@@ -1,3 +1,5 @@
+import Groundwork
+
 /// The topics of a gateway (gateway protocol 9.2), seen from one device.
 ///
 ///     let topics = try TopicNamespace(prefix: "", deviceID: "3f9a…")
@@ -21,9 +23,7 @@ public struct TopicNamespace: Sendable, Hashable {
     public init(
         prefix: String, version: String = standardVersion, deviceID: String, userID: String? = nil
     ) throws(MessagingError) {
-        var bare = prefix[...]
-        while bare.first == "/" { bare.removeFirst() }
-        while bare.last == "/" { bare.removeLast() }
+        let bare = prefix.trimming { $0 == "/" }
         self.prefix = bare.isEmpty ? "" : "/\(bare)"
         self.version = try Self.level(version)
         self.deviceID = try Self.level(deviceID)

@@ -1,4 +1,5 @@
 import Bluetooth
+import Groundwork
 
 /// Who was seen while scanning, and how near each one is.
 ///

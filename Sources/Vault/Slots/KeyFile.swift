@@ -17,50 +17,40 @@ enum KeyFile {
 
     /// `nil` when there is no such file.
     static func read(_ path: String, _ ownership: Ownership) throws(VaultError) -> SecretBytes? {
-        // Not blocking: a pipe in the file's place must not hold the start.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw VaultError.keyUnreadable(path: path, reason: String(cString: strerror(errno)))
-        }
-        defer { close(descriptor) }
-        var found = stat()
-        guard fstat(descriptor, &found) == 0 else {
-            throw VaultError.keyUnreadable(path: path, reason: String(cString: strerror(errno)))
-        }
-        guard found.st_mode & S_IFMT == S_IFREG else {
-            throw VaultError.keyUnreadable(path: path, reason: "not a regular file")
-        }
-        if case .strict = ownership { try check(found, path) }
-        let count = Int(found.st_size)
-        guard length.contains(count) else {
-            throw VaultError.keyLength(path: path, bytes: count, least: length.lowerBound, most: length.upperBound)
-        }
-        return try read(descriptor, count: count, path)
-    }
-
-    private static func check(_ found: stat, _ path: String) throws(VaultError) {
-        let mode = UInt32(found.st_mode) & 0o777
-        guard mode & 0o077 == 0 else { throw VaultError.permissionsTooOpen(path: path, mode: mode) }
-        guard found.st_uid == geteuid() || found.st_uid == 0 else {
-            throw VaultError.keyFileOfOther(path: path, owner: found.st_uid)
-        }
-    }
-
-    private static func read(_ descriptor: Int32, count: Int, _ path: String) throws(VaultError) -> SecretBytes {
-        var bytes = [UInt8](repeating: 0, count: count)
-        defer { wipe(&bytes) }
-        var filled = 0
-        while filled < count {
-            let got = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + filled, count - filled) }
-            if got < 0 && errno == EINTR { continue }
-            guard got > 0 else {
-                let reason = got == 0 ? "it became shorter while it was read" : String(cString: strerror(errno))
-                throw VaultError.keyUnreadable(path: path, reason: reason)
+        let outcome: Result<[UInt8], VaultError>
+        do throws(FileFault) {
+            let file = try OpenedFile(path)
+            if let fault = fault(of: try file.status(), ownership, path) {
+                outcome = .failure(fault)
+            } else {
+                outcome = .success(try BoundedFile.read(file.descriptor, limit: length.upperBound))
             }
-            filled += got
+        } catch .system(Errno(ENOENT)) {
+            return nil
+        } catch {
+            throw .keyUnreadable(path: path, reason: error.description)
         }
+        var bytes = try outcome.get()
+        defer { wipe(&bytes) }
+        // It may have become shorter since it was judged.
+        guard length.contains(bytes.count) else { throw lengthFault(bytes.count, path) }
         return SecretBytes(bytes)
+    }
+
+    private static func fault(of found: stat, _ ownership: Ownership, _ path: String) -> VaultError? {
+        guard found.st_mode & S_IFMT == S_IFREG else { return .keyUnreadable(path: path, reason: "not a regular file") }
+        if case .strict = ownership {
+            let mode = UInt32(found.st_mode) & 0o777
+            guard mode & 0o077 == 0 else { return .permissionsTooOpen(path: path, mode: mode) }
+            guard found.st_uid == geteuid() || found.st_uid == 0 else {
+                return .keyFileOfOther(path: path, owner: found.st_uid)
+            }
+        }
+        return length.contains(Int(found.st_size)) ? nil : lengthFault(Int(found.st_size), path)
+    }
+
+    private static func lengthFault(_ count: Int, _ path: String) -> VaultError {
+        .keyLength(path: path, bytes: count, least: length.lowerBound, most: length.upperBound)
     }
 
     /// Makes a file of mode 0600 with this key, on the disk when it returns. Never over a file that is there.
@@ -81,7 +71,7 @@ enum KeyFile {
         killPoint("key-file-drafted")
         // Unlike a rename, a second name takes no other file's place.
         guard link(draft, path) == 0 else { throw unwritable(path) }
-        let directory = open(path.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let directory = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw unwritable(path) }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw unwritable(path) }
@@ -89,13 +79,5 @@ enum KeyFile {
 
     private static func unwritable(_ path: String) -> VaultError {
         .keyUnwritable(path: path, reason: String(cString: strerror(errno)))
-    }
-}
-
-extension String {
-    /// The directory of this path.
-    fileprivate var directory: String {
-        guard let slash = lastIndex(of: "/") else { return "." }
-        return slash == startIndex ? "/" : String(self[..<slash])
     }
 }

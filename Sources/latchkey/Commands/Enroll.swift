@@ -89,9 +89,3 @@ struct Enroll: AsyncParsableCommand {
         }
     }
 }
-
-extension String {
-    fileprivate var trimmed: String {
-        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
-    }
-}

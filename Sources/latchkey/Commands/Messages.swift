@@ -42,7 +42,7 @@ struct Publish: AsyncParsableCommand {
     /// Hands over all complete lines that have come, and meanwhile lets others come: a slow writer's are published one by
     /// one, a fast one's in batches.
     private func publishLines(by client: LocalClient) async throws -> Int64 {
-        let path = "/v1/messages/lines?topic=\(Query.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
+        let path = "/v1/messages/lines?topic=\(PercentEncoding.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
         let interruption = try Interruption()
         var input = InputLines(STDIN_FILENO, lineLimit: Input.payloadLimit, endedBy: interruption)
         var progress = Progress()
@@ -93,7 +93,7 @@ struct Subscribe: AsyncParsableCommand {
 
     func run() async throws {
         var query = "?qos=\(qos)&raw=\(raw)"
-        if let filter { query += "&filter=\(Query.encode(filter))" }
+        if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
         var received = 0
         try await Following(client: options.client, path: "/v1/messages\(query)").run { event in
             guard event.name == "message" else {

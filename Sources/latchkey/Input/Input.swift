@@ -7,7 +7,11 @@ enum Input {
     static let payloadLimit = 700 << 10
 
     static func standardInput(limit: Int) throws(InputError) -> [UInt8] {
-        try read(STDIN_FILENO, named: "standard input", limit: limit)
+        do {
+            return try BoundedFile.read(STDIN_FILENO, limit: limit)
+        } catch {
+            throw InputError(error, name: "standard input")
+        }
     }
 
     /// All of standard input, which a person is asked for at a terminal.
@@ -63,24 +67,10 @@ enum Input {
     }
 
     static func file(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .unreadable(name: path, reason: String(cString: strerror(errno))) }
-        defer { close(descriptor) }
-        return try read(descriptor, named: path, limit: limit)
-    }
-
-    private static func read(_ descriptor: Int32, named name: String, limit: Int) throws(InputError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count == 0 { return bytes }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .unreadable(name: name, reason: String(cString: strerror(errno)))
-            }
-            bytes += chunk[..<count]
-            guard bytes.count <= limit else { throw .tooLong(name: name, limit: limit) }
+        do {
+            return try BoundedFile.read(path, limit: limit, .anything)
+        } catch {
+            throw InputError(error, name: path)
         }
     }
 }
@@ -104,6 +94,11 @@ enum InputError: Explained, Equatable {
     case neitherURLNorDocument(name: String)
     /// `latchkey explain` knows no such name; `nearest` are those that were likely meant.
     case unknownName(String, nearest: [String])
+
+    init(_ fault: FileFault, name: String) {
+        self = if case .tooLong(let limit) = fault { .tooLong(name: name, limit: limit) }
+            else { .unreadable(name: name, reason: fault.description) }
+    }
 
     var explanation: Explanation {
         switch self {

@@ -31,7 +31,7 @@ struct Terminal {
     /// Text that somebody else wrote: as it is in a pipe; on a terminal, which would obey them, without control characters.
     func shown(_ text: String) -> String { isTerminal ? Self.withoutControls(text) : text }
 
-    /// Control characters but tab and line feed, replaced by U+FFFD.
+    /// Control characters but tab and line feed, replaced by U+FFFD: text of many lines stays such, unlike in a log.
     static func withoutControls(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { scalar in
             let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"

@@ -1,8 +1,8 @@
 import Cryptography
-import FoundationEssentials
 @testable import Gateway
 import Groundwork
 import HTTPClient
+import OAuth
 
 extension FuzzTarget {
     static let gateway = [
@@ -36,34 +36,10 @@ extension FuzzTarget {
             try requireAgreement(url.text, host: url.host, port: url.port)
             return .accepted
         },
-        FuzzTarget(name: "key-set") { bytes throws(Violation) in
-            guard let keys = try? KeySet(bytes) else { return .refused }
-            guard let key = keys["key-1"] else { return .accepted }
-            try require((key.rsaModulus?.count ?? 0) >= 256, "no key has fewer than 2048 bits")
-            return .accepted
-        },
-        FuzzTarget(name: "id-token-claims") { bytes throws(Violation) in
-            // The signature is put on here: a fuzzer would never get past it.
-            guard let token = try? JWS.sign(bytes, algorithm: .HS256, key: .hmac(secret)) else { return .refused }
-            let validation = IDTokenValidation(
-                clientID: "client", clientSecret: secret, magIdentifier: "device", now: Date(timeIntervalSince1970: 1_000_000))
-            guard let expires = try? validation.validate(token, keys: nil) else { return .refused }
-            try require(expires >= validation.now, "no token that has ended is valid")
-            return .accepted
-        },
-        FuzzTarget(name: "token-answer") { bytes throws(Violation) in
-            guard let answer = try? TokenAnswer(bytes) else { return .refused }
-            try require((0...TokenAnswer.lifetimeLimit).contains(answer.lifetime), "a life is finite")
-            try require(AnswerFault.isVisible(answer.accessToken.exposedText()), "a token fits into a header")
-            // What is computed with the answer must not trap either.
-            let held = HeldToken(
-                value: answer.accessToken, lifetime: answer.lifetime, scope: answer.scope ?? "", at: Date(), uptime: .seconds(1))
-            try require(held.isValid(at: .seconds(1)), "a token is valid when it comes in")
-            return .accepted
-        },
         FuzzTarget(name: "client-answer") { bytes throws(Violation) in
             guard let client = try? InitializationAnswer.credentials(bytes, masterID: "master") else { return .refused }
-            try require(client.basic.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "credentials fit into a header")
+            let header = client.authentication.basic
+            try require(header.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "credentials fit into a header")
             return .accepted
         },
         FuzzTarget(name: "error-answer") { bytes throws(Violation) in
@@ -92,8 +68,6 @@ extension FuzzTarget {
             return .accepted
         },
     ] + gatewayUsers
-
-    private static let secret = SecretBytes(utf8: "the client's secret")
 }
 
 /// What was judged by the gateway's rules must be where libcurl, a reader of its own, connects to.

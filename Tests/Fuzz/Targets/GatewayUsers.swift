@@ -1,6 +1,8 @@
 import Cryptography
 @testable import Gateway
 import Groundwork
+import HTTPClient
+@testable import OAuth
 
 extension FuzzTarget {
     /// What strangers and the gateway say while people log in.
@@ -27,9 +29,10 @@ extension FuzzTarget {
         },
         FuzzTarget(name: "authorization-answer") { bytes throws(Violation) in
             let state = SecretBytes(utf8: "state-1")
+            let proof = ProofKey(verifier: state, state: state)
             var verdict = Verdict.refused
             if let session = try? AuthorizationAnswer.session(
-                bytes, proof: ProofKey(verifier: state, state: state), clientID: "client")
+                bytes, proof: proof, clientID: "client")
             {
                 try require(session.providers.count <= AuthorizationAnswer.providerLimit, "a list is bounded")
                 for provider in session.providers {
@@ -40,10 +43,10 @@ extension FuzzTarget {
                 }
                 verdict = .accepted
             }
-            if let answer = try? AuthorizationAnswer.poll(bytes, state: state) {
+            if let answer = try? AuthorizationAnswer.poll(bytes, proof: proof) {
                 if case .code(let code) = answer {
-                    try require(code.state == state, "no code is taken that is of another log-in")
-                    try require(AnswerFault.isVisible(code.value.exposedText()), "a code fits into a header")
+                    try require(code.isFor(proof), "no code is taken that is of another log-in")
+                    try require(HTTPHeaders.isPlainValue(code.value.exposedText()), "a code fits into a header")
                     verdict = .accepted
                 }
             }

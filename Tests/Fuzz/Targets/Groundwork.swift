@@ -24,5 +24,25 @@ extension FuzzTarget {
             try require(Hex.encode(decoded) == text(bytes).lowercased(), "every digit counts")
             return .accepted
         },
+        FuzzTarget(name: "display-text") { bytes throws(Violation) in
+            let shown = DisplayText.clean(text(bytes))
+            try require(shown.unicodeScalars.count <= DisplayText.limit, "text to be shown is short")
+            try require(shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }, "text to be shown is one line")
+            try require(DisplayText.clean(shown) == shown, "what is clean stays as it is")
+            let line = DisplayText.oneLine(text(bytes), limit: 100)
+            try require(line.unicodeScalars.count <= 100, "a line is bounded")
+            try require(!line.contains { $0.isNewline }, "a line is one line")
+            return shown.isEmpty ? .refused : .accepted
+        },
+        FuzzTarget(name: "percent-encoding") { bytes throws(Violation) in
+            var encoded: [UInt8] = []
+            PercentEncoding.append(bytes, to: &encoded)
+            try require(PercentEncoding.decode(encoded) == bytes, "what was encoded reads as it was")
+            let lenient = PercentEncoding.decodeWherePossible(bytes)
+            try require(lenient.count <= bytes.count, "nothing is made up")
+            guard let decoded = PercentEncoding.decode(bytes) else { return .refused }
+            try require(decoded == lenient, "both readers agree where nothing is broken")
+            return .accepted
+        },
     ]
 }

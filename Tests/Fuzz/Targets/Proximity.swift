@@ -1,3 +1,5 @@
+import Groundwork
+
 @testable import Proximity
 
 extension FuzzTarget {
@@ -29,13 +31,6 @@ extension FuzzTarget {
                 }
             }
             return verdict
-        },
-        FuzzTarget(name: "display-text") { bytes throws(Violation) in
-            let shown = DisplayText.clean(text(bytes))
-            try require(shown.unicodeScalars.count <= DisplayText.limit, "text to be shown is short")
-            try require(shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }, "text to be shown is one line")
-            try require(DisplayText.clean(shown) == shown, "what is clean stays as it is")
-            return shown.isEmpty ? .refused : .accepted
         },
     ]
 }

@@ -1,5 +1,6 @@
 import Groundwork
 import HTTPClient
+import OAuth
 import Testing
 
 @testable import Gateway
@@ -81,7 +82,7 @@ struct RecoveryTests {
         let body = #"{"error":"invalid_request","error_description":"a\nb\#(String(repeating: "x", count: 1000))"}"#
         let response = HTTPResponse(status: 400, headers: ["X-CA-ERR": "1000105"], body: Array(body.utf8))
         let refusal = try #require(Refusal(response, to: .registerDevice))
-        #expect(refusal.text?.count == Refusal.textLimit)
+        #expect(refusal.text?.count == RefusalWords.limit)
         #expect(refusal.text?.hasPrefix("a bx") == true)
         let error = GatewayError.refused(refusal)
         #expect(error.code == "gateway.device-already-registered")

@@ -3,6 +3,7 @@ import Foundation
 import GatewayLab
 import Groundwork
 import HTTPClient
+import OAuth
 import Testing
 
 @testable import Gateway

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import GatewayLab
 import Groundwork
+import OAuth
 import Testing
 import Vault
 

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import GatewayLab
+import OAuth
 import Testing
 
 @testable import Gateway

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 import HTTPClient
+import OAuth
 import Testing
 
 @testable import Gateway
@@ -12,7 +13,9 @@ struct RegistrationRequestTests {
         deviceID: String(repeating: "ab", count: 32), device: DeviceDescription(name: "edge box 7", model: "Raspberry Pi 4-B"),
         organization: "Lab Org",
         credentials: ClientCredentials(
-            masterID: "m", id: "c900-dyn", secret: SecretBytes(utf8: "s4cr3t-dyn"), expires: nil, isStatic: false))
+            masterID: "m",
+            authentication: ClientAuthentication(id: "c900-dyn", secret: SecretBytes(utf8: "s4cr3t-dyn"), expires: nil),
+            isStatic: false))
 
     @Test("has the headers of 4.3 and neither authorization nor create-session (checklist 11, 13)")
     func headers() {
@@ -128,8 +131,8 @@ struct RenewalPolicyTests {
 
 @Suite("Client initialization answer")
 struct InitializationAnswerTests {
-    private func credentials(_ text: String) throws -> ClientCredentials {
-        try InitializationAnswer.credentials(Array(text.utf8), masterID: "m")
+    private func credentials(_ text: String) throws -> ClientAuthentication {
+        try InitializationAnswer.credentials(Array(text.utf8), masterID: "m").authentication
     }
 
     @Test("never ends with 0, else at epoch seconds as a number or string (checklist 10)")

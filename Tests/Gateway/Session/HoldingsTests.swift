@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import GatewayLab
 import Groundwork
+import OAuth
 import Testing
 import Vault
 
@@ -21,10 +22,13 @@ struct HoldingsTests {
                 renewedAt: now),
             renewedChain: [certificate], rest: .withdrawn(code: 1_000_107),
             client: ClientCredentials(
-                masterID: "5c0e", id: "c900", secret: SecretBytes(utf8: "s"), expires: now + 60, isStatic: false),
-            accessToken: HeldToken(value: SecretBytes(utf8: "at"), lifetime: 60, scope: "a b", at: now, uptime: .zero),
-            refreshToken: SecretBytes(utf8: "rt"),
-            idToken: HeldIDToken(value: SecretBytes(utf8: "it"), type: HeldIDToken.jwtBearer, expires: now + 60),
+                masterID: "5c0e",
+                authentication: ClientAuthentication(id: "c900", secret: SecretBytes(utf8: "s"), expires: now + 60),
+                isStatic: false),
+            tokens: HeldTokens(
+                access: HeldToken(value: SecretBytes(utf8: "at"), lifetime: 60, scope: "a b", at: now, uptime: .zero),
+                refresh: SecretBytes(utf8: "rt"),
+                id: HeldIDToken(value: SecretBytes(utf8: "it"), type: HeldIDToken.jwtBearer, expires: now + 60)),
             user: HeldUser(
                 name: "alice", loggedInAt: now,
                 tokens: HeldTokens(
@@ -69,7 +73,7 @@ struct HoldingsTests {
     func difference() throws {
         let full = try full()
         var next = full
-        next.accessToken = nil
+        next.tokens.access = nil
         let names = try HoldingsChanges(from: full, to: next, scope: "s").changes.map { change in
             if case .remove(let name) = change { name.name } else { "put" }
         }
@@ -104,8 +108,8 @@ struct HoldingsTests {
     func clearClient() throws {
         var holdings = try full()
         holdings.clearClient()
-        #expect(holdings.client == nil && holdings.accessToken == nil && holdings.refreshToken == nil)
-        #expect(holdings.device != nil && holdings.idToken != nil && holdings.identifierKey != nil)
+        #expect(holdings.client == nil && holdings.tokens.access == nil && holdings.tokens.refresh == nil)
+        #expect(holdings.device != nil && holdings.tokens.id != nil && holdings.identifierKey != nil)
         #expect(holdings.user?.name == "alice" && holdings.user?.tokens.id != nil)
         #expect(holdings.user?.tokens.access == nil && holdings.user?.tokens.refresh == nil)
         holdings = try full()
@@ -118,11 +122,11 @@ struct HoldingsTests {
     func adopt() throws {
         var holdings = try full()
         holdings.adopt(try GatewayConfiguration(parsing: Documents.document()))
-        #expect(holdings.client != nil && holdings.accessToken != nil)
+        #expect(holdings.client != nil && holdings.tokens.access != nil)
         holdings.adopt(try GatewayConfiguration(
             parsing: Documents.document { $0.set("oauth.client.client_ids.0.client_id", to: "other") }))
-        #expect(holdings.client == nil && holdings.accessToken == nil && holdings.refreshToken == nil)
-        #expect(holdings.device != nil && holdings.idToken != nil)
+        #expect(holdings.client == nil && holdings.tokens.access == nil && holdings.tokens.refresh == nil)
+        #expect(holdings.device != nil && holdings.tokens.id != nil)
     }
 
     @Test("that is damaged can still be reset, and the board registers anew")

@@ -2,6 +2,7 @@ import Cryptography
 import GatewayLab
 import Groundwork
 import HTTPClient
+import OAuth
 import Testing
 
 @testable import Gateway

@@ -1,7 +1,9 @@
 import Cryptography
+import HTTPClient
 import Testing
 
 @testable import Gateway
+@testable import OAuth
 
 @Suite("Answers on the way to an authorization code")
 struct AuthorizationAnswerTests {
@@ -12,7 +14,7 @@ struct AuthorizationAnswerTests {
     }
 
     private func poll(_ text: String) throws -> AuthorizationCode? {
-        switch try AuthorizationAnswer.poll(Array(text.utf8), state: proof.state) {
+        switch try AuthorizationAnswer.poll(Array(text.utf8), proof: proof) {
         case .pending: nil
         case .code(let code): code
         }
@@ -74,24 +76,6 @@ struct AuthorizationAnswerTests {
     func noCode(text: String) { #expect(throws: AnswerFault.self) { try poll(text) } }
 }
 
-@Suite("Proof key")
-struct ProofKeyTests {
-    @Test("is challenged as RFC 7636 appendix B shows")
-    func challenge() {
-        let proof = ProofKey(
-            verifier: SecretBytes(utf8: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"), state: SecretBytes(utf8: ""))
-        #expect(proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
-    }
-
-    @Test("is 86 characters for the verifier, 22 for the state, and never the same (5.6)")
-    func fresh() throws {
-        let (one, other) = (try ProofKey(), try ProofKey())
-        #expect(one.verifier.count == 86 && one.state.count == 22)
-        #expect(one.verifier != other.verifier && one.state != other.state)
-        #expect(one.verifier.exposed().allSatisfy { ConfigurationParser.isUnreserved($0) })
-    }
-}
-
 @Suite("Scope of an authorization session")
 struct AuthorizationScopeTests {
     @Test("has msso_register where a code shall register, msso with single sign-on (7.1, checklist 34)", arguments: [
@@ -100,6 +84,6 @@ struct AuthorizationScopeTests {
         ("a", true, true, "a openid msso_register"), (nil, true, false, "openid"), ("openid msso a", false, false, "openid a"),
     ] as [(String?, Bool, Bool, String)])
     func scope(configured: String?, singleSignOn: Bool, registers: Bool, expected: String) {
-        #expect(Scope.authorization(configured: configured, singleSignOn: singleSignOn, registers: registers) == expected)
+        #expect(GatewayScope.authorization(configured: configured, singleSignOn: singleSignOn, registers: registers) == expected)
     }
 }

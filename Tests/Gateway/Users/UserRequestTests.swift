@@ -5,6 +5,7 @@ import HTTPClient
 import Testing
 
 @testable import Gateway
+@testable import OAuth
 
 @Suite("Requests in a user's name")
 struct UserRequestTests {
@@ -16,7 +17,8 @@ struct UserRequestTests {
         RegistrationRequest(
             deviceID: "d", device: DeviceDescription(name: "n", model: "m"), organization: "o",
             credentials: ClientCredentials(
-                masterID: "m", id: "c", secret: SecretBytes(utf8: "s"), expires: nil, isStatic: false), voucher: voucher)
+                masterID: "m", authentication: ClientAuthentication(id: "c", secret: SecretBytes(utf8: "s"), expires: nil),
+                isStatic: false), voucher: voucher)
     }
 
     @Test("write name and password as RFC 7617 shows, in UTF-8")
@@ -64,26 +66,20 @@ struct UserRequestTests {
 
     @Test("ask for tokens by password and by code with the fields of 5.1, and never for msso_register")
     func grants() throws {
-        let situation = GrantSituation(
+        let grants = GatewayGrants(
             configuration: try GatewayConfiguration(parsing: Documents.document {
                 $0.set("oauth.client.client_ids.0.scope", to: "openid msso msso_register")
-            }), now: Date(), refreshToken: nil, idToken: nil, additionalScope: nil)
-        let password = try #require(PasswordGrant(credentials: credentials()).request(situation))
+                $0.set("oauth.client.client_ids.0.redirect_uri", to: "r")
+            }))
+        let password = grants.of(.password(try credentials())).request
         #expect(password.type == "password" && password.scope == "openid msso")
         #expect(password.fields.map(\.name) == ["username", "password"])
-        let code = try #require(AuthorizationCodeGrant(
-            code: SecretBytes(utf8: "c"), verifier: SecretBytes(utf8: "v"), redirectURI: "r").request(situation))
-        #expect(code.type == "authorization_code" && !code.spendsRefreshToken)
+        let session = AuthorizationSession(
+            idp: "all", providers: [], proof: ProofKey(verifier: SecretBytes(utf8: "v"), state: SecretBytes(utf8: "s")),
+            clientID: "c")
+        let code = grants.of(.code(SecretBytes(utf8: "c"), session)).request
+        #expect(code.type == "authorization_code" && code.scope == "openid msso" && !code.spendsRefreshToken)
         #expect(code.fields.map { "\($0.name)=\($0.value.exposedText())" } == ["code=c", "code_verifier=v", "redirect_uri=r"])
-    }
-
-    @Test("encode secrets in a form as any other field")
-    func form() {
-        let body = SecretForm.bytes(
-            [("password", SecretBytes(utf8: "a &=%+ß~")), ("x", SecretBytes(utf8: ""))],
-            and: FormBody([("grant_type", "password")]))
-        #expect(String(decoding: body, as: UTF8.self) == "grant_type=password&password=a%20%26%3D%25%2B%C3%9F~&x=")
-        #expect(String(decoding: SecretForm.bytes([("a", SecretBytes(utf8: "b"))]), as: UTF8.self) == "a=b")
     }
 
     @Test("are answered with exactly one id_token where a session was asked for (checklist 14)")

@@ -53,7 +53,7 @@ extension Installation {
     private static func holder(of path: String) -> Lock {
         var status = stat()
         guard stat(path, &status) == 0 else { return errno == ENOENT ? .free : .hidden }
-        guard let locks = try? SmallFile.read("/proc/locks", limit: 1 << 20) else { return .hidden }
+        guard let locks = try? BoundedFile.read("/proc/locks", limit: 1 << 20) else { return .hidden }
         return lock(on: status.st_ino, in: String(decoding: locks, as: UTF8.self))
     }
 

@@ -1,0 +1,50 @@
+import FoundationEssentials
+import OAuth
+
+/// The ways to an access token in the order in which they are tried (MAG 5.3), each only where it applies now.
+struct GatewayGrants {
+    let configuration: GatewayConfiguration
+    /// Scopes that the caller needs beyond the configured ones.
+    var additionalScope: String?
+
+    /// For the board itself: the last one always applies.
+    func ofBoard(_ tokens: HeldTokens, at now: Date) -> [any Grant] {
+        ofUser(tokens, at: now) + [ClientCredentialsGrant(scope: credentialScope)]
+    }
+
+    /// For whoever is logged in. Each refresh token works once.
+    func ofUser(_ tokens: HeldTokens, at now: Date) -> [any Grant] {
+        let grants: [(any Grant)?] = [
+            RefreshTokenGrant(tokens, additionalScope: additionalScope), session(tokens, at: now),
+        ]
+        return grants.compactMap(\.self)
+    }
+
+    /// For a person who logs in on a device that is registered.
+    func of(_ logIn: LogIn) -> any Grant {
+        switch logIn {
+        case .password(let credentials):
+            PasswordGrant(userName: credentials.name, password: credentials.password, scope: credentialScope)
+        case .code(let code, let session):
+            AuthorizationCodeGrant(
+                code: code, verifier: session.proof.verifier, redirectURI: configuration.redirectURI,
+                scope: credentialScope)
+        }
+    }
+
+    /// By the id_token of a session, while single sign-on is on.
+    private func session(_ tokens: HeldTokens, at now: Date) -> (any Grant)? {
+        guard configuration.singleSignOn else { return nil }
+        let scope = GatewayScope.requested(
+            configured: configuration.scope, additional: additionalScope, standard: "openid phone email",
+            singleSignOn: true, addsSession: false)
+        return AssertionGrant(idTokenOf: tokens, at: now, scope: scope)
+    }
+
+    /// What a grant by the client's or a user's credentials asks for (MAG 5.1).
+    private var credentialScope: String {
+        GatewayScope.requested(
+            configured: configuration.scope, additional: additionalScope, standard: "openid",
+            singleSignOn: configuration.singleSignOn, addsSession: true)
+    }
+}

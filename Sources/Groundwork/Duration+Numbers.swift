@@ -1,0 +1,13 @@
+extension Duration {
+    /// As a number of seconds.
+    public var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+
+    /// Whole milliseconds, rounded towards zero; the greatest or least number for what is beyond it.
+    public var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (milliseconds, isBeyond) = seconds.multipliedReportingOverflow(by: 1000)
+        let (sum, sumIsBeyond) = milliseconds.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        guard !isBeyond, !sumIsBeyond else { return seconds < 0 ? .min : .max }
+        return sum
+    }
+}

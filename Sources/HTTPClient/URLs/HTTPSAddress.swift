@@ -1,0 +1,72 @@
+/// An absolute `https` URL in parts, so that what it has to prove and what it gets can be looked up by host and port.
+///
+/// Stricter than a URL has to be: what two readers could read differently is refused.
+public struct HTTPSAddress: Sendable, Equatable {
+    /// The longest text, in bytes.
+    public static let lengthLimit = 8192
+
+    /// Lower case.
+    public let host: String
+    public let port: Int
+    /// With the port and at least `/` as its path.
+    public let url: String
+
+    /// - Parameter path: as ``checkPath(_:)`` wants it, with the query.
+    public init(host: String, port: Int, path: String) {
+        self.host = host
+        self.port = port
+        url = "\(Self.scheme)\(host):\(port)\(path)"
+    }
+
+    /// - Throws: ``AddressFault`` for anything but an `https` URL with a DNS name or an IPv4 address and without user
+    ///   name.
+    public init(_ text: String) throws(AddressFault) {
+        guard text.lowercased().hasPrefix(Self.scheme) else {
+            throw AddressFault("it is neither a path nor an https URL")
+        }
+        try Self.checkCharacters(text)
+        let rest = text.dropFirst(Self.scheme.count)
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let authority = rest[..<end]
+        guard !authority.contains("@") else { throw AddressFault("it holds a user name") }
+        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), HostName.isValid(String(parts[0])) else {
+            throw AddressFault("its host is not a DNS name or IPv4 address")
+        }
+        let port = parts.count == 2 ? Int(parts[1]) : 443
+        guard let port, (1...65_535).contains(port) else {
+            throw AddressFault("its port is not a number from 1 to 65535")
+        }
+        let path = rest[end...]
+        self.init(host: parts[0].lowercased(), port: port, path: path.hasPrefix("/") ? String(path) : "/" + path)
+    }
+
+    private static let scheme = "https://"
+
+    /// - Throws: ``AddressFault`` for anything but a path that begins with one slash: `//host` would name another
+    ///   host, and a blank or a line break another request.
+    public static func checkPath(_ path: String) throws(AddressFault) {
+        guard path.hasPrefix("/"), !path.hasPrefix("//") else {
+            throw AddressFault("it does not begin with a single /")
+        }
+        try checkCharacters(path)
+    }
+
+    /// - Throws: ``AddressFault`` for a text that is too long, or has what no URL holds unescaped (RFC 3986 section
+    ///   2): anything but visible ASCII without the fragment mark.
+    public static func checkCharacters(_ text: String) throws(AddressFault) {
+        guard text.utf8.count <= lengthLimit else { throw AddressFault("it is longer than \(lengthLimit) bytes") }
+        let excluded = Array("#\"<>\\^`{|}".utf8)
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !excluded.contains($0) }) else {
+            throw AddressFault("it has characters that must be percent-encoded")
+        }
+    }
+}
+
+/// Why a text is not an address. The text is not in it.
+public struct AddressFault: Error, Equatable {
+    /// Continues a sentence about the text.
+    public let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}

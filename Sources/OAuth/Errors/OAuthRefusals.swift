@@ -1,0 +1,75 @@
+import Groundwork
+import HTTPClient
+
+/// An explicit no in the words of the OAuth family.
+public struct OAuthRefusal: Sendable, Equatable {
+    /// The words that are told apart.
+    public enum Code: String, Sendable {
+        // RFC 6749 section 5.2
+        case invalidRequest = "invalid_request"
+        case invalidClient = "invalid_client"
+        case invalidGrant = "invalid_grant"
+        case unauthorizedClient = "unauthorized_client"
+        case unsupportedGrantType = "unsupported_grant_type"
+        case invalidScope = "invalid_scope"
+        // RFC 6749 section 4.1.2.1
+        case accessDenied = "access_denied"
+        case serverError = "server_error"
+        case temporarilyUnavailable = "temporarily_unavailable"
+        // RFC 8628 section 3.5
+        case authorizationPending = "authorization_pending"
+        case slowDown = "slow_down"
+        case expiredToken = "expired_token"
+    }
+
+    /// HTTP status.
+    public let status: Int
+    /// As the server wrote it, fit to be shown.
+    public let error: String
+    /// `error_description`, on one line.
+    public let text: String?
+
+    public var code: Code? { Code(rawValue: error) }
+}
+
+/// The table of RFC 6749 section 5.2 and its extensions.
+public struct OAuthRefusals: RefusalTable {
+    public init() {}
+
+    public func refusal(in response: HTTPResponse) -> OAuthRefusal? {
+        let words = RefusalWords(response.body)
+        guard !response.isSuccess, let error = words.error else { return nil }
+        return OAuthRefusal(status: response.status, error: error, text: words.text)
+    }
+
+    public func subject(of refusal: OAuthRefusal) -> RefusalSubject {
+        switch refusal.code {
+        case .invalidClient: .client
+        case .serverError, .temporarilyUnavailable, .authorizationPending, .slowDown: .passing
+        default: refusal.status >= 500 || refusal.status == 429 ? .passing : .grant
+        }
+    }
+}
+
+/// `error` and `error_description` of an answer (RFC 6749 section 5.2), each on one line and bounded.
+public struct RefusalWords: Sendable, Equatable {
+    /// The most Unicode scalars that are kept of each.
+    public static let limit = 300
+    /// The most bytes of a body that are looked at.
+    private static let bodyLimit = 64 * 1024
+
+    public let error: String?
+    public let text: String?
+
+    /// `nil` for what is not there, empty, or not text.
+    public init(_ body: [UInt8]) {
+        let json = try? JSON(parsing: body.prefix(Self.bodyLimit))
+        error = Self.line(json?["error"]?.string)
+        text = Self.line(json?["error_description"]?.string)
+    }
+
+    private static func line(_ text: String?) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        return DisplayText.oneLine(text, limit: limit)
+    }
+}

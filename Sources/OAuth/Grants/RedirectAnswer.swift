@@ -1,0 +1,62 @@
+import Cryptography
+import Groundwork
+
+/// Where a browser was led to in the end: the redirect address with the server's answer in its query (RFC 6749
+/// section 4.1.2). Pure.
+public enum RedirectAnswer {
+    /// The longest address, in bytes.
+    public static let limit = 4096
+
+    /// - Parameters:
+    ///   - answer: the whole address, or its query from the question mark on.
+    ///   - redirectURI: to which the server leads browsers; an answer that is more than a query has to be of it.
+    /// - Throws: ``RedirectFault``, also with what the server told the browser.
+    public static func code(in answer: String, redirectURI: String? = nil) throws(RedirectFault) -> AuthorizationCode {
+        guard answer.utf8.count <= limit else { throw .tooLong(limit: limit) }
+        let parts = answer.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let query = parts.dropFirst().first?.prefix(while: { $0 != "#" }) else { throw .withoutQuery }
+        if let redirectURI, !answer.hasPrefix("?"), place(of: answer) != place(of: redirectURI) { throw .elsewhere }
+        let values = try values(in: query)
+        if let error = values["error"] {
+            throw .refused(error: DisplayText.clean(error), text: values["error_description"].map(DisplayText.clean))
+        }
+        guard let code = values["code"], let state = values["state"], !code.isEmpty else { throw .withoutCode }
+        return AuthorizationCode(code: SecretBytes(utf8: code), state: SecretBytes(utf8: state))
+    }
+
+    /// A form's fields, each name once: two readers might take different ones of two.
+    private static func values(in query: Substring) throws(RedirectFault) -> [String: String] {
+        var values: [String: String] = [:]
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let encoded = parts.count == 2 ? parts[1] : ""
+            guard let bytes = PercentEncoding.decode(encoded.utf8, plusIsSpace: true),
+                let value = String(validating: bytes, as: UTF8.self),
+                values.updateValue(value, forKey: String(parts[0])) == nil
+            else { throw .unreadable }
+        }
+        return values
+    }
+
+    /// Scheme and authority, which browsers write in small letters, and the path, which is never empty there.
+    private static func place(of address: String) -> String {
+        let whole = address.prefix { $0 != "?" && $0 != "#" }
+        guard let mark = whole.firstRange(of: "://") else { return String(whole) }
+        let path = whole[mark.upperBound...].firstIndex(of: "/") ?? whole.endIndex
+        return whole[..<path].lowercased() + (path == whole.endIndex ? "/" : whole[path...])
+    }
+}
+
+/// Why an address that a browser was led to gives no code. Nothing of the address is in it but what the server said.
+public enum RedirectFault: Error, Equatable {
+    case tooLong(limit: Int)
+    case withoutQuery
+    /// It is not the redirect address.
+    case elsewhere
+    /// The query has broken escapes, or a name twice.
+    case unreadable
+    /// There is no code, or no state.
+    case withoutCode
+    /// `error` and `error_description` (RFC 6749 section 4.1.2.1), fit to be shown.
+    case refused(error: String, text: String?)
+}

@@ -1,0 +1,110 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+
+/// The checks on an id_token (OpenID Connect Core section 3.1.3.7). Pure.
+///
+/// Every check is made, whatever signature algorithm it has, and there is no allowance for clock skew.
+public struct IDTokenValidation: Sendable {
+    /// Key of HS256 signatures.
+    let secret: SecretBytes
+    /// What the claims have to hold, in the order in which they are checked; after them, that the token has not ended.
+    let rules: [ClaimRule]
+    let now: Date
+
+    /// For a token that was given to this client.
+    ///
+    /// - Parameter rules: what the server's protocol demands beside the client's id in `aud`.
+    public init(client: ClientAuthentication, rules: [ClaimRule] = [], now: Date) {
+        secret = client.secret
+        self.rules = [.audience(client.id)] + rules
+        self.now = now
+    }
+
+    /// The id of the published key that is needed, or `nil` when none is.
+    /// - Throws: ``IDTokenFault`` that makes the key pointless.
+    public static func neededKey(_ compact: String) throws(IDTokenFault) -> String? {
+        let token = try parse(compact)
+        guard token.algorithm == .RS256 else { return nil }
+        guard let id = token.keyID, !id.isEmpty else { throw .malformed }
+        return id
+    }
+
+    /// - Parameter keys: the server's published keys, where they are needed.
+    /// - Returns: when the token ends.
+    public func validate(_ compact: String, keys: KeySet?) throws(IDTokenFault) -> Date {
+        let token = try Self.parse(compact)
+        let key: JWS.VerificationKey
+        switch token.algorithm {
+        case .HS256: key = .hmac(secret)
+        case .RS256:
+            guard let published = token.keyID.flatMap({ keys?[$0] }) else { throw .signatureInvalid }
+            key = .key(published)
+        default: throw .algorithmUnsupported
+        }
+        do {
+            try token.verify(with: key)
+        } catch {
+            throw .signatureInvalid
+        }
+        return try checkClaims(token.payload)
+    }
+
+    private static func parse(_ compact: String) throws(IDTokenFault) -> JWS.Token {
+        let token: JWS.Token
+        do {
+            token = try JWS.Token(compact: compact)
+        } catch .algorithmRefused {
+            throw .algorithmUnsupported
+        } catch {
+            throw .malformed
+        }
+        guard token.algorithm == .RS256 || token.algorithm == .HS256 else { throw .algorithmUnsupported }
+        return token
+    }
+
+    private func checkClaims(_ payload: [UInt8]) throws(IDTokenFault) -> Date {
+        guard let claims = try? JSON(parsing: payload), claims.object != nil else { throw .malformed }
+        for rule in rules where !rule.holds(claims[rule.claim]) { throw .claimRefused(rule.claim) }
+        guard let end = claims["exp"]?.seconds else { throw .expired }
+        let expires = Date(timeIntervalSince1970: end)
+        guard expires >= now else { throw .expired }
+        return expires
+    }
+}
+
+/// What one claim of an id_token has to hold.
+public struct ClaimRule: Sendable {
+    public let claim: String
+    let holds: @Sendable (JSON?) -> Bool
+
+    /// - Parameter holds: whether the value of the claim, `nil` where there is none, is as it has to be.
+    public init(_ claim: String, _ holds: @escaping @Sendable (JSON?) -> Bool) {
+        self.claim = claim
+        self.holds = holds
+    }
+
+    /// The claim is this text.
+    public static func text(_ claim: String, _ expected: String) -> ClaimRule {
+        ClaimRule(claim) { $0?.string == expected }
+    }
+
+    /// `aud` is this client, or a list with it (OpenID Connect Core section 2).
+    static func audience(_ clientID: String) -> ClaimRule {
+        ClaimRule("aud") { $0?.string == clientID || $0?.array?.contains(.string(clientID)) == true }
+    }
+}
+
+/// Why an id_token is not accepted. Nothing of the token is in it.
+public enum IDTokenFault: Error, Equatable {
+    /// It is not a signed token, has no claims, or does not say by which key it is signed.
+    case malformed
+    /// It is signed with neither HS256 nor RS256.
+    case algorithmUnsupported
+    case signatureInvalid
+    /// `exp` has passed, or is missing.
+    case expired
+    /// The claim of this name is missing, or not what it has to be.
+    case claimRefused(String)
+}

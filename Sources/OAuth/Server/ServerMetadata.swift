@@ -1,0 +1,41 @@
+import HTTPClient
+
+/// What a server publishes of itself (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Pure.
+///
+/// Addresses are as the server wrote them: whether and how they may be called, their caller judges.
+public struct ServerMetadata: Sendable, Equatable {
+    /// A member that holds an address.
+    public enum Endpoint: String, Sendable, CaseIterable {
+        case authorization = "authorization_endpoint"
+        case token = "token_endpoint"
+        case keys = "jwks_uri"
+        case registration = "registration_endpoint"
+        case revocation = "revocation_endpoint"
+        case introspection = "introspection_endpoint"
+        case userInfo = "userinfo_endpoint"
+        case deviceAuthorization = "device_authorization_endpoint"
+        case endSession = "end_session_endpoint"
+    }
+
+    /// To be compared with where the document was read (RFC 8414 section 3.3), and with `iss` of an id_token.
+    public let issuer: String?
+    private let addresses: [Endpoint: String]
+
+    /// - Throws: `AnswerFault` when the document is not a JSON object, or an address in it is not printable.
+    public init(_ body: [UInt8]) throws(AnswerFault) {
+        let answer = try JSONAnswer(body)
+        var addresses: [Endpoint: String] = [:]
+        for endpoint in Endpoint.allCases { addresses[endpoint] = try answer.plainText(endpoint.rawValue) }
+        self.addresses = addresses
+        issuer = try answer.plainText("issuer")
+    }
+
+    /// The address, where the server names one.
+    public subscript(endpoint: Endpoint) -> String? { addresses[endpoint] }
+
+    /// - Throws: `AnswerFault` when the server names none.
+    public func required(_ endpoint: Endpoint) throws(AnswerFault) -> String {
+        guard let address = self[endpoint] else { throw AnswerFault("it has no \(endpoint.rawValue)") }
+        return address
+    }
+}

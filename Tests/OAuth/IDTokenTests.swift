@@ -1,0 +1,123 @@
+import Cryptography
+import Foundation
+import Groundwork
+import Testing
+
+@testable import OAuth
+
+@Suite("id_token validation")
+struct IDTokenTests {
+    private static let secret = SecretBytes(utf8: "a client secret of good length 0123456789")
+    private static let key = try! PrivateKey(generating: .rsa(bits: 2048))  // Cannot fail where the tests can run at all.
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private var validation: IDTokenValidation {
+        IDTokenValidation(
+            client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil),
+            rules: [.text("azp", "mag-1")], now: now)
+    }
+
+    private func claims(_ changes: [String: JSON?] = [:]) -> JSON {
+        var claims: [String: JSON] = ["aud": "c900", "azp": "mag-1", "exp": 1_800_000_060, "sub": "x", "iss": "http://gw/connect"]
+        for (name, value) in changes { claims[name] = value }
+        return .object(claims)
+    }
+
+    private func token(
+        _ payload: JSON, _ algorithm: JWS.Algorithm = .HS256, key: JWS.SigningKey = .hmac(secret), keyID: String? = nil
+    ) throws -> String {
+        try JWS.sign(payload.bytes, algorithm: algorithm, key: key, keyID: keyID)
+    }
+
+    private static func keySet(_ id: String, _ key: PublicKey) throws -> KeySet {
+        let modulus = Base64.encode(try #require(key.rsaModulus), alphabet: .urlSafe)
+        let exponent = Base64.encode(try #require(key.rsaExponent), alphabet: .urlSafe)
+        let document: JSON = ["keys": [
+            ["kty": "EC", "kid": .string(id)], ["kty": "RSA", "kid": "bad", "n": "!", "e": "AQAB"],
+            ["kty": "RSA", "kid": .string(id), "n": .string(modulus), "e": .string(exponent)],
+        ]]
+        return try KeySet(document.bytes)
+    }
+
+    @Test("accepts HS256 by the client secret (checklist 22)")
+    func hs256() throws {
+        let token = try token(claims())
+        #expect(try IDTokenValidation.neededKey(token) == nil)
+        #expect(try validation.validate(token, keys: nil) == Date(timeIntervalSince1970: 1_800_000_060))
+    }
+
+    @Test("accepts RS256 by a published key (checklist 22)")
+    func rs256() throws {
+        let token = try token(claims(), .RS256, key: .key(Self.key), keyID: "k1")
+        #expect(try IDTokenValidation.neededKey(token) == "k1")
+        _ = try validation.validate(token, keys: Self.keySet("k1", Self.key.publicKey))
+    }
+
+    @Test("accepts an aud array with the client, and exp as a string or this very second", arguments: [
+        ["aud": JSON.array(["other", "c900"])], ["exp": "1800000060"], ["exp": 1_800_000_000],
+    ])
+    func lenient(changes: [String: JSON]) throws {
+        _ = try validation.validate(try token(claims(changes)), keys: nil)
+    }
+
+    @Test("refuses claims of others, and a token that has ended", arguments: [
+        (["aud": "other"], IDTokenFault.claimRefused("aud")), (["aud": nil], .claimRefused("aud")),
+        (["aud": ["other"]], .claimRefused("aud")), (["aud": ["c900": "c900"]], .claimRefused("aud")),
+        (["azp": "mag-2"], .claimRefused("azp")), (["azp": nil], .claimRefused("azp")), (["azp": ["mag-1"]], .claimRefused("azp")),
+        (["exp": 1_799_999_999], .expired), (["exp": nil], .expired), (["exp": "soon"], .expired),
+    ] as [([String: JSON?], IDTokenFault)])
+    func claimsRefused(changes: [String: JSON?], fault: IDTokenFault) throws {
+        let token = try token(claims(changes))
+        #expect(throws: fault) { try validation.validate(token, keys: nil) }
+    }
+
+    @Test("asks for the audience also without rules of a server's own")
+    func withoutRules() throws {
+        let plain = IDTokenValidation(client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil), now: now)
+        _ = try plain.validate(try token(claims(["azp": nil])), keys: nil)
+        let token = try token(claims(["aud": "other"]))
+        #expect(throws: IDTokenFault.claimRefused("aud")) { try plain.validate(token, keys: nil) }
+    }
+
+    @Test("refuses another secret, another key, an unknown key, and a changed payload")
+    func signatures() throws {
+        let otherSecret = try token(claims(), key: .hmac(SecretBytes(utf8: "another secret 0123456789 0123456789")))
+        #expect(throws: IDTokenFault.signatureInvalid) { try validation.validate(otherSecret, keys: nil) }
+
+        let other = try PrivateKey(generating: .rsa(bits: 2048))
+        let signed = try token(claims(), .RS256, key: .key(Self.key), keyID: "k1")
+        #expect(throws: IDTokenFault.signatureInvalid) {
+            try validation.validate(signed, keys: Self.keySet("k1", other.publicKey))
+        }
+        #expect(throws: IDTokenFault.signatureInvalid) {
+            try validation.validate(signed, keys: Self.keySet("k2", Self.key.publicKey))
+        }
+        #expect(throws: IDTokenFault.signatureInvalid) { try validation.validate(signed, keys: nil) }
+
+        var parts = try token(claims()).split(separator: ".").map(String.init)
+        parts[1] = Base64.encode(claims(["exp": 1_900_000_000]).bytes, alphabet: .urlSafe)
+        let changed = parts.joined(separator: ".")
+        #expect(throws: IDTokenFault.signatureInvalid) { try validation.validate(changed, keys: nil) }
+    }
+
+    @Test("refuses other algorithms, also none")
+    func algorithms() throws {
+        let ec = try PrivateKey(generating: .p256)
+        let es256 = try token(claims(), .ES256, key: .key(ec), keyID: "k1")
+        let none = Base64.encode(Array(#"{"alg":"none"}"#.utf8), alphabet: .urlSafe) + "."
+            + Base64.encode(claims().bytes, alphabet: .urlSafe) + "."
+        for token in [es256, none] {
+            #expect(throws: IDTokenFault.algorithmUnsupported) { try IDTokenValidation.neededKey(token) }
+            #expect(throws: IDTokenFault.algorithmUnsupported) { try validation.validate(token, keys: nil) }
+        }
+    }
+
+    @Test("refuses what is no signed token, and RS256 without a key id", arguments: ["", "a.b", "a.b.c", "....", "é.é.é"])
+    func malformed(text: String) throws {
+        #expect(throws: IDTokenFault.malformed) { try validation.validate(text, keys: nil) }
+        let withoutKeyID = try token(claims(), .RS256, key: .key(Self.key))
+        #expect(throws: IDTokenFault.malformed) { try IDTokenValidation.neededKey(withoutKeyID) }
+        let noClaims = try token("text")
+        #expect(throws: IDTokenFault.malformed) { try validation.validate(noClaims, keys: nil) }
+    }
+}
