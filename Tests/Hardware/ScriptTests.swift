@@ -7,24 +7,42 @@ import Testing
 struct ScriptTests {
     private static let steps = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts/steps.sh").path
 
-    @Test("ends when it has waited in vain three times, and says for what, in place of waiting for all the rest too")
-    func givesUp() async throws {
+    /// Runs lines that begin with the steps, and returns the log that they leave.
+    private func run(_ lines: String) async throws -> (status: Int32, log: [String], errors: String) {
         let log = FileManager.default.temporaryDirectory.appending(path: "steps-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: log) }
-        let script = """
-            . \(Self.steps)
+        let ended = try await Program(url: URL(filePath: "/bin/sh")).run(
+            ["-c", ". \(Self.steps)\n\(lines)"], environment: ["LOG": log.path, "PROGRAMS": "/nonexistent"])
+        return (ended.status, ended.output.split(separator: "\n").map(String.init), ended.errors)
+    }
+
+    @Test("waits no longer for what somebody was to say who has ended")
+    func ended() async throws {
+        let ended = try await run("""
+            seen=0
+            { echo '"said"' >> "$LOG"; exec sleep 0; } &
+            speaker=$!
+            await '"said"' $speaker && observe heard 1
+            await '"never"' $speaker || observe ended 1
+            """)
+        #expect(ended.log == [
+            #""said""#, #"{"event":"observed","name":"heard","value":1}"#, #"{"event":"missed","name":"never"}"#,
+            #"{"event":"observed","name":"ended","value":1}"#,
+        ])
+    }
+
+    @Test("ends when it has waited in vain three times, and says for what, in place of waiting for all the rest too")
+    func givesUp() async throws {
+        let ended = try await run("""
             patience=2 pause=0
             until_true first false
             until_true met true
             until_true second false || observe went-on 1
             until_true third false
             step never
-            """
-        let ended = try await Program(url: URL(filePath: "/bin/sh")).run(
-            ["-c", script], environment: ["LOG": log.path, "PROGRAMS": "/nonexistent"])
+            """)
         #expect(ended.status == 1)
-        let names = ended.output.split(separator: "\n").map(String.init)
-        #expect(names == [
+        #expect(ended.log == [
             #"{"event":"missed","name":"first"}"#, #"{"event":"missed","name":"second"}"#,
             #"{"event":"observed","name":"went-on","value":1}"#, #"{"event":"missed","name":"third"}"#,
         ])

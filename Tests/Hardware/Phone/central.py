@@ -4,12 +4,13 @@ from argparse import Namespace
 from functools import partial
 
 from bumble.att import ATT_Error
-from bumble.core import UUID, AdvertisingData, BaseBumbleError
+from bumble.core import UUID, AdvertisingData, BaseBumbleError, ProtocolError
 from bumble.device import Advertisement, Connection, Device
 from bumble.gatt import GATT_CLIENT_CHARACTERISTIC_CONFIGURATION_DESCRIPTOR as CONFIGURATION
 from bumble.gatt import Characteristic
 from bumble.gatt_client import CharacteristicProxy, Client
 from bumble.hci import HCI_REMOTE_USER_TERMINATED_CONNECTION_ERROR as HUNG_UP
+from bumble.pairing import PairingConfig
 
 from journal import Journal
 from request import END, pieces, request
@@ -24,6 +25,18 @@ class Vanished(Exception):
 
 class Gone(Exception):
     """The connection ended."""
+
+
+async def bond(connection: Connection, journal: Journal) -> bool:
+    """Pairs with the board, with nothing to show or to compare, and says whether that came about."""
+    connection.device.pairing_config_factory = lambda _: PairingConfig(mitm=False)
+    try:
+        await connection.pair()
+    except ProtocolError as error:
+        journal.note("unbonded", error=str(error))
+        return False
+    journal.note("bonded")
+    return True
 
 
 class Central:
@@ -92,6 +105,9 @@ class Central:
         self.connection.on("disconnection", self.ended)
         self.client = self.connection.gatt_client
         await self.reached("connected")
+        if self.options.bond:
+            await bond(self.connection, self.journal)
+            await self.reached("paired")
 
     def ended(self, reason: int) -> None:
         self.journal.note("disconnected", reason=reason)

@@ -4,11 +4,13 @@
   phone.py central    --kind A|I --adapter N --service UUID --characteristic UUID --url URL [--name NAME] [--mode MODE,…]
   phone.py central    --kind A|I --adapter N --service UUID --characteristic UUID --orders FIFO
   phone.py peripheral --kind A|I --adapter N --service UUID --characteristic UUID --decide TEXT | --orders FIFO
+  phone.py keyboard   --kind A|I --adapter N --service UUID --characteristic UUID --orders FIFO
 
 Kind A does as the Android client, kind I as the iOS client. What happens is printed as lines of JSON. A central ends
 with 0 when the value `0` came, 1 when another came, 3 when the connection ended without one, 4 when its time ran out.
 
-Orders are lines. For a central: the options of an exchange, or stop. For a peripheral: go TEXT, hang-up, or stop.
+Orders are lines. For a central: the options of an exchange, or stop. For a peripheral: go TEXT, hang-up, or stop. For a
+keyboard: eager, patient or late with an address, type, or stop.
 """
 import argparse
 import asyncio
@@ -26,7 +28,7 @@ from journal import Journal
 
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("role", choices=("central", "peripheral"))
+    parser.add_argument("role", choices=("central", "peripheral", "keyboard"))
     parser.add_argument("--kind", choices=("A", "I"), required=True)
     parser.add_argument("--adapter", type=int, default=1, help="number of the controller, which must be down")
     parser.add_argument("--service", required=True)
@@ -38,7 +40,8 @@ def parser() -> argparse.ArgumentParser:
     exchange.add_argument("--name", help="of the device; the request has none without it")
     exchange.add_argument("--mode", default="whole", help="one exchange after the other, each on its own connection: whole, "
                           "silence, idleness, flood, endless, invalid-text, invalid-document, replay, noise; or "
-                          "leave:STEP, where a step is seen, connected, discovered, begun, unfinished, written or answered")
+                          "leave:STEP, where a step is seen, connected, paired, discovered, begun, unfinished, written or answered")
+    exchange.add_argument("--bond", action="store_true", help="pair first of all")
     exchange.add_argument("--no-subscription", action="store_true", help="leave the descriptor alone")
     exchange.add_argument("--patience", type=float, default=120, help="seconds for an exchange")
     exchange.add_argument("--least-rssi", type=int, default=-127, help="dBm")
@@ -58,6 +61,10 @@ async def run(options: argparse.Namespace, journal: Journal) -> int:
         if options.role == "peripheral":
             from peripheral import serve
             await serve(device, journal, options)
+            return 0
+        if options.role == "keyboard":
+            from keyboard import serve as intrude
+            await intrude(device, journal, options.orders)
             return 0
         from exchanges import exchanges
         return await exchanges(device, journal, options, parser())

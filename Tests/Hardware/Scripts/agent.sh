@@ -5,7 +5,7 @@
 
 # Notes what a subcommand prints and its exit status.
 ask() {
-    "$PROGRAMS/latchkey" "$@" --json >> "$log"
+    "$LATCHKEY" "$@" --json >> "$log"
     observe "$1" $?
 }
 # Waits until such a message is at the broker; a pattern for the lab's JSON.
@@ -21,7 +21,7 @@ start_lab
 start_agent
 
 step fresh
-"$PROGRAMS/latchkey" status --follow --json >> "$log" &
+"$LATCHKEY" status --follow --json >> "$log" &
 await '"uptime"'
 observe led "$(board gpio led)"
 
@@ -33,7 +33,7 @@ until_true 'the LED on' stays_lit
 observe led "$(board gpio led)"
 
 step check
-"$PROGRAMS/latchkey" board check "$DEFINITION" --json >> "$log"
+"$LATCHKEY" board check "$DEFINITION" --json >> "$log"
 observe check $?
 ask doctor
 

@@ -21,15 +21,17 @@ adapter = \"$adapter\"
 share = \"button\"
 consent_seconds = 20
 requests_per_minute = 60"
-    "$@" "$PROGRAMS/latchkey" run --config "/run/$name/latchkey.toml" 2> "/run/$name.err" &
+    : > "/run/$name.err"
+    "$@" "$LATCHKEY" run --config "/run/$name/latchkey.toml" 2>> "/run/$name.err" &
     running=$!
-    until_true "board $name" grep -q ready "/run/$name.err" || give_up
 }
+# Waits until it is ready: its name, its process.
+await_board() { await_line "/run/$1.err" 1 ready "$2" || give_up; }
 # The command line of a board: its name, a subcommand.
 on() {
     board=$1
     shift
-    "$PROGRAMS/latchkey" "$@" --json --socket "/run/$board/api.sock"
+    "$LATCHKEY" "$@" --json --socket "/run/$board/api.sock"
 }
 # Notes what a subcommand prints, errors too, and its exit status.
 ask() {
@@ -38,8 +40,10 @@ ask() {
 }
 # Notes what a board tells of itself from now on, with its name.
 follow() { on "$1" status --follow | sed -u "s/^{/{\"board\":\"$1\",/" >> "$log" & }
-# Waits for an event: of which board, its name.
-await_event() { await "^{\"board\":\"$1\".*\"event\":\"$2\""; }
+# Waits for an event: of which board, its name, the process without which it cannot come.
+await_event() { await "^{\"board\":\"$1\".*\"event\":\"$2\"" "${3-}"; }
+# Waits until board a asks whether to let board b in, or the log-in has ended without that.
+await_question() { await_event a proximity.consent-asked "$login"; }
 enroll() {
     administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
     on "$1" enroll --no-register - < /run/url > "/run/$1.enrolled"
@@ -65,11 +69,11 @@ released_twice() { [ "$(tail -n "+$((seen + 1))" "$log" | grep -c '"button.relea
 press() { drive 0 150 1 0; }
 # Waits until a press means the one who asks: another one may have asked shortly before.
 await_alone() { until_true 'one question alone' is_alone; }
-is_alone() { on a proximity | grep -q '"ambiguous":false'; }
+is_alone() { curl -sS --unix-socket /run/a/api.sock http://latchkey/v1/proximity | grep -q '"ambiguous":false'; }
 # A whole log-in by a short press.
 let_in() {
     begin_login
-    await_event a proximity.consent-asked
+    await_question
     await_alone
     press
     end_login

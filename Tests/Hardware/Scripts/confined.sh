@@ -51,7 +51,7 @@ mkdir -m 700 /var/lib/latchkey
 "$project/deploy/install" --program "${PROGRAM:?the program}" 2> /run/install.err || give_up
 until_true 'the rules of udev' is_ruled || give_up
 sed -i 's/^definition = .*/definition = "virtual-board"/' /etc/latchkey/latchkey.toml
-until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
+await_line /run/lab.out 1 'admin page' "$lab" || give_up
 
 step started
 systemctl start latchkey || give_up
@@ -115,6 +115,7 @@ observe user-login $?
 if [ -n "${NEARBY-}" ]; then
     echo 'title = "Bare board"' > /run/bare.toml
     start_board b hci1 /run/bare.toml
+    await_board b $running
     enroll b
 fi
 share_nearby

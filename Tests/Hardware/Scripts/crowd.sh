@@ -2,24 +2,22 @@
 # whose controller Bumble emulates; see Phone/crowd.py.
 # shellcheck shell=sh disable=SC2154 # names that phones.sh sets
 
-start_crowd() {
-    /usr/bin/python3 -S "$PHONE/crowd.py" --orders /run/crowd --service 980c2f36-bde3-11e4-8dfc-aa07a5b093db \
-        --characteristic 980c34cc-bde3-11e4-8dfc-aa07a5b093db >> "$log" 2>> /run/phone.err &
-}
+start_crowd() { start_fork crowd.py --orders /run/crowd; }
 # Has something done by phones and adapter.
 crowd() { echo "$*" > /run/crowd; }
 # Notes the moment, on the clock by which the phones note theirs.
-stamp() { observe "$1" "$(sed 's/\([0-9]*\)\.\([0-9]*\).*/\1\20/' /proc/uptime)"; }
+stamp() { observe "$1" "$(milliseconds)"; }
 # Starts the agent with the emulated adapter, sharing.
 share_in_crowd() {
     address=$(sed -n 's/.*"phone":"air","event":"ready".*"address":"\([^"]*\)".*/\1/p' "$log")
     sed "s/^adapter = .*/adapter = \"$address\"/" /run/agent/latchkey.toml > /run/crowd.toml
-    "$PROGRAMS/latchkey" run --config /run/crowd.toml > /run/agent.out 2> /run/agent.err &
+    : > /run/agent.err
+    "$LATCHKEY" run --config /run/crowd.toml > /run/agent.out 2>> /run/agent.err &
     agent=$!
-    until_true 'the agent' grep -q ready /run/agent.err || give_up
+    await_line /run/agent.err 1 ready $agent || give_up
     # The one before would follow this agent too.
     kill "$following"
-    "$PROGRAMS/latchkey" status --follow --json >> "$log" &
+    "$LATCHKEY" status --follow --json >> "$log" &
     await '"uptime"' || give_up
     ask share --for 30m
     await '"proximity.sharing-started"' || give_up
@@ -28,7 +26,7 @@ share_in_crowd() {
 await_air() { until_true 'the board on the air' is_on_air; }
 is_on_air() { grep '"phone":"air","event":"\(advertising\|quiet\|unplugged\)"' "$log" | tail -n 1 | grep -q advertising; }
 # Waits until so many exchanges of the crowd have ended, and nobody is connected for the agent either.
-await_leave() { until_true "the end of $1" have_left "$1"; }
+await_leave() { await '"event":"ended"' && until_true "the end of $1" have_left "$1"; }
 have_left() {
     [ "$(logged '"event":"ended"')" -ge "$1" ] &&
         [ "$(logged '"proximity.central-connected"')" -eq "$(logged '"proximity.central-disconnected"')" ]

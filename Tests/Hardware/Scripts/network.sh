@@ -6,10 +6,11 @@
 # Minutes: what is lost is sent again after seconds, and that may be lost too.
 patience=400
 pause=1
+limit=480
 
 # Publishes the numbers from the first to the last.
 publish() {
-    seq "$1" "$2" | "$PROGRAMS/latchkey" publish --lines counter > /dev/null
+    seq "$1" "$2" | "$LATCHKEY" publish --lines counter > /dev/null
     observe publish $?
 }
 is_drained() { agent_status | grep -q '"outbox":{[^}]*"depth":0[,}]'; }
@@ -34,10 +35,10 @@ start_lab --host 192.0.2.1 --listen 192.0.2.1
 start_agent ip netns exec board
 
 step clean
-"$PROGRAMS/latchkey" status --follow --json >> "$log" &
+"$LATCHKEY" status --follow --json >> "$log" &
 await '"uptime"'
 administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
-"$PROGRAMS/latchkey" enroll --json - < /run/url >> "$log"
+"$LATCHKEY" enroll --json - < /run/url >> "$log"
 observe enroll $?
 await '"broker.connected"' || give_up
 publish 1 16

@@ -7,7 +7,7 @@
 start_programs
 
 step enrolled
-"$PROGRAMS/latchkey" status --follow --json >> "$log" &
+"$LATCHKEY" status --follow --json >> "$log" &
 following=$!
 administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
 ask enroll - < /run/url
@@ -44,13 +44,9 @@ ask logout
 echo stop > /run/answers
 
 step alice
-echo alice-password | "$PROGRAMS/latchkey" login --user alice --password-stdin --json >> "$log" 2>&1
+echo alice-password | "$LATCHKEY" login --user alice --password-stdin --json >> "$log" 2>&1
 observe login $?
-client=$(administer state | sed 's/.*"clients":\["\([^"]*\)".*/\1/')
-begin="$gateway/auth/oauth/v2/authorize?client_id=$client&response_type=code&display=social_login&scope=openid"
-# shellcheck disable=SC2046 # one word each
-curl -sSk $(for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "$begin"; done) \
-    | grep -o "$gateway/auth/device/authorization/[0-9a-f]*\"" | tr -d '"' > /run/urls
+take_urls 20
 ask share --for 10m
 await '"proximity.sharing-started"' || give_up
 await_phone '"phone":"central","event":"ready"'

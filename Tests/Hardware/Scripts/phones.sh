@@ -3,22 +3,33 @@
 . "${0%/*}/steps.sh"
 TRANSPORT=${TRANSPORT:?kernel or bluez}
 PHONE=${PHONE:?the folder of phone.py}
-# shellcheck disable=SC2034 # phone.sh uses it
 gateway=https://localhost:8443
 
 # Notes what a subcommand prints and its exit status.
 ask() {
-    "$PROGRAMS/latchkey" "$@" --json >> "$log" 2>&1
+    "$LATCHKEY" "$@" --json >> "$log" 2>&1
     observe "$1" $?
 }
-# Runs a phone in the background: its role, its kind, the controller, its FIFO.
-start_phone() {
-    /usr/bin/python3 -S "$PHONE/phone.py" "$1" --kind "$2" --adapter "$3" --orders "$4" --patience 60 \
-        --service 980c2f36-bde3-11e4-8dfc-aa07a5b093db --characteristic 980c34cc-bde3-11e4-8dfc-aa07a5b093db \
-        >> "$log" 2>> /run/phone.err &
+# Runs the program that phones are forks of, which takes long to load.
+start_phones() {
+    mkfifo /run/phones
+    /usr/bin/python3 -S "$PHONE/phones.py" /run/phones >> "$log" 2>> /run/phone.err &
+}
+# Runs a phone: its role, its kind, the controller, its FIFO.
+start_phone() { start_fork phone.py "$1" --kind "$2" --adapter "$3" --orders "$4" --patience 60; }
+# Runs a program of phones, once they are loaded: its options but those of the service.
+start_fork() {
+    echo "$* --service 980c2f36-bde3-11e4-8dfc-aa07a5b093db --characteristic 980c34cc-bde3-11e4-8dfc-aa07a5b093db" > /run/phones &
 }
 # Waits until the phone can be ordered about: a pattern for what it notes then.
-await_phone() { until_true "a phone: $1" grep -q "$1" "$log" || give_up; }
+await_phone() { await_line "$log" 1 "$1" || give_up; }
+# Begins so many log-ins that wait for somebody to authorize them.
+take_urls() {
+    client=$(administer state | sed 's/.*"clients":\["\([^"]*\)".*/\1/')
+    begin="$gateway/auth/oauth/v2/authorize?client_id=$client&response_type=code&display=social_login&scope=openid"
+    # shellcheck disable=SC2046 # one word each
+    curl -sSk $(yes "$begin" | head -n "$1") | grep -o "$gateway/auth/device/authorization/[0-9a-f]*\"" | tr -d '"' > /run/urls
+}
 # The next log-in that waits for somebody to authorise it.
 next_url() {
     taken=$((${taken:-0} + 1))
@@ -26,14 +37,16 @@ next_url() {
 }
 # The central makes exchanges with the URL: its options.
 order() {
-    echo "{\"event\":\"ordered\",\"url\":\"$url\",\"ms\":$(sed 's/\([0-9]*\)\.\([0-9]*\).*/\1\20/' /proc/uptime)}" >> "$log"
+    echo "{\"event\":\"ordered\",\"url\":\"$url\",\"ms\":$(milliseconds)}" >> "$log"
     echo "--url $url $*" > /run/orders
 }
 # How many lines of a pattern the log has since the beginning of the step.
 logged() { tail -n "+$((seen + 1))" "$log" | grep -c -- "$1"; }
 # Waits until the phone has ended so many exchanges and is gone for the agent too.
 # shellcheck disable=SC2120 # phone.sh passes it
-await_end() { until_true "the end of ${1:-1}" has_ended "${1:-1}"; }
+await_end() {
+    await '"phone":"central","event":"ended"' && until_true "the end of ${1:-1}" has_ended "${1:-1}"
+}
 has_ended() {
     [ "$(logged '"phone":"central","event":"ended"')" -ge "$1" ] &&
         [ "$(logged '"proximity.central-connected"')" -eq "$(logged '"proximity.central-disconnected"')" ]
@@ -61,7 +74,7 @@ press() {
 is_alone() { curl -sS --unix-socket "$LATCHKEY_SOCKET" http://latchkey/v1/proximity | grep -q '"ambiguous":false'; }
 # The agent logs in by a phone. Waits until that has the request.
 start_login() {
-    "$PROGRAMS/latchkey" login --ble --json > /run/login.out 2>&1 &
+    "$LATCHKEY" login --ble --json > /run/login.out 2>&1 &
     login=$!
     await '"phone":"peripheral","event":"request"'
 }
@@ -83,6 +96,7 @@ transport = \"$TRANSPORT\"
 adapter = \"hci0\"
 [proximity]
 requests_per_minute = 60"
+    start_phones
     start_phone peripheral A 2 /run/decisions
     start_lab --authorization-life 900 --code-life 900
     [ "$TRANSPORT" = kernel ] || board bluetoothd

@@ -16,7 +16,9 @@ start_lab
 start_board a $adapter_a "$DEFINITION"
 a=$running
 start_board b hci1 /run/bare.toml
-until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
+await_board a $a
+await_board b $running
+await_line /run/lab.out 1 'admin page' "$lab" || give_up
 follow a
 follow b
 await '"board":"a".*"uptime"'
@@ -39,7 +41,7 @@ await_event a proximity.sharing-started
 step granted
 watch_led 20
 begin_login
-await_event a proximity.consent-asked || give_up
+await_question || give_up
 watch_led 50
 press
 end_login
@@ -52,7 +54,7 @@ log_out
 
 step refused
 begin_login
-await_event a proximity.consent-asked
+await_question
 board press button 1800
 end_login
 
@@ -65,7 +67,7 @@ end_login
 
 step bouncing
 begin_login
-await_event a proximity.consent-asked
+await_question
 await_alone
 drive 0 5 1 5 0 5 1 5 0 150 1 5 0 5 1 5 0 5 1 0
 end_login
@@ -82,7 +84,7 @@ fi
 
 step doubled
 begin_login
-await_event a proximity.consent-asked
+await_question
 drive 0 120 1 120 0 120 1 0
 end_login
 await_event a proximity.sharing-stopped
@@ -115,6 +117,7 @@ else
     # The button is down before the agent begins.
     board gpio button 0
     start_board a hci2 "$DEFINITION"
+    await_board a $running
     follow a
     await '"board":"a".*"uptime"'
     ask a share
@@ -141,6 +144,7 @@ fi
 step unprivileged
 if [ "$TRANSPORT" = kernel ]; then
     start_board c hci0 /run/bare.toml setpriv --bounding-set=-all --inh-caps=-all
+    await_board c $running
     ask c doctor
 fi
 

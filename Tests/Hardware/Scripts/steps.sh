@@ -3,6 +3,8 @@
 # shellcheck shell=sh
 
 PROGRAMS=${PROGRAMS:?the folder of the programs}
+# As it is shipped, where that has been built: an optimized program takes a quarter of the time here.
+LATCHKEY=${LATCHKEY:-$PROGRAMS/latchkey}
 log=${LOG:-/run/steps.log}
 : > "$log"
 
@@ -15,9 +17,12 @@ start_probe() { "$PROGRAMS/hardware-probe" "$@" >> "$log" 2>&1 & running=$!; }
 # Ends the probe and waits until it has let go of its lines.
 end_probe() { kill "$running"; wait "$running" 2> /dev/null || true; }
 
-# Notes that a step begins: its name.
+# Milliseconds since the board was started.
+milliseconds() { sed 's/\([0-9]*\)\.\([0-9]*\).*/\1\20/' /proc/uptime; }
+
+# Notes that a step begins, and when: its name.
 step() {
-    echo "{\"event\":\"step\",\"name\":\"$1\"}" >> "$log"
+    echo "{\"event\":\"step\",\"name\":\"$1\",\"ms\":$(milliseconds)}" >> "$log"
     seen=$(wc -l < "$log")
 }
 
@@ -48,8 +53,19 @@ miss() {
 # Whether the log has a line of this pattern after the beginning of the step.
 has_logged() { tail -n "+$((seen + 1))" "$log" | grep -q -- "$1"; }
 
-# Waits until it has.
-await() { until_true "$1" has_logged "$1"; }
+# Waits until it has: the pattern, and the process without which that cannot come any more, if there is one.
+await() { await_line "$log" $((seen + 1)) "$1" "${2-}"; }
+
+# Waits until a file has a line of a pattern: the file, the number of the line from which on, the pattern, the process without
+# which that cannot come any more. Meanwhile what is waited for has the whole processor, and is seen at once. Notes and
+# fails if it does not come.
+await_line() {
+    awaited=$3
+    timeout "${limit:-300}" tail ${4:+"--pid=$4"} -n "+$2" -f "$1" | grep -q -m 1 -- "$3" || {
+        miss
+        return 1
+    }
+}
 
 # Whether the LED is on for longer than the pause between two flashes.
 stays_lit() {
@@ -84,15 +100,19 @@ make_agent() {
 }
 
 # Starts the lab: its options.
-start_lab() { "$PROGRAMS/latchkey-lab" run "$@" > /run/lab.out 2> /run/lab.err & }
+start_lab() {
+    : > /run/lab.out
+    "$PROGRAMS/latchkey-lab" run "$@" >> /run/lab.out 2> /run/lab.err &
+    lab=$!
+}
 
 # Starts the one agent, and waits until lab and agent are ready: a command that it is run by, if any.
 start_agent() {
-    "$@" "$PROGRAMS/latchkey" run --config /run/agent/latchkey.toml > /run/agent.out 2> /run/agent.err &
-    # shellcheck disable=SC2034 # scripts that end it use it
+    : > /run/agent.err
+    "$@" "$LATCHKEY" run --config /run/agent/latchkey.toml > /run/agent.out 2>> /run/agent.err &
     agent=$!
-    until_true 'the lab' grep -q 'admin page' /run/lab.out || give_up
-    until_true 'the agent' grep -q ready /run/agent.err || give_up
+    await_line /run/lab.out 1 'admin page' "$lab" || give_up
+    await_line /run/agent.err 1 ready $agent || give_up
 }
 
 # Calls the lab as its administrator: what, options of curl. The token is in the link to the page that the lab printed.
