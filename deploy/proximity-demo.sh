@@ -1,13 +1,13 @@
 #!/bin/sh
 # The part of "deploy/demo --proximity" that runs on the virtual board: one board
 # with a button lets another one in. PROGRAMS is the folder of the programs,
-# COLOUR is set where the output is a terminal.
+# COLOR is set where the output is a terminal.
 set -u
 PROGRAMS=${PROGRAMS:?the folder of the programs}
 HERE=$(cd "${0%/*}/.." && pwd)
 DOOR=/run/door NEW=/run/new
 
-if [ -n "${COLOUR-}" ]; then
+if [ -n "${COLOR-}" ]; then
     esc=$(printf '\033[')
     bold="${esc}1m" dim="${esc}2m" red="${esc}31m" green="${esc}32m" yellow="${esc}33m" cyan="${esc}36m" plain="${esc}0m"
 else
@@ -15,22 +15,22 @@ else
 fi
 step() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
 note() { printf '%s   %s%s\n' "$dim" "$*" "$plain"; }
-# Runs a subcommand on a board and shows both: the board's name, its colour, its folder, the subcommand.
+# Runs a subcommand on a board and shows both: the board's name, its color, its folder, the subcommand.
 on() {
-    name=$1 colour=$2 folder=$3
+    name=$1 color=$2 folder=$3
     shift 3
     note "$name \$ latchkey $*"
     "$PROGRAMS/latchkey" "$@" --socket "$folder/api.sock" > /run/answer 2>&1
     status=$?
-    lines "$name" "$colour" '' < /run/answer
+    lines "$name" "$color" '' < /run/answer
     return $status
 }
 door() { on 'front door' "$yellow" $DOOR "$@"; }
 new() { on 'new board ' "$cyan" $NEW "$@"; }
-# Copies lines with the board's name and colour before each: name, colour, a sed command for the line itself.
+# Copies lines with the board's name and color before each: name, color, a sed command for the line itself.
 lines() { sed -u "$3
 s/^/$2$1 |$plain /"; }
-# Shows what a board tells of proximity log-in, as it comes: name, colour, folder.
+# Shows what a board tells of proximity log-in, as it comes: name, color, folder.
 tell() {
     "$PROGRAMS/latchkey" proximity status --follow --json --socket "$3/api.sock" 2> /dev/null |
         sed -un 's/.*"message":"\(\([^"\\]\|\\.\)*\)".*/\1/p' | lines "$1" "$2" '' &

@@ -4,7 +4,7 @@ import Gateway
 import Groundwork
 import OAuth
 
-/// Log-ins whose other half happens in a browser on another machine (gateway protocol 7.2): a few at a time, in memory, as
+/// Log-ins whose other half happens in a browser on another machine (MAG 7.2): a few at a time, in memory, as
 /// the session at the gateway lives for minutes only.
 actor BrowserLogIns {
     private static let limit = 4

@@ -50,7 +50,7 @@ public enum BoardError: Explained, Equatable {
                 remedy: "correct the file; the installed definitions show every key")
         case .chipAbsent(let label, let present):
             Explanation("board.chip-absent", .configuration,
-                "no GPIO chip is labelled \(label)"
+                "no GPIO chip is labeled \(label)"
                     + (present.isEmpty ? ", there is none at all" : "; present: \(present.joined(separator: ", "))"),
                 remedy: "name the chip as `gpiodetect` shows it in the board definition, or set `simulated = true` "
                     + "there")

@@ -1,4 +1,4 @@
-/// The endpoints of the lab, by the numbers of gateway protocol 0.1. `L` numbers are the lab's own demo API.
+/// The endpoints of the lab, by the numbers of MAG 0.1. `L` numbers are the lab's own demo API.
 public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case enrollment = "E1"
     case clientInitialization = "E2"

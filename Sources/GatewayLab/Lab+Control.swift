@@ -3,7 +3,7 @@ import Groundwork
 
 /// What an administrator can do, and a test.
 extension Lab {
-    /// A URL that gives the configuration once (gateway protocol 2).
+    /// A URL that gives the configuration once (MAG 2).
     /// - Parameter master: client id of the master client; `nil` is the first.
     /// - Throws: `LabError.noSuch`
     public func mintEnrollmentURL(for master: String? = nil) async throws -> String {
@@ -13,7 +13,7 @@ extension Lab {
         return url
     }
 
-    /// The document that an enrollment URL gives (gateway protocol 1.1).
+    /// The document that an enrollment URL gives (MAG 1.1).
     /// - Throws: `LabError.noSuch`
     public func configurationDocument(for master: String? = nil) async throws -> [UInt8] {
         let master = try masterClient(master)

@@ -1,7 +1,7 @@
 import Foundation
 import Groundwork
 
-/// A log-in that a client began and that a person can decide about (gateway protocol 7).
+/// A log-in that a client began and that a person can decide about (MAG 7).
 public struct LabAuthorization: Sendable, Equatable {
     public enum Status: String, Sendable {
         case waiting

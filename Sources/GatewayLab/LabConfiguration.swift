@@ -13,7 +13,7 @@ public struct LabConfiguration: Sendable {
     public var port = 0
     public var adminPort = 0
     public var brokerPort = 0
-    /// A bare word without slashes, or empty (gateway protocol 1.1).
+    /// A bare word without slashes, or empty (MAG 1.1).
     public var prefix = ""
     /// Where keys, registrations and the broker's messages are kept. `nil` keeps them in a temporary directory that
     /// goes when the lab stops.
@@ -31,7 +31,7 @@ public struct LabConfiguration: Sendable {
     public var users = LabUser.examples
     /// How devices find each other for proximity log-in.
     public var proximity = ProximityBeacon()
-    /// How id_tokens are signed (gateway protocol 5.5).
+    /// How id_tokens are signed (MAG 5.5).
     public var idTokenAlgorithm = IDTokenAlgorithm.hs256
     /// Whether the configuration document pins the gateway's public key.
     public var pinsServerKey = true
@@ -55,7 +55,7 @@ public struct LabConfiguration: Sendable {
     }
 }
 
-/// How long what the lab issues stays valid, in seconds (gateway protocol 14.3).
+/// How long what the lab issues stays valid, in seconds (MAG 14.3).
 public struct Lives: Sendable, Equatable {
     public var accessToken = 3600
     public var refreshToken = 604_800
@@ -73,7 +73,7 @@ public struct Lives: Sendable, Equatable {
     public init() {}
 }
 
-/// The Bluetooth service of proximity log-in, as the configuration document names it (gateway protocol 8.1).
+/// The Bluetooth service of proximity log-in, as the configuration document names it (MAG 8.1).
 public struct ProximityBeacon: Sendable, Equatable {
     public var service = "980c2f36-bde3-11e4-8dfc-aa07a5b093db"
     public var characteristic = "980c34cc-bde3-11e4-8dfc-aa07a5b093db"
@@ -86,7 +86,7 @@ public struct ProximityBeacon: Sendable, Equatable {
 /// A client as an administrator has set it up; the agent initializes its own credentials under it.
 public struct MasterClient: Sendable, Equatable, Codable {
     public var clientID: String
-    /// Set for static credentials: the client then never initializes (gateway protocol 3).
+    /// Set for static credentials: the client then never initializes (MAG 3).
     public var staticSecret: String?
     public var organization: String
     /// Space separated.

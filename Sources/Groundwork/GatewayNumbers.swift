@@ -1,7 +1,7 @@
 /// An error in the terms of the gateway's protocol: what the gateway said, and the number that the public clients give
-/// it (gateway protocol 13.3 and 13.4).
+/// it (MAG 13.3 and 13.4).
 public struct GatewayNumbers: Sendable, Equatable {
-    /// Who found the error (gateway protocol 13.3).
+    /// Who found the error (MAG 13.3).
     public enum Domain: String, Sendable, CaseIterable {
         /// An endpoint of the gateway itself; the number is that of `x-ca-err`.
         case endpoint

@@ -6,7 +6,7 @@ public struct FilterChain: Sendable {
     private let challengeFilters: [any ChallengeFilter]
     private let attempts: Int
 
-    /// - Parameter attempts: how often one request is sent at most (gateway protocol 6.4), at least 1.
+    /// - Parameter attempts: how often one request is sent at most (MAG 6.4), at least 1.
     public init(
         client: HTTPClient, requestFilters: [any RequestFilter] = [], responseFilters: [any ResponseFilter] = [],
         challengeFilters: [any ChallengeFilter] = [], attempts: Int = 4

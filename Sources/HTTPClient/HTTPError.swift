@@ -100,7 +100,7 @@ extension HTTPError {
                 remedy: "install the Debian package libcurl4")
         case .unsuitableLibrary(let found):
             Explanation("http.unsuitable-library", .unavailable, "libcurl uses \(found) for TLS, not OpenSSL",
-                remedy: "install libcurl4 (the OpenSSL flavour) in place of libcurl3-gnutls")
+                remedy: "install libcurl4 (the OpenSSL flavor) in place of libcurl3-gnutls")
         case .library(let operation, let reason):
             Explanation("http.library", .internal, "libcurl cannot \(operation): \(reason)")
         }

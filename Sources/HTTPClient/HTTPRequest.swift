@@ -2,7 +2,7 @@ import Cryptography
 
 /// A request as a caller states it. Redirects are never followed and cookies never kept.
 public struct HTTPRequest: Sendable {
-    /// The most bytes a response body may have unless the request says otherwise (gateway protocol 0.3).
+    /// The most bytes a response body may have unless the request says otherwise (MAG 0.3).
     public static let defaultResponseLimit = 10_485_760
 
     public var method: String

@@ -7,7 +7,7 @@ public enum MessagingError: Explained, Equatable {
     case invalidTopic(String, TopicFault)
     case invalidFilter(String, TopicFault)
     case payloadTooLarge(bytes: Int, limit: Int)
-    /// An envelope needs a payload (gateway protocol 9.3).
+    /// An envelope needs a payload (MAG 9.3).
     case emptyPayload
     /// No room, and no telemetry that could make some. The message was not accepted.
     case outboxFull(limitBytes: Int)

@@ -16,7 +16,7 @@ struct EnrollmentTests {
         #expect(after.registration.magIdentifier == before.registration.magIdentifier)
     }
 
-    @Test("a URL without the hash of the gateway's key is refused before any connection (checklist 1)")
+    @Test("a URL without the hash of the gateway's key is refused before any connection (MAG checklist 1)")
     func unpinned() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -27,7 +27,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a URL with another key's hash ends in the TLS handshake (checklist 2)")
+    @Test("a URL with another key's hash ends in the TLS handshake (MAG checklist 2)")
     func wronglyPinned() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -40,7 +40,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a URL works once, and a board that is enrolled stays so when it is used again (checklist 46)")
+    @Test("a URL works once, and a board that is enrolled stays so when it is used again (MAG checklist 46)")
     func reused() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()

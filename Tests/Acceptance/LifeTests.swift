@@ -75,7 +75,7 @@ struct LifeTests {
         }
     }
 
-    @Test("switching to another gateway and back finds the first registration, and events say so (checklist 6)")
+    @Test("switching to another gateway and back finds the first registration, and events say so (MAG checklist 6)")
     func gatewaySwitch() async throws {
         let second = try await Lab.start()
         try await withLabAndBoard { first, board in
@@ -104,7 +104,7 @@ struct LifeTests {
         await second.stop()
     }
 
-    @Test("renew brings a new certificate for the same registration, without a lost subscription (checklist 18)")
+    @Test("renew brings a new certificate for the same registration, without a lost subscription (MAG checklist 18)")
     func renew() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -119,7 +119,7 @@ struct LifeTests {
         }
     }
 
-    @Test("deregister removes the device at the gateway, then the identity here (12.4)")
+    @Test("deregister removes the device at the gateway, then the identity here (MAG 12.4)")
     func deregister() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -130,7 +130,7 @@ struct LifeTests {
             #expect(status.registration.state == "unregistered")
             #expect(status.certificate == nil)
             #expect(status.token == nil)
-            // The configuration stays (12.4), and nothing registers again by itself.
+            // The configuration stays (MAG 12.4), and nothing registers again by itself.
             #expect(status.gateway?.host == "localhost")
             lab.resetCounts()
             try await board.stop()
@@ -140,7 +140,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a removal that the gateway refuses keeps everything (checklist 44)")
+    @Test("a removal that the gateway refuses keeps everything (MAG checklist 44)")
     func refusedRemoval() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -154,7 +154,7 @@ struct LifeTests {
         }
     }
 
-    @Test("reset forgets the identity here without a word to the gateway; enrolled again the board is another device (12.4)")
+    @Test("reset forgets the identity here without a word to the gateway; enrolled again the board is another device (MAG 12.4)")
     func reset() async throws {
         try await withLabAndBoard { lab, board in
             let first = try await board.enroll(at: lab)
@@ -170,7 +170,7 @@ struct LifeTests {
         }
     }
 
-    @Test("an access token that the gateway took back is replaced within the call (checklist 24)")
+    @Test("an access token that the gateway took back is replaced within the call (MAG checklist 24)")
     func revokedToken() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

@@ -15,7 +15,7 @@ struct LogInTests {
         try await board.latchkey("login", "--user", user, "--password-stdin", "--json", input: password + "\n")
     }
 
-    @Test("by password makes the user known, and log-out ends it at the gateway too; the board stays registered (12.4)")
+    @Test("by password makes the user known, and log-out ends it at the gateway too; the board stays registered (MAG 12.4)")
     func password() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -73,7 +73,7 @@ struct LogInTests {
         }
     }
 
-    @Test("by QR code: one board shows it, another lets it in after consent, and the first is registered and logged in (7.3)")
+    @Test("by QR code: one board shows it, another lets it in after consent, and the first is registered and logged in (MAG 7.3)")
     func qrCode() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)

@@ -11,7 +11,7 @@ struct MessageTests {
         return try #require(enrolled.registration.deviceID)
     }
 
-    @Test("from another client arrive in order, an envelope decoded, anything else as it is (checklist 40)")
+    @Test("from another client arrive in order, an envelope decoded, anything else as it is (MAG checklist 40)")
     func receive() async throws {
         try await withLabAndBoard { lab, board in
             let device = try await enroll(board, at: lab)

@@ -1,6 +1,6 @@
 @testable import Bluetooth
 
-/// A service as the gateway protocol has it (8.1), and one central.
+/// A service as MAG 8.1 has it, and one central.
 enum Fixture {
     static let service = BluetoothUUID("7d9ae04f-9f28-4b62-8b1b-000000000001")!
     static let characteristic = BluetoothUUID("7d9ae04f-9f28-4b62-8b1b-000000000002")!

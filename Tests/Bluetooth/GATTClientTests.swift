@@ -69,7 +69,7 @@ struct GATTClientTests {
         #expect(client.receive([0x13]) == [.finished(ticket: 1, .subscribed(true))])
     }
 
-    @Test("goes on without a descriptor, and where the other side refuses (gateway protocol 8.2)")
+    @Test("goes on without a descriptor, and where the other side refuses (MAG 8.2)")
     func withoutDescriptor() {
         var (client, characteristic) = found(0x14, configuration: false)
         #expect(!characteristic.hasConfigurationDescriptor)

@@ -81,7 +81,7 @@ struct GATTServerTests {
         #expect(server.answer([0x0A, 0, 0]) == Fixture.error(0x0A, at: 0, .invalidHandle))
     }
 
-    @Test("takes writes with and without response, also before a subscription (3.4.5, gateway protocol 8.4)")
+    @Test("takes writes with and without response, also before a subscription (3.4.5, MAG 8.4)")
     func takesWrites() {
         var server = Fixture.server()
         #expect(server.receive([0x52, 12, 0, 1, 2, 3]) == [Fixture.written([1, 2, 3])])

@@ -39,7 +39,7 @@ struct LinkTests {
         #expect(link.run(.read(name)) == .value([UInt8](repeating: UInt8(ascii: "n"), count: length)))
     }
 
-    @Test("carry a request in pieces of 20 bytes and its end, then the answer as an indication (gateway protocol 8.2)")
+    @Test("carry a request in pieces of 20 bytes and its end, then the answer as an indication (MAG 8.2)")
     func request() {
         var link = Link(client: Fixture.client(), server: Fixture.server([.writeWithoutResponse, .indicate]))
         guard case .characteristic(let found?)? = link.run(

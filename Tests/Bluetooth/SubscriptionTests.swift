@@ -9,7 +9,7 @@ struct SubscriptionTests {
     private let unsubscribed = GATTServer.Effect.event(
         .unsubscribed(Fixture.central, characteristic: Fixture.characteristic))
 
-    @Test("go out in the mode that was enabled (gateway protocol 8.2)",
+    @Test("go out in the mode that was enabled (MAG 8.2)",
         arguments: [[.notify], [.notify, .indicate], [.indicate]] as [CharacteristicProperties])
     func modes(properties: CharacteristicProperties) {
         var server = Fixture.server(properties.union(.writeWithoutResponse))

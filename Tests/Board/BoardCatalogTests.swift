@@ -20,7 +20,7 @@ struct BoardCatalogTests {
     }
 
     @Test(
-        "recognises a board by its device tree",
+        "recognizes a board by its device tree",
         arguments: [
             ("Raspberry Pi 3 Model B Plus Rev 1.3", "raspberry-pi-3"),
             ("Raspberry Pi 4 Model B Rev 1.4", "raspberry-pi-4"),

@@ -10,7 +10,7 @@ struct CertificateRequestTests {
         (.organization, "Käse & Söhne \"GmbH\""),
     ])
 
-    @Test("has the subject in its order and a SHA-256 signature, as the openssl command sees it (checklist 11)",
+    @Test("has the subject in its order and a SHA-256 signature, as the openssl command sees it (MAG checklist 11)",
         arguments: [(PrivateKey.Algorithm.rsa(bits: 2048), "sha256WithRSAEncryption"), (.p256, "ecdsa-with-SHA256")])
     func interoperate(algorithm: PrivateKey.Algorithm, signature: String) throws {
         let request = try CertificateRequest(subject: Self.subject, key: PrivateKey(generating: algorithm))

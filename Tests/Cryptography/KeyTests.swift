@@ -87,7 +87,7 @@ struct KeyTests {
     }
 }
 
-@Suite("Public key pin (gateway protocol 1.4, Q8)")
+@Suite("Public key pin (MAG 1.4, Q8)")
 struct PublicKeyPinTests {
     private static let bytes: [UInt8] = (0..<32).map { 0xE0 | $0 }
 

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Testing
 
-@Suite("Server trust by pins (gateway protocol 1.4)")
+@Suite("Server trust by pins (MAG 1.4)")
 struct PinTests {
     private let authority: TestAuthority
     private let server: TLSIdentity

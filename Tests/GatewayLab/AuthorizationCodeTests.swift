@@ -102,7 +102,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a code obtained with msso_register works at E4 alone, one without it at E8 alone (7.2)")
+        @Test("a code obtained with msso_register works at E4 alone, one without it at E8 alone (MAG 7.2)")
         func registrationScope() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -148,7 +148,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("without a challenge no verifier is needed, and none is taken; a master client id serves its instances (7.1)")
+        @Test("without a challenge no verifier is needed, and none is taken; a master client id serves its instances (MAG 7.1)")
         func withoutProof() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()

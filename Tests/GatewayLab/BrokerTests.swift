@@ -7,8 +7,8 @@ extension GatewayLabTests {
     /// The broker is Debian's Mosquitto; so are the clients.
     @Suite("Broker")
     struct BrokerTests {
-        /// Exit status of mosquitto_pub when CONNACK says 5, "not authorised".
-        static let notAuthorised: Int32 = 5
+        /// Exit status of mosquitto_pub when CONNACK says 5, "not authorized".
+        static let notAuthorized: Int32 = 5
 
         @Test("takes a message from a client with its own token, certificate and client id (69)")
         func accepts() async throws {
@@ -87,7 +87,7 @@ extension GatewayLabTests {
                 let failure = await #expect(throws: ProgramFailure.self) {
                     try await stranger.publish(phone.ownTopic, "1")
                 }
-                #expect(failure?.status != Self.notAuthorised)
+                #expect(failure?.status != Self.notAuthorized)
                 let naked = phone.with { $0.certificate = nil }
                 await #expect(throws: ProgramFailure.self) { try await naked.publish(phone.ownTopic, "1") }
                 #expect(shop.lab.messages.isEmpty)
@@ -171,7 +171,7 @@ extension GatewayLabTests {
             let failure = await #expect(throws: ProgramFailure.self, sourceLocation: sourceLocation) {
                 try await phone.publish(phone.ownTopic, "1")
             }
-            #expect(failure?.status == Self.notAuthorised, "\(failure?.errors ?? "")", sourceLocation: sourceLocation)
+            #expect(failure?.status == Self.notAuthorized, "\(failure?.errors ?? "")", sourceLocation: sourceLocation)
         }
     }
 }

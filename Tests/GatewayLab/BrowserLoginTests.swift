@@ -38,7 +38,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the enterprise provider leads to the same page, and the poll of the session gives the code (7.1)")
+        @Test("the enterprise provider leads to the same page, and the poll of the session gives the code (MAG 7.1)")
         func enterprise() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.registered()
@@ -57,7 +57,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("cancelling and denying go back with error and x-ca-err, and end the poll (7.2, 6.4)")
+        @Test("cancelling and denying go back with error and x-ca-err, and end the poll (MAG 7.2, 6.4)")
         func refusals() async throws {
             try await Workshop.open { shop in
                 let client = try await shop.initialize(try await shop.board())
@@ -106,7 +106,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a template's faults reach the client at its redirect_uri, and no other address (7.2)")
+        @Test("a template's faults reach the client at its redirect_uri, and no other address (MAG 7.2)")
         func templateFaults() async throws {
             try await Workshop.open { shop in
                 let client = try await shop.initialize(try await shop.board())

@@ -36,7 +36,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "topics are read by whom they address (9.2)",
+            "topics are read by whom they address (MAG 9.2)",
             arguments: [
                 ("/2.0/client/devices/d/custom/t", "", GatewayTopic.device("d")),
                 ("/2.0/client/devices/d/custom/#", "", .device("d")),

@@ -84,7 +84,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("gives a document that names no endpoint which is not there; two that a client demands are 501 (1.1)")
+        @Test("gives a document that names no endpoint which is not there; two that a client demands are 501 (MAG 1.1)")
         func announced() async throws {
             try await Workshop.open { shop in
                 let document = try JSON(parsing: try await shop.lab.configurationDocument())

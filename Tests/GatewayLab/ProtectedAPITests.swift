@@ -46,16 +46,16 @@ extension GatewayLabTests {
             try await Workshop.open { shop in
                 let token = try await shop.accessToken(try await shop.registered())
                 let reply = try await shop.curl.send(
-                    "POST", "/lab/echo?a=b", headers: ["Authorization": "Bearer \(token)", "X-Colour": "blue"],
+                    "POST", "/lab/echo?a=b", headers: ["Authorization": "Bearer \(token)", "X-Color": "blue"],
                     body: Array("hello".utf8))
                 #expect(
-                    reply.json["headers"]?["x-colour"] == "blue" && reply.json["query"] == "a=b"
+                    reply.json["headers"]?["x-color"] == "blue" && reply.json["query"] == "a=b"
                         && reply.json["body"] == "hello")
                 #expect(!reply.text.contains(token))
             }
         }
 
-        @Test("userinfo tells about a user, and is 401 for a token without one (5.7)")
+        @Test("userinfo tells about a user, and is 401 for a token without one (MAG 5.7)")
         func userinfo() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -141,7 +141,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a wrong method is 405 with Allow and no x-ca-err, an unknown path 404, a long body 413 (0.4)")
+        @Test("a wrong method is 405 with Allow and no x-ca-err, an unknown path 404, a long body 413 (MAG 0.4)")
         func outsideTheProtocol() async throws {
             try await Workshop.open({ $0.prefix = "lab" }) { shop in
                 let method = try await shop.curl.send("GET", Endpoint.token.path)

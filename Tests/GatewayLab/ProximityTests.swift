@@ -61,7 +61,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the authorise URL takes GET and POST, repeated by the same user, and no other method (64)")
+        @Test("the authorize URL takes GET and POST, repeated by the same user, and no other method (64)")
         func methods() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -141,7 +141,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the lives of sessions and codes can be set (14.3)")
+        @Test("the lives of sessions and codes can be set (MAG 14.3)")
         func lives() async throws {
             try await Workshop.open({
                 $0.lives.authorization = 10

@@ -157,7 +157,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a device id with another key or another flow is already registered (4.5)")
+        @Test("a device id with another key or another flow is already registered (MAG 4.5)")
         func alreadyRegistered() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -242,7 +242,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a device-id or a name that no certificate can hold is 400: to try again would not help (4.3)")
+        @Test("a device-id or a name that no certificate can hold is 400: to try again would not help (MAG 4.3)")
         func cannotBeCertified() async throws {
             try await Workshop.open { shop in
                 var board = try await shop.board()

@@ -6,7 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Token endpoint")
     struct TokenTests {
-        @Test("client credentials give an access token alone, with the registered part of the scope asked for (5.2)")
+        @Test("client credentials give an access token alone, with the registered part of the scope asked for (MAG 5.2)")
         func clientCredentials() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -157,7 +157,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("an id_token gives tokens to another client of the same device, and to no other device (12.1)")
+        @Test("an id_token gives tokens to another client of the same device, and to no other device (MAG 12.1)")
         func assertion() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()

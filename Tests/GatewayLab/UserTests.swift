@@ -70,7 +70,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("userinfo has phone and address for those scopes (5.7)")
+        @Test("userinfo has phone and address for those scopes (MAG 5.7)")
         func userinfo() async throws {
             try await Workshop.open { shop in
                 let (_, token) = try await shop.phone()
@@ -81,7 +81,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the configuration document has what proximity log-in needs: redirect_uri, service, characteristic (1.1)")
+        @Test("the configuration document has what proximity log-in needs: redirect_uri, service, characteristic (MAG 1.1)")
         func document() async throws {
             let master = MasterClient(clientID: "other", redirectURI: "other://back")
             try await Workshop.open({

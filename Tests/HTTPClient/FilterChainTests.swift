@@ -40,7 +40,7 @@ struct FilterChainTests {
         #expect(response.headers.all("X-Judged") == ["1 of a3 b3", "3 of a3 b3"])
     }
 
-    @Test("gives up after four attempts and returns the last response (gateway protocol 6.4)")
+    @Test("gives up after four attempts and returns the last response (MAG 6.4)")
     func attempts() async throws {
         let server = try await TestServer()
         let chain = FilterChain(

@@ -21,7 +21,7 @@ struct TrustTests {
         ServerTrust(host: host, anchors: [(authority ?? self.authority).certificate], pins: pins)
     }
 
-    @Test("is satisfied by an anchor, by a pin of any chain element, or by both (gateway protocol 1.4)")
+    @Test("is satisfied by an anchor, by a pin of any chain element, or by both (MAG 1.4)")
     func satisfied() async throws {
         let identity = try authority.localhost()
         let server = try await TestServer(identity)

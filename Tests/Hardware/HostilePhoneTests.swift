@@ -81,7 +81,7 @@ extension PhoneTests {
         #expect(noise.events("proximity.request-received").isEmpty)
     }
 
-    @Test("does not get a second authorisation for the same URL", arguments: Transport.allCases)
+    @Test("does not get a second authorization for the same URL", arguments: Transport.allCases)
     func replayed(_ transport: Transport) async throws {
         let replay = try await during("replay", transport)
         #expect(replay.phone("value").map { $0["value"]?.string } == ["0", "1"])

@@ -78,7 +78,7 @@ struct LineDriverTests {
     func missing() async throws {
         let missing = try await during("missing")
         #expect(missing.map { $0["message"]?.string } == [
-            "no GPIO chip is labelled pinctrl-rp1; present: board", "no GPIO chip is labelled pinctrl-rp1; present: board",
+            "no GPIO chip is labeled pinctrl-rp1; present: board", "no GPIO chip is labeled pinctrl-rp1; present: board",
             "GPIO chip board has no line GPIO17", "GPIO chip board has no line 7",
         ])
     }

@@ -40,7 +40,7 @@ struct PhoneTests {
 
     // MARK: The phone is let in
 
-    @Test("is let in by an agent on which alice logged in, and the gateway knows by whom (8.2)", arguments: Transport.allCases)
+    @Test("is let in by an agent on which alice logged in, and the gateway knows by whom (MAG 8.2)", arguments: Transport.allCases)
     func letIn(_ transport: Transport) async throws {
         #expect(try await during("alice", transport).observed("login") == [0])
         let state = try #require(try await during("after", transport).state)
@@ -56,7 +56,7 @@ struct PhoneTests {
         #expect(waiting?.isEmpty == false)
     }
 
-    @Test("that writes before it subscribes, and wants indications, gets one (8.4)", arguments: Transport.allCases)
+    @Test("that writes before it subscribes, and wants indications, gets one (MAG 8.4)", arguments: Transport.allCases)
     func android(_ transport: Transport) async throws {
         let exchange = try await during("android", transport)
         #expect(exchange.phone("seen").first?["name"]?.string == "board")
@@ -69,7 +69,7 @@ struct PhoneTests {
         #expect(exchange.phone("ended").first?["status"]?.integer == 0)
     }
 
-    @Test("is named in the question as it calls itself, beyond ASCII too (8.2)", arguments: Transport.allCases)
+    @Test("is named in the question as it calls itself, beyond ASCII too (MAG 8.2)", arguments: Transport.allCases)
     func named(_ transport: Transport) async throws {
         let question = try await during("android", transport).events("proximity.consent-asked").first
         #expect(question?["name"]?.string == "Küchenfenster №5 ☕")
@@ -78,7 +78,7 @@ struct PhoneTests {
         #expect(nameless?["message"]?.string?.hasPrefix("a device without a name") == true)
     }
 
-    @Test("goes through the states of the peripheral, in order (8.6)", arguments: Transport.allCases)
+    @Test("goes through the states of the peripheral, in order (MAG 8.6)", arguments: Transport.allCases)
     func states(_ transport: Transport) async throws {
         #expect(try await during("alice", transport).states == [12])
         for step in ["android", "iphone", "nameless"] {
@@ -88,7 +88,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("that did not subscribe is told all the same without bluetoothd, and else learns it by asking the gateway (8.2)",
+    @Test("that did not subscribe is told all the same without bluetoothd, and else learns it by asking the gateway (MAG 8.2)",
         arguments: Transport.allCases)
     func unsubscribed(_ transport: Transport) async throws {
         let exchange = try await during("silent-android", transport)
@@ -107,7 +107,7 @@ struct PhoneTests {
         #expect(polled["code"]?.string?.isEmpty == false)
     }
 
-    @Test("that writes all at once in pretty print, and wants notifications, gets one (8.2)", arguments: Transport.allCases)
+    @Test("that writes all at once in pretty print, and wants notifications, gets one (MAG 8.2)", arguments: Transport.allCases)
     func iphone(_ transport: Transport) async throws {
         for step in ["iphone", "nameless"] {
             let exchange = try await during(step, transport)
@@ -130,7 +130,7 @@ struct PhoneTests {
 
     // MARK: The agent is let in
 
-    @Test("lets the agent in, with and without a descriptor to subscribe with (8.2, 8.4)", arguments: Transport.allCases)
+    @Test("lets the agent in, with and without a descriptor to subscribe with (MAG 8.2, 8.4)", arguments: Transport.allCases)
     func agentLetIn(_ transport: Transport) async throws {
         for step in ["by-android", "by-iphone"] {
             let login = try await during(step, transport)
@@ -147,7 +147,7 @@ struct PhoneTests {
         #expect(try await during("by-android", transport).phone("subscribed").isEmpty)
     }
 
-    @Test("takes the agent through the states of the central, in order (8.6)", arguments: Transport.allCases)
+    @Test("takes the agent through the states of the central, in order (MAG 8.6)", arguments: Transport.allCases)
     func centralStates(_ transport: Transport) async throws {
         for (step, last) in [("by-android", 8), ("by-iphone", 8), ("by-declining-iphone", 9)] {
             let login = try await during(step, transport)
@@ -193,6 +193,6 @@ struct Exchange {
     var states: [Int64] { lines.compactMap { $0["state_android"]?.integer } }
     /// What the lab knew at the end.
     var state: JSON? { lines.last { $0["event"]?.string == "lab" }?["state"] }
-    /// What the phone wanted to have authorised.
+    /// What the phone wanted to have authorized.
     var url: String? { lines.first { $0["event"]?.string == "ordered" }?["url"]?.string }
 }

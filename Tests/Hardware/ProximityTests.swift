@@ -101,7 +101,7 @@ struct ProximityTests {
         #expect(texts.contains("alice registered board b"))
     }
 
-    @Test("tells each step on both sides, in order and by its number (8.6)", arguments: Transport.allCases)
+    @Test("tells each step on both sides, in order and by its number (MAG 8.6)", arguments: Transport.allCases)
     func states(_ transport: Transport) async throws {
         let granted = try await during("granted", transport)
         let login: [Int64] = [0, 2, 1, 3, 5, 6, 7, 8]

@@ -134,7 +134,7 @@ struct BadServerCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// As the gateway's session makes it of its configuration (gateway protocol 1.4).
+    /// As the gateway's session makes it of its configuration (MAG 1.4).
     func serverTrust(_ servers: BadServers) -> ServerTrust {
         func pin(_ certificate: Certificate) -> [PublicKeyPin] { [PublicKeyPin(of: certificate.publicKey)] }
         return switch trust {
@@ -179,7 +179,7 @@ struct BadServerCase: Sendable, CustomTestStringConvertible {
         // reason where the client writes first.
         .init("client-refused-1.3", https: .clientRefused, mqtt: .failed, or: .lost),
         .init("client-refused-1.2", https: .clientRefused, mqtt: .failed),
-        // Behaviour.
+        // Behavior.
         .init("mute", .late), .init("drips", .late), .init("records-without-end", .failed), .init("alerts-without-end", .failed),
         .init("truncated-record", https: .failed, mqtt: .lost), .init("oversized-record", .failed),
         .init("cut-in-handshake", https: .failed, mqtt: .lost), .init("garbage", .failed), .init("plain-http", .failed),

@@ -10,7 +10,7 @@ struct LocalClientTests {
     @Test("gets, posts and deletes JSON")
     func requests() async throws {
         let served = try Served()
-        #expect(try await served.client.get("/v1/things/door?colour=red") == ["name": "door", "colour": "red"])
+        #expect(try await served.client.get("/v1/things/door?color=red") == ["name": "door", "color": "red"])
         #expect(try await served.client.post("/v1/echo", ["topic": "door"]) == ["topic": "door"])
         #expect(try await served.client.delete("/v1/things/door") == ["removed": "door"])
         try await served.stop()

@@ -49,7 +49,7 @@ struct OpenAPITests {
         let paths = try await document()["paths"]
         #expect(paths?["/v1/things/{name}"]?["get"]?["parameters"] == [
             ["name": "name", "in": "path", "required": true, "schema": ["type": "string"]],
-            ["name": "colour", "in": "query", "required": false, "schema": ["type": "string"], "description": "of the thing"],
+            ["name": "color", "in": "query", "required": false, "schema": ["type": "string"], "description": "of the thing"],
         ])
         let stream = paths?["/v1/few"]?["get"]?["responses"]?["200"]?["content"]
         #expect(stream?["text/event-stream"] != nil)

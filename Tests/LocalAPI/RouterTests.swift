@@ -8,7 +8,7 @@ struct RouterTests {
     @Test("hands over what stands for a name of the pattern")
     func parameters() async throws {
         let served = try Served()
-        #expect(try await served.ask("GET", "/v1/things/door%20bell?colour=red").json == ["name": "door bell", "colour": "red"])
+        #expect(try await served.ask("GET", "/v1/things/door%20bell?color=red").json == ["name": "door bell", "color": "red"])
         #expect(try await served.ask("DELETE", "/v1/things/door").json == ["removed": "door"])
         try await served.stop()
     }
@@ -62,7 +62,7 @@ struct RouterTests {
         let served = try Served()
         let answer = try await served.ask("GET", "/v1/things/door?color=red")
         #expect(answer.status == 400 && answer.code == "local-api.unknown-parameter")
-        #expect(answer.json?["error"]?["remedy"] == "it takes: colour")
+        #expect(answer.json?["error"]?["remedy"] == "it takes: color")
         try await served.stop()
     }
 

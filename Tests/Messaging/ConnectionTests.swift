@@ -14,7 +14,7 @@ struct ConnectionTests {
         return await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
     }
 
-    @Test("is made over TLS with the device's certificate (checklist 39)", arguments: ["localhost", "127.0.0.1"])
+    @Test("is made over TLS with the device's certificate (MAG checklist 39)", arguments: ["localhost", "127.0.0.1"])
     func mutualTLS(host: String) async throws {
         let secure = try await SecureBroker(host: host)
         let credentials = try secure.credentials()
@@ -164,7 +164,7 @@ struct ConnectionTests {
         try await station.waitUntilConnected()
     }
 
-    @Test("ends in good order when its task is cancelled, also while it waits to try again (checklist 41)")
+    @Test("ends in good order when its task is cancelled, also while it waits to try again (MAG checklist 41)")
     func stopping() async throws {
         let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
         let station = try await Station(at: address, running: false) {

@@ -6,7 +6,7 @@ import Testing
 struct EnvelopeTests {
     private let date = Date(timeIntervalSince1970: 1_767_225_600)
 
-    @Test("is written as the gateway protocol 9.3 has it (checklist 40)")
+    @Test("is written as MAG 9.3 has it (MAG checklist 40)")
     func encoding() throws {
         let envelope = Envelope(from: "alice", .user, sentAt: date, payload: Array("hi".utf8))
         let text = String(decoding: try envelope.encode(), as: UTF8.self)

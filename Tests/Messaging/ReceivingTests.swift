@@ -19,7 +19,7 @@ struct ReceivingTests {
         #expect(await early.texts(50).first == "0")
     }
 
-    @Test("decodes envelopes and delivers anything else raw (checklist 40)")
+    @Test("decodes envelopes and delivers anything else raw (MAG checklist 40)")
     func envelopes() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)

@@ -16,7 +16,7 @@ struct TopicTests {
         #expect(try Topic("/Straße/ 1").name == "/Straße/ 1")
     }
 
-    @Test("of a device and a user are those of the gateway protocol 9.2 (checklist 40)")
+    @Test("of a device and a user are those of MAG 9.2 (MAG checklist 40)")
     func gatewayTopics() throws {
         let board = try TopicNamespace(prefix: "", deviceID: "d1")
         #expect(try board.custom("a/b").name == "/2.0/client/devices/d1/custom/a/b")
@@ -77,7 +77,7 @@ struct TopicTests {
         #expect(throws: MessagingError.self) { try topics.user(id, "t") }
     }
 
-    @Test("whose last level is error are the broker's complaints (gateway protocol 9.2)")
+    @Test("whose last level is error are the broker's complaints (MAG 9.2)")
     func errors() {
         #expect(TopicNamespace.isError("/2.0/client/users/a/error"))
         #expect(!TopicNamespace.isError("/2.0/client/users/a/terror"))

@@ -39,14 +39,14 @@ struct IDTokenTests {
         return try KeySet(document.bytes)
     }
 
-    @Test("accepts HS256 by the client secret (checklist 22)")
+    @Test("accepts HS256 by the client secret (MAG checklist 22)")
     func hs256() throws {
         let token = try token(claims())
         #expect(try IDTokenValidation.neededKey(token) == nil)
         #expect(try validation.validate(token, keys: nil) == Date(timeIntervalSince1970: 1_800_000_060))
     }
 
-    @Test("accepts RS256 by a published key (checklist 22)")
+    @Test("accepts RS256 by a published key (MAG checklist 22)")
     func rs256() throws {
         let token = try token(claims(), .RS256, key: .key(Self.key), keyID: "k1")
         #expect(try IDTokenValidation.neededKey(token) == "k1")

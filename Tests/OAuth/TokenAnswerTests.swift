@@ -20,14 +20,14 @@ struct TokenAnswerTests {
         #expect(answer.idTokenType == HeldIDToken.jwtBearer)
     }
 
-    @Test("has its life as a number or a string, and 0 without one (quirk Q27)", arguments: [
+    @Test("has its life as a number or a string, and 0 without one (MAG quirk Q27)", arguments: [
         (#""3600""#, 3600), ("3600.0", 3600), ("0", 0), ("-5", 0), ("null", 0), (#""x""#, 0), ("1e300", TokenAnswer.lifetimeLimit),
     ])
     func lifetime(text: String, seconds: TimeInterval) throws {
         #expect(try answer(#"{"access_token":"a","token_type":"bearer","expires_in":\#(text)}"#).lifetime == seconds)
     }
 
-    @Test("is refused when it is not bearer, empty, or could break a header (checklist 21)", arguments: [
+    @Test("is refused when it is not bearer, empty, or could break a header (MAG checklist 21)", arguments: [
         #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a"}"#, #"{"access_token":"","token_type":"bearer"}"#,
         #"{"token_type":"bearer"}"#, #"{"access_token":"a\r\nX: y","token_type":"bearer"}"#, "<html>", "",
         #"{"access_token":5,"token_type":"bearer"}"#, #"{"access_token":"a","token_type":"bearer","refresh_token":"a b"}"#,

@@ -226,7 +226,7 @@ struct ConsentDeskTests {
         #expect(await desk.pending.isEmpty)
     }
 
-    @Test("refuses at once where nobody is to be asked (8.5)")
+    @Test("refuses at once where nobody is to be asked (MAG 8.5)")
     func nobody() async {
         let answer = await desk { $0.policy = .refuseAll }.ask(requester(1))
         #expect(!answer.decision.isGranted)

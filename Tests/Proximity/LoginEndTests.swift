@@ -11,7 +11,7 @@ extension LoginTests {
     ])
     func stuck(step: FakeRemote.Step) async throws {
         stand(1, FakeRemote(hangsAt: step), FakeRemote(.init(answer: "0")))
-        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
         await choose()
         await clock.advance(by: .seconds(10))
@@ -74,7 +74,7 @@ extension LoginTests {
     func logInFails() async throws {
         stand(1, FakeRemote(.init(answer: "0")))
         let failure = GatewayFailure(code: "gateway.refused", message: "the code was used")
-        gateway.behaviour.withLock { $0.polls = [.success(true)]; $0.logIn = failure }
+        gateway.behavior.withLock { $0.polls = [.success(true)]; $0.logIn = failure }
         let login = login()
         await choose()
         await #expect(throws: failure) { try await login.value }

@@ -30,11 +30,11 @@ struct LoginTests {
         await clock.advance(by: .seconds(2))
     }
 
-    @Test("scans, connects, subscribes, writes, reads 0, polls and logs in (8.2)")
+    @Test("scans, connects, subscribes, writes, reads 0, polls and logs in (MAG 8.2)")
     func whole() async throws {
         let remote = FakeRemote(.init(answer: "0"))
         stand(1, remote)
-        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
         await choose()
         #expect(try await login.value == "alice")
@@ -58,7 +58,7 @@ struct LoginTests {
     func slowEnd() async throws {
         let remote = FakeRemote(.init(answer: "0"), hangsAt: .close)
         stand(1, remote)
-        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = ProximityLogin(
             transport: transport, gateway: gateway, settings: ProximityLoginSettings(service: service, characteristic: characteristic),
             clock: clock, events: recorder.events)
@@ -76,7 +76,7 @@ struct LoginTests {
     @Test("asks the nearest of those seen in the window first, and the next when it cannot be reached")
     func nearestFirst() async throws {
         stand(2, FakeRemote(.init(answer: "0")))
-        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
         let scan = await transport.scans.wait { _ in true }
         scan.see(1, -75)
@@ -95,7 +95,7 @@ struct LoginTests {
     func characteristicMissing() async throws {
         stand(1, FakeRemote(.init(hasCharacteristic: false)))
         stand(2, FakeRemote(.init(answer: "0")))
-        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
         let scan = await transport.scans.wait { _ in true }
         scan.see(1, -40)
@@ -133,7 +133,7 @@ struct LoginTests {
         await recorder.log.wait { $0.state == .authorizationFailed }
     }
 
-    @Test("takes anything but 0 for a failure, with what it says (checklist 37)", arguments: [
+    @Test("takes anything but 0 for a failure, with what it says (MAG checklist 37)", arguments: [
         ("1", ProximityError.authorizationFailed(answer: "1")), ("2", .userDeclined(by: "the other device")),
         ("00", .authorizationFailed(answer: "00")), ("", .authorizationFailed(answer: "")),
         ("session\u{0}\nexpired", .authorizationFailed(answer: "session expired")),
@@ -147,10 +147,10 @@ struct LoginTests {
         #expect(transport.connections.entries.count == 1, "the answer is final")
     }
 
-    @Test("polls after 10 s and every 5 s where nothing can be subscribed to (8.2, 8.4)")
+    @Test("polls after 10 s and every 5 s where nothing can be subscribed to (MAG 8.2, 8.4)")
     func fallback() async throws {
         stand(1, FakeRemote(.init(canSubscribe: false)))
-        gateway.behaviour.withLock { $0.polls = [.success(false), .success(false), .success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(false), .success(false), .success(true)] }
         let login = login()
         await choose()
         await recorder.log.wait { $0.state == .characteristicWritten }
@@ -167,7 +167,7 @@ struct LoginTests {
     func lateAnswer() async throws {
         let remote = FakeRemote()
         stand(1, remote)
-        gateway.behaviour.withLock { $0.polls = Array(repeating: .success(false), count: 6) + [.success(true)] }
+        gateway.behavior.withLock { $0.polls = Array(repeating: .success(false), count: 6) + [.success(true)] }
         let login = login()
         await choose()
         await recorder.log.wait { $0.state == .characteristicWritten }
@@ -199,7 +199,7 @@ struct LoginTests {
         let remote = FakeRemote()
         stand(1, remote)
         let failure = GatewayFailure(code: "gateway.down", message: "the gateway is down")
-        gateway.behaviour.withLock { $0.polls = [.failure(failure), .failure(failure)] }
+        gateway.behavior.withLock { $0.polls = [.failure(failure), .failure(failure)] }
         let login = login { $0.polling.limit = 2 }
         await choose()
         await recorder.log.wait { $0.state == .characteristicWritten }
@@ -231,7 +231,7 @@ struct LoginTests {
     func largePieces(mtu: Int, size: Int) async throws {
         let remote = FakeRemote(.init(properties: [.write, .notify], mtu: mtu, answer: "0"))
         stand(1, remote)
-        gateway.behaviour.withLock { state in
+        gateway.behavior.withLock { state in
             state.authURL = ownURL + String(repeating: "x", count: 700)
             state.polls = [.success(true)]
         }

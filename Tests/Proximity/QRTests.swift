@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A QR code")
 struct QRCodeTests {
-    @Test("has correction H for a URL as gateways write them, and fits 80 columns (7.3)")
+    @Test("has correction H for a URL as gateways write them, and fits 80 columns (MAG 7.3)")
     func usual() throws {
         let code = try QRCode(ownURL)
         #expect(code.correction == .high)
@@ -168,9 +168,9 @@ struct QRLoginTests {
         return (login, Task { [shown] in try await login.run { shown.append($0) } })
     }
 
-    @Test("shows auth_url verbatim, polls after 10 s and every 5 s, and logs in (7.3, checklist 35)")
+    @Test("shows auth_url verbatim, polls after 10 s and every 5 s, and logs in (7.3, MAG checklist 35)")
     func whole() async throws {
-        gateway.behaviour.withLock { $0.polls = [.success(false), .success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(false), .success(true)] }
         let (_, login) = run()
         await shown.wait(for: ownURL)
         await clock.advance(by: .seconds(10))
@@ -188,7 +188,7 @@ struct QRLoginTests {
         ])
     }
 
-    @Test("gives up after six polls (checklist 35)")
+    @Test("gives up after six polls (MAG checklist 35)")
     func limit() async throws {
         let (_, login) = run()
         for poll in 1...6 {
@@ -204,7 +204,7 @@ struct QRLoginTests {
 
     @Test("tells that the gateway could not be asked (8.6: 650103)")
     func pollingFails() async throws {
-        gateway.behaviour.withLock { $0.polls = [.failure(GatewayFailure(code: "gateway.down", message: "it is down"))] }
+        gateway.behavior.withLock { $0.polls = [.failure(GatewayFailure(code: "gateway.down", message: "it is down"))] }
         let (_, login) = run(PollingPlan(limit: 1))
         await clock.advance(by: .seconds(10))
         let error = await #expect(throws: ProximityError.self) { try await login.value }
@@ -214,7 +214,7 @@ struct QRLoginTests {
 
     @Test("polls as it is told to")
     func plan() async throws {
-        gateway.behaviour.withLock { $0.polls = [.success(true)] }
+        gateway.behavior.withLock { $0.polls = [.success(true)] }
         let (_, login) = run(PollingPlan(first: .seconds(2), interval: .seconds(1), limit: 1))
         await clock.advance(by: .seconds(2))
         #expect(try await login.value == "alice")
@@ -234,7 +234,7 @@ struct QRLoginTests {
 
     @Test("refuses what is no URL")
     func noURL() async throws {
-        gateway.behaviour.withLock { $0.authURL = "" }
+        gateway.behavior.withLock { $0.authURL = "" }
         let (_, login) = run()
         let error = await #expect(throws: ProximityError.self) { try await login.value }
         #expect(error?.numbers.ios == 650_102)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A proximity request")
 struct RequestTests {
-    @Test("is written in pieces of at most 20 bytes, then EOM by itself (checklist 37)")
+    @Test("is written in pieces of at most 20 bytes, then EOM by itself (MAG checklist 37)")
     func written() throws {
         let request = try #require(ProximityRequest(providerURL: ownURL, deviceName: "Pixel 7"))
         let pieces = request.pieces()
@@ -15,14 +15,14 @@ struct RequestTests {
         #expect(text == #"{"provider_url":"\#(ownURL)","device_name":"Pixel 7"}"#)
     }
 
-    @Test("is pure ASCII, as some readers turn each piece into text by itself (8.2)", arguments: ["Küche", "日本 🏠", "a\"b\\c"])
+    @Test("is pure ASCII, as some readers turn each piece into text by itself (MAG 8.2)", arguments: ["Küche", "日本 🏠", "a\"b\\c"])
     func ascii(name: String) throws {
         let request = try #require(ProximityRequest(providerURL: ownURL, deviceName: name))
         #expect(request.document.allSatisfy { (0x20..<0x7F).contains($0) })
         #expect(try ProximityRequest(parsing: request.document) == request)
     }
 
-    @Test("has no piece that is EOM before the last, in whatever size it is cut (8.2)")
+    @Test("has no piece that is EOM before the last, in whatever size it is cut (MAG 8.2)")
     func noEarlyEnd() throws {
         let url = "https://gw.lab.test:8443/EOM/EOMEOM/xEOM/xxEOM?EOM=EEOMEOM"
         let request = try #require(ProximityRequest(providerURL: url, deviceName: "EOM EOM"))
@@ -33,7 +33,7 @@ struct RequestTests {
         }
     }
 
-    @Test("is read as the reference clients write it, over several lines and without a name (8.2)")
+    @Test("is read as the reference clients write it, over several lines and without a name (MAG 8.2)")
     func foreignForms() throws {
         let pretty = "{\n  \"device_name\" : \"iPhone\",\n  \"provider_url\" : \"https:\\/\\/gw.lab.test\\/a\"\n}"
         #expect(try ProximityRequest(parsing: Array(pretty.utf8))
@@ -79,7 +79,7 @@ struct RequestCollectorTests {
         return outcome
     }
 
-    @Test("collects bytes, so that a piece may end inside a character (8.2)")
+    @Test("collects bytes, so that a piece may end inside a character (MAG 8.2)")
     func bytes() {
         let text = Array("{\"provider_url\":\"\(ownURL)\",\"device_name\":\"Küchenbrett öäü\"}".utf8)
         for size in 1...30 {
@@ -90,7 +90,7 @@ struct RequestCollectorTests {
         }
     }
 
-    @Test("takes EOM for the end only when it is a write by itself, and is empty after it (8.5)")
+    @Test("takes EOM for the end only when it is a write by itself, and is empty after it (MAG 8.5)")
     func endMark() {
         var collector = RequestCollector()
         #expect(collect([Array("EOM ".utf8), Array("xEOM".utf8)], &collector) == .incomplete)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 @testable import Proximity
 
-@Suite("Authorising a scanned code", .timeLimit(.minutes(1)))
+@Suite("Authorizing a scanned code", .timeLimit(.minutes(1)))
 struct ScannedCodeTests {
     let recorder = Recorder()
     let gateway = FakeGateway()
@@ -15,13 +15,13 @@ struct ScannedCodeTests {
         return SessionAuthorizer(gateway: gateway, desk: desk, events: recorder.events)
     }
 
-    @Test("calls the gateway after consent (7.3)")
+    @Test("calls the gateway after consent (MAG 7.3)")
     func granted() async throws {
         try await authorizer(.grantAll).authorize(scanned: ownURL, name: "TV")
         #expect(gateway.authorized.entries == [ownURL])
     }
 
-    @Test("checks the origin before anybody is asked (checklist 36)")
+    @Test("checks the origin before anybody is asked (MAG checklist 36)")
     func foreign() async {
         await #expect(throws: ProximityError.invalidAuthorizeURL(reason: "not a URL of this gateway")) {
             try await authorizer(.grantAll).authorize(scanned: "https://evil.test/a")

@@ -7,7 +7,7 @@ import Testing
 
 /// How sharing begins, is interrupted, and ends.
 extension SharingServiceTests {
-    @Test("with one device to authorise, ends after it")
+    @Test("with one device to authorize, ends after it")
     func once() async throws {
         let (running, peripheral) = await start(.once)
         peripheral.request(by: central(1))
@@ -53,7 +53,7 @@ extension SharingServiceTests {
 
     @Test("that is ended while the radio is got ready ends as soon as it is")
     func endedBeforeItBegan() async throws {
-        gateway.behaviour.withLock { $0.whenSessionIsAsked = { [sharing] in await sharing.stop() } }
+        gateway.behavior.withLock { $0.whenSessionIsAsked = { [sharing] in await sharing.stop() } }
         #expect(try await sharing.run(.endless) == .requested)
         #expect(transport.served.entries.first?.acts.entries == [.stopped])
     }

@@ -33,7 +33,7 @@ struct SharingMachineTests {
         actions.compactMap { if case .notify(_, _, let answer, _) = $0 { answer } else { nil } }
     }
 
-    @Test("considers a request that came before the subscription (8.4)")
+    @Test("considers a request that came before the subscription (MAG 8.4)")
     func beforeSubscription() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -43,7 +43,7 @@ struct SharingMachineTests {
         #expect(tickets.first?.requester.address == "\(address(1))")
     }
 
-    @Test("keeps the pieces of several centrals apart (8.5)")
+    @Test("keeps the pieces of several centrals apart (MAG 8.5)")
     func apart() {
         var machine = machine()
         let (one, two) = (pieces("https://gw.lab.test:8443/1"), pieces("https://gw.lab.test:8443/2"))
@@ -55,7 +55,7 @@ struct SharingMachineTests {
         #expect(tickets(actions).map(\.url) == ["https://gw.lab.test:8443/1", "https://gw.lab.test:8443/2"])
     }
 
-    @Test("never considers the URL of another gateway (checklist 36)")
+    @Test("never considers the URL of another gateway (MAG checklist 36)")
     func foreign() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -65,7 +65,7 @@ struct SharingMachineTests {
         #expect(answers(actions) == [.failed])
     }
 
-    @Test("answers 1 to what is no request (8.5)", arguments: ["hello", "{}", ""])
+    @Test("answers 1 to what is no request (MAG 8.5)", arguments: ["hello", "{}", ""])
     func garbage(text: String) {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -113,7 +113,7 @@ struct SharingMachineTests {
         #expect(machine.waiting.isEmpty)
     }
 
-    @Test("answers 0, 1 or 2 (8.2)", arguments: [
+    @Test("answers 0, 1 or 2 (MAG 8.2)", arguments: [
         (SharingMachine.Verdict.authorized, SharingAnswer.authorized),
         (.failed(.authorizationFailed(answer: "down")), .failed),
         (.declined(.refused(by: .button)), .declined), (.declined(.timedOut), .declined),
@@ -227,7 +227,7 @@ struct SharingMachineTests {
         #expect(answers(actions).isEmpty)
     }
 
-    @Test("with one device to authorise, ends when that one has read its answer and left")
+    @Test("with one device to authorize, ends when that one has read its answer and left")
     func once() {
         var machine = SharingMachine(endsAfterOne: true) { _ in true }
         for number in 1...2 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
@@ -256,7 +256,7 @@ struct SharingMachineTests {
         #expect(idle.end(.expired, now: now).last == .finish(.expired))
     }
 
-    @Test("with one device to authorise, ends also when that one stays")
+    @Test("with one device to authorize, ends also when that one stays")
     func onceStays() {
         var machine = SharingMachine(endsAfterOne: true) { _ in true }
         _ = machine.receive(.connected(central(1)), now: now)

@@ -37,7 +37,7 @@ struct SharingServiceTests {
         return request
     }
 
-    @Test("asks for consent, then the gateway, then says 0 (8.5, checklist 38)")
+    @Test("asks for consent, then the gateway, then says 0 (8.5, MAG checklist 38)")
     func granted() async throws {
         let (running, peripheral) = await start()
         peripheral.request(by: central(1))
@@ -94,7 +94,7 @@ struct SharingServiceTests {
 
     @Test("says 1 when the gateway does not follow, and records it")
     func gatewayFailed() async throws {
-        gateway.behaviour.withLock { $0.authorization = GatewayFailure(code: "gateway.refused", message: "session expired") }
+        gateway.behavior.withLock { $0.authorization = GatewayFailure(code: "gateway.refused", message: "session expired") }
         let (running, peripheral) = await start()
         peripheral.request(by: central(1))
         try await desk.answer(await asked().id, grant: true, by: .user("root"))
@@ -106,7 +106,7 @@ struct SharingServiceTests {
 
     @Test("is refused without a user session (8.6: 103)")
     func noSession() async {
-        gateway.behaviour.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
+        gateway.behavior.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
         let error = await #expect(throws: ProximityError.self) { try await sharing.run(.endless) }
         #expect(error == .noUserSession(reason: "nobody is logged in"))
         #expect(error?.numbers.android == 103)
@@ -116,7 +116,7 @@ struct SharingServiceTests {
     @Test("asks nobody when the user has logged out since")
     func loggedOut() async throws {
         let (running, peripheral) = await start()
-        gateway.behaviour.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
+        gateway.behavior.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
         peripheral.request(by: central(1))
         await peripheral.acts.wait(for: .notified(central(1), "1"))
         #expect(!recorder.names.contains("consent-asked"))
@@ -124,7 +124,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("asks nobody about the URL of another gateway (checklist 36)")
+    @Test("asks nobody about the URL of another gateway (MAG checklist 36)")
     func foreign() async throws {
         let (running, peripheral) = await start()
         peripheral.request(by: central(1), "https://evil.test/auth")
@@ -198,7 +198,7 @@ struct SharingServiceTests {
 
     @Test("asks nobody about a URL of this gateway that authorizes no device, and says 1")
     func otherInterface() async throws {
-        gateway.behaviour.withLock { $0.form = GatewayFailure(code: "gateway.provider-url-invalid", message: "another interface") }
+        gateway.behavior.withLock { $0.form = GatewayFailure(code: "gateway.provider-url-invalid", message: "another interface") }
         let (running, peripheral) = await start()
         peripheral.request(by: central(1))
         await peripheral.acts.wait(for: .notified(central(1), "1"))

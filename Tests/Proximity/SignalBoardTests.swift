@@ -9,7 +9,7 @@ struct SignalBoardTests {
         board.see(Sighting(address: address(number), rssi: rssi))
     }
 
-    @Test("takes a signal that only just reaches the least (8.3)")
+    @Test("takes a signal that only just reaches the least (MAG 8.3)")
     func least() {
         var board = SignalBoard(least: -80)
         #expect(near(&board, 1, -81) == .far(.init(address: address(1), name: nil, signal: -81)))

@@ -5,7 +5,7 @@ import Testing
 @Suite("Migrations")
 struct MigrationTests {
     let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
-    let second = Migration(version: 2, sql: "ALTER TABLE note ADD COLUMN colour TEXT; UPDATE note SET colour = 'red'")
+    let second = Migration(version: 2, sql: "ALTER TABLE note ADD COLUMN color TEXT; UPDATE note SET color = 'red'")
 
     @Test("bring a file of any age to the newest version, each once")
     func order() throws {
@@ -15,7 +15,7 @@ struct MigrationTests {
         for _ in 0..<2 {
             let new = try workplace.open(Workplace.notes + [second])
             #expect(try new.setting("user_version") == "2")
-            #expect(try new.first("SELECT colour FROM note", read: { $0.text(0) }) == "red")
+            #expect(try new.first("SELECT color FROM note", read: { $0.text(0) }) == "red")
             new.close()
         }
     }

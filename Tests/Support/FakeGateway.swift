@@ -32,7 +32,7 @@ package struct GatewayFailure: Explained, Equatable {
 
 /// A gateway that does as the test says, and keeps what it was asked.
 package final class FakeGateway: ProximityGateway {
-    package struct Behaviour {
+    package struct Behavior {
         package var session: GatewayFailure?
         /// Done each time the session is asked for, before the answer.
         package var whenSessionIsAsked: (@Sendable () async -> Void)?
@@ -45,24 +45,24 @@ package final class FakeGateway: ProximityGateway {
         package var form: GatewayFailure?
         package var authURL = ownURL
     }
-    package let behaviour = Mutex(Behaviour())
+    package let behavior = Mutex(Behavior())
     package let authorized = Log<String>()
     package let polled = Log<Int>()
-    /// Asked before authorising and polling; the test can hold it.
+    /// Asked before authorizing and polling; the test can hold it.
     package let gate = Gate(isOpen: true)
 
     package init() {}
 
     @discardableResult
     package func requireUserSession() async throws -> String? {
-        let (failure, act) = behaviour.withLock { ($0.session, $0.whenSessionIsAsked) }
+        let (failure, act) = behavior.withLock { ($0.session, $0.whenSessionIsAsked) }
         await act?()
         if let failure { throw failure }
-        return behaviour.withLock { $0.user }
+        return behavior.withLock { $0.user }
     }
 
     package func sessionIdentifier(in providerURL: String) async throws -> String {
-        if let failure = behaviour.withLock({ $0.form }) { throw ProximityError.invalidAuthorizeURL(reason: failure.message) }
+        if let failure = behavior.withLock({ $0.form }) { throw ProximityError.invalidAuthorizeURL(reason: failure.message) }
         return String(providerURL.lowercased().prefix { $0 != "?" })
     }
 
@@ -75,12 +75,12 @@ package final class FakeGateway: ProximityGateway {
     package func authorize(_ providerURL: String) async throws {
         authorized.append(providerURL)
         await gate.pass()
-        if let failure = behaviour.withLock({ $0.authorization }) { throw failure }
+        if let failure = behavior.withLock({ $0.authorization }) { throw failure }
     }
 
     package func beginAuthorization() async throws -> PendingAuthorization {
-        PendingAuthorization(authURL: behaviour.withLock { $0.authURL }) { [self] in
-            let (outcome, failure) = behaviour.withLock { state in
+        PendingAuthorization(authURL: behavior.withLock { $0.authURL }) { [self] in
+            let (outcome, failure) = behavior.withLock { state in
                 (state.polls.isEmpty ? .success(false) : state.polls.removeFirst(), state.logIn)
             }
             polled.append(polled.entries.count + 1)

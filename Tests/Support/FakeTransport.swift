@@ -144,7 +144,7 @@ package final class FakePeripheral: Peripheral {
 /// Another device that shares its session.
 package final class FakeRemote: RemotePeripheral {
     package enum Step: Sendable, Equatable { case connect, discover, subscribe, write, close }
-    package struct Behaviour {
+    package struct Behavior {
         package var hasCharacteristic: Bool
         package var properties: CharacteristicProperties
         package var canSubscribe: Bool
@@ -164,7 +164,7 @@ package final class FakeRemote: RemotePeripheral {
             self.answer = answer
         }
     }
-    package let behaviour: Behaviour
+    package let behavior: Behavior
     /// Where it never comes back from, until it is closed; from `close` when the test lets it go.
     package let hangsAt: Step?
     package let values: AsyncStream<RemoteValue>
@@ -175,8 +175,8 @@ package final class FakeRemote: RemotePeripheral {
     package let closed = Log<Bool>()
     package let letGo = Log<Bool>()
 
-    package init(_ behaviour: Behaviour = Behaviour(), hangsAt: Step? = nil) {
-        self.behaviour = behaviour
+    package init(_ behavior: Behavior = Behavior(), hangsAt: Step? = nil) {
+        self.behavior = behavior
         self.hangsAt = hangsAt
         (values, feed) = AsyncStream.makeStream(of: RemoteValue.self)
     }
@@ -190,26 +190,26 @@ package final class FakeRemote: RemotePeripheral {
 
     package func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError) -> RemoteCharacteristic? {
         try await at(.discover)
-        guard behaviour.hasCharacteristic else { return nil }
+        guard behavior.hasCharacteristic else { return nil }
         return RemoteCharacteristic(
-            uuid: characteristic, properties: behaviour.properties, hasConfigurationDescriptor: behaviour.canSubscribe)
+            uuid: characteristic, properties: behavior.properties, hasConfigurationDescriptor: behavior.canSubscribe)
     }
 
     package func subscribe(_ characteristic: RemoteCharacteristic) async throws(BluetoothError) -> Bool {
         try await at(.subscribe)
-        return behaviour.canSubscribe
+        return behavior.canSubscribe
     }
 
     package func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
         try await at(.write)
         written.append(value)
         responses.append(withResponse)
-        if value == Array("EOM".utf8), let answer = behaviour.answer { say(answer) }
+        if value == Array("EOM".utf8), let answer = behavior.answer { say(answer) }
     }
 
     package func say(_ text: String) { feed.yield(RemoteValue(characteristic: characteristic, bytes: Array(text.utf8))) }
 
-    package var mtu: Int { get async { behaviour.mtu } }
+    package var mtu: Int { get async { behavior.mtu } }
 
     package func close() async {
         closed.append(true)

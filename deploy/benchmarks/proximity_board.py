@@ -271,7 +271,7 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     log = Path("/run/lab.log")
-    # What is authorised in a slow run must not expire.
+    # What is authorized in a slow run must not expire.
     with log.open("wb") as output:
         lab = subprocess.Popen([f"{options.programs}/latchkey-lab", "run", "--authorization-life", "900"],
                                stdout=output, stderr=subprocess.STDOUT)

@@ -29,7 +29,7 @@ public struct CatalogueEntry: Sendable, Equatable {
     public var code: String?
     public var kind: ExplanationKind?
     public var tellings: [Telling] = []
-    /// The numbers that the public clients give it (gateway protocol 8.6 and 13.4), in order.
+    /// The numbers that the public clients give it (MAG 8.6 and 13.4), in order.
     public var numbers: [Int] = []
 
     public var json: JSON {

@@ -33,13 +33,13 @@ public struct StandardErrorLogHandler: LogHandler {
         let fields = event.fields(beside: metadata, metadataProvider).sorted { $0.key < $1.key }
             .map { " \($0.key)=\($0.value)" }.joined()
         let level = "\(event.level)"
-        let shown = isTerminal ? "\(colour(of: event.level))\(level)\u{1B}[0m" : level
+        let shown = isTerminal ? "\(color(of: event.level))\(level)\u{1B}[0m" : level
         let padding = String(repeating: " ", count: max(1, 8 - level.count))
         let text = DisplayText.oneLine("\(event.message)\(fields)")
         return "\(time.formatted(.iso8601)) \(shown)\(padding)\(label): \(text)"
     }
 
-    private func colour(of level: Logger.Level) -> String {
+    private func color(of level: Logger.Level) -> String {
         switch level {
         case .trace, .debug: "\u{1B}[2m"
         case .info: "\u{1B}[32m"

@@ -4,7 +4,7 @@ import Groundwork
 extension GatewayConfiguration {
     /// The broker's port as the document announces it in `mas.mqtt-port`.
     ///
-    /// The protocol has the broker beside the gateway on port 8883 (9.1) and no key for another; this one is our own.
+    /// The protocol has the broker beside the gateway on port 8883 (MAG 9.1) and no key for another; this one is our own.
     var announcedBrokerPort: Int? {
         let document = try? JSON(parsing: bytes)
         return document?["mas"]?["mqtt-port"]?.integer.flatMap { (1...65_535).contains($0) ? Int($0) : nil }

@@ -17,7 +17,7 @@ struct Station: Sendable {
     let subscriptions = OpenSubscriptions()
 
     /// - Parameters:
-    ///   - device: the device identifier, the segment of its own topics (gateway protocol 9.2).
+    ///   - device: the device identifier, the segment of its own topics (MAG 9.2).
     ///   - outboxIsSuspect: whether the outbox turned out to be damaged when it was read.
     /// - Throws: `MessagingError` when the outbox cannot be opened, or a topic of the settings is none.
     init(
@@ -46,7 +46,7 @@ struct Station: Sendable {
         }
     }
 
-    /// What the broker wants to know (gateway protocol 9.1); asked for before each connect, so that the token is fresh.
+    /// What the broker wants to know (MAG 9.1); asked for before each connect, so that the token is fresh.
     private static func credentials(
         of session: GatewaySession, master: String, device: String, broker: BrokerAddress
     ) async throws -> BrokerCredentials {
@@ -54,7 +54,7 @@ struct Station: Sendable {
         guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity() else {
             throw GatewayError.notRegistered
         }
-        // The broker has the gateway's certificate authority (9.1), also where the settings name another host for it.
+        // The broker has the gateway's certificate authority (MAG 9.1), also where the settings name another host for it.
         var trust = try session.trust(for: session.configuration.identity.host)
         trust.host = broker.host
         // Nobody is logged in: the user part of the client id is left out, and the device itself is the user.
@@ -68,7 +68,7 @@ struct Station: Sendable {
         try topics.custom(filter: filter)
     }
 
-    /// The file of a gateway's outbox: what a person recognises of its scope `host:port/prefix`, and a hash of all of it,
+    /// The file of a gateway's outbox: what a person recognizes of its scope `host:port/prefix`, and a hash of all of it,
     /// as a file name holds neither every character nor every length.
     static func outboxName(_ scope: String) -> String {
         let shown = scope.prefix(64).map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_" }

@@ -77,7 +77,7 @@ extension GATTServer {
         return attribute
     }
 
-    /// Either form of a write is taken where one is declared: clients are known that do not look (gateway protocol 8.1).
+    /// Either form of a write is taken where one is declared: clients are known that do not look (MAG 8.1).
     private func checkWrite(_ attribute: AttributeDatabase.Attribute) throws(ATTRefusal) {
         switch attribute.content {
         case .fixed: throw ATTRefusal(.writeNotPermitted, at: attribute.handle)

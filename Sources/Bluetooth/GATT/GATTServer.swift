@@ -119,7 +119,7 @@ struct GATTServer: Sendable {
 // MARK: - Sending
 
 extension GATTServer {
-    /// Sends a value in the mode the client enabled; as a notification where it enabled none (gateway protocol 8.2).
+    /// Sends a value in the mode the client enabled; as a notification where it enabled none (MAG 8.2).
     ///
     /// - Parameter ticket: the owner's, given back with ``Effect/delivered(ticket:)`` or ``Effect/failed(ticket:_:)``
     mutating func notify(

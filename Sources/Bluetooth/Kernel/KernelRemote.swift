@@ -4,7 +4,7 @@ import Glibc
 
 /// A connection to a peripheral over the kernel's ATT channel, this board being the central.
 ///
-/// Packets stay as small as everybody takes them: a larger MTU is not asked for (gateway protocol 8.2).
+/// Packets stay as small as everybody takes them: a larger MTU is not asked for (MAG 8.2).
 actor KernelRemote: RemotePeripheral {
     /// The most values that wait for their reader; a peripheral that sends more is hung up.
     private static let bound = 256

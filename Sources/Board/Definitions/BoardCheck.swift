@@ -45,7 +45,7 @@ public struct BoardCheck: Sendable, Equatable {
     private static func look(at line: LineDefinition, on machine: Machine) -> Finding {
         guard case .gpio(let label, let selector) = line.place else { return .simulated }
         do throws(BoardError) {
-            let chip = try GPIOChip(labelled: label, on: machine)
+            let chip = try GPIOChip(labeled: label, on: machine)
             switch try chip.consumer(of: try chip.offset(of: selector)) {
             case nil, GPIOLine.consumer: return .line
             case .some(let consumer): throw BoardError.lineBusy(chip: label, line: selector, consumer: consumer)

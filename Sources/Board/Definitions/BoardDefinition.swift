@@ -4,7 +4,7 @@ public struct BoardDefinition: Sendable, Equatable {
     public let name: String
     /// For people.
     public let title: String
-    /// Beginnings of the device tree's model by which the board is recognised; empty when it has to be named.
+    /// Beginnings of the device tree's model by which the board is recognized; empty when it has to be named.
     public let models: [String]
     public let button: LineDefinition?
     public let led: LineDefinition?

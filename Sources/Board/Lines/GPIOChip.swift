@@ -11,7 +11,7 @@ struct GPIOChip: ~Copyable {
     ///
     /// - Throws: ``BoardError/chipAbsent(label:present:)``, ``BoardError/chipForbidden(path:)`` or
     ///   ``BoardError/lineFailed(operation:chip:reason:)``
-    init(labelled label: String, on machine: Machine) throws(BoardError) {
+    init(labeled label: String, on machine: Machine) throws(BoardError) {
         var present: [String] = []
         var forbidden: String?
         for name in machine.names(in: "/dev", startingWith: "gpiochip") {

@@ -22,7 +22,7 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
     init(chip label: String, line: LineSelector, of definition: LineDefinition, isOutput: Bool, on machine: Machine)
         throws(BoardError)
     {
-        let chip = try GPIOChip(labelled: label, on: machine)
+        let chip = try GPIOChip(labeled: label, on: machine)
         let offset = try chip.offset(of: line)
         var handle = latchkey_line()
         let error = latchkey_line_request(

@@ -9,7 +9,7 @@ public final class PublicKey: Sendable {
     nonisolated(unsafe) let handle: OpaquePointer
     /// The DER SubjectPublicKeyInfo.
     public let spki: [UInt8]
-    /// SHA-256 of ``spki``, as key pins name it (gateway protocol 1.4).
+    /// SHA-256 of ``spki``, as key pins name it (MAG 1.4).
     public let spkiSHA256: [UInt8]
 
     /// Reads a DER SubjectPublicKeyInfo of any kind that OpenSSL knows.

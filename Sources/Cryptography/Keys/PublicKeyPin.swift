@@ -1,6 +1,6 @@
 import Groundwork
 
-/// The SHA-256 of a server's SubjectPublicKeyInfo (gateway protocol 1.4).
+/// The SHA-256 of a server's SubjectPublicKeyInfo (MAG 1.4).
 public struct PublicKeyPin: Sendable, Hashable {
     /// 32 bytes.
     public let sha256: [UInt8]

@@ -70,7 +70,7 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Overwrites the bytes in a way that the compiler does not optimise away, and empties the array, which keeps its
+/// Overwrites the bytes in a way that the compiler does not optimize away, and empties the array, which keeps its
 /// storage. An array that shares the storage with another is copied first, so that the other keeps its bytes.
 public func wipe(_ bytes: inout [UInt8]) {
     bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }

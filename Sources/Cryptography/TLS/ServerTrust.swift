@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a server must prove in the TLS handshake (gateway protocol 1.4).
+/// What a server must prove in the TLS handshake (MAG 1.4).
 ///
 /// - With anchors, public or given, its chain must end at one of them; with pins as well, an element of that verified
 ///   chain must fit a pin.

@@ -1,6 +1,6 @@
 import HTTPClient
 
-/// What to put right after a refusal before the request is sent again (gateway protocol 6.4). Pure.
+/// What to put right after a refusal before the request is sent again (MAG 6.4). Pure.
 enum Recovery: Sendable, Equatable {
     /// …990: the access token goes, the refresh token stays.
     case dropAccessToken
@@ -46,7 +46,7 @@ enum CallVerdict: Equatable {
         return failing.contains(refusal.meaning) ? .fail(.refused(refusal)) : .answer
     }
 
-    /// Gateway protocol 6.5: the body says what is demanded; location is looked at first.
+    /// MAG 6.5: the body says what is demanded; location is looked at first.
     private static func demand(_ response: HTTPResponse) -> CallVerdict {
         let text = String(decoding: response.body.prefix(4096), as: UTF8.self).lowercased()
         if text.contains("location") { return .fail(.locationDemanded(status: response.status)) }

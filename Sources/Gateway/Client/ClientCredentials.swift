@@ -8,7 +8,7 @@ struct ClientCredentials: Sendable, Equatable {
     /// The id that an administrator set up and under which these credentials were obtained.
     let masterID: String
     let authentication: ClientAuthentication
-    /// Whether the configuration holds them; then they are never initialized (checklist 8).
+    /// Whether the configuration holds them; then they are never initialized (MAG checklist 8).
     let isStatic: Bool
 
     var id: String { authentication.id }

@@ -219,7 +219,7 @@ struct ConfigurationParser {
             ["environment", "status", "registered_by", "service_ids", "account_plan_mapping_ids", "client_key_custom"]
                 .map { Self.client + $0 })
         reader.accept([Self.sdk + "location_provider", Self.sdk + "storage"])
-        // Not of the protocol, which knows one port alone (9.1): where this project's lab has its broker.
+        // Not of the protocol, which knows one port alone (MAG 9.1): where this project's lab has its broker.
         reader.accept(["mas.mqtt-port"])
     }
 }

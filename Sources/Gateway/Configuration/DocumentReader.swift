@@ -3,7 +3,7 @@ import Groundwork
 /// Takes values out of a configuration document by their paths, and keeps every fault it meets and every path it was
 /// asked for.
 ///
-/// A blank string and `null` count as absent (gateway protocol 1.1 note a); a value of the wrong type is a fault.
+/// A blank string and `null` count as absent (MAG 1.1 note a); a value of the wrong type is a fault.
 struct DocumentReader {
     private let document: JSON
     private(set) var faults: [ConfigurationFault] = []
@@ -105,7 +105,7 @@ struct DocumentReader {
                 collectUnknown(member, at: path.isEmpty ? key : path + "." + key, into: &found)
             }
         case .array(let elements) where isWayToKnown:
-            // Only the first client id is used (1.1); whatever else is in the list is not unknown, just not ours.
+            // Only the first client id is used (MAG 1.1); whatever else is in the list is not unknown, just not ours.
             if let first = elements.first { collectUnknown(first, at: path + "[0]", into: &found) }
         default: found.append(path)
         }

@@ -1,7 +1,7 @@
 import Cryptography
 import Groundwork
 
-/// A gateway as its configuration document describes it (`msso_config.json`, gateway protocol 1.1), complete and checked.
+/// A gateway as its configuration document describes it (`msso_config.json`, MAG 1.1), complete and checked.
 public struct GatewayConfiguration: Sendable, Equatable {
     /// The largest document accepted, in bytes: 1 MiB, as much as a vault record holds.
     public static let documentLimit = 1 << 20
@@ -25,7 +25,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public let usesPublicAnchors: Bool
     /// Whether a session (`msso`) is asked for with credentials, and an id_token may get access tokens.
     public let singleSignOn: Bool
-    /// Bits of the device's RSA key, at least 2048 (checklist 12).
+    /// Bits of the device's RSA key, at least 2048 (MAG checklist 12).
     public let keyBits: Int
     /// Whether id_tokens are announced as signed with a key that the gateway publishes.
     public let announcesPublishedKeys: Bool

@@ -1,11 +1,11 @@
-/// The gateway's own endpoints: their keys in the configuration document and the paths where it names none (0.1, 1.1).
+/// The gateway's own endpoints: their keys in the configuration document and the paths where it names none (MAG 0.1, 1.1).
 public enum GatewayEndpoint: String, Sendable, Hashable, CaseIterable {
     case authorize, token, revoke, logout, sessionStatus, userInfo
     case registerUser, registerClient, renew, remove, initialize, oneTimePassword
     case enterpriseBrowser, deviceList, deviceMetadata
     case scim, storage
 
-    /// The places in the document, the first that is set wins. Client registration goes by two names (quirk Q1), device
+    /// The places in the document, the first that is set wins. Client registration goes by two names (MAG quirk Q1), device
     /// metadata may stand in either group.
     var paths: [String] {
         let oauth = "oauth.system_endpoints.", mag = "mag.system_endpoints.", protected = "mag.oauth_protected_endpoints."

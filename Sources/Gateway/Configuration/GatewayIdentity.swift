@@ -1,11 +1,11 @@
 import Groundwork
 
-/// What makes two configurations speak of the same gateway: host name, port and prefix (gateway protocol 1.2).
+/// What makes two configurations speak of the same gateway: host name, port and prefix (MAG 1.2).
 public struct GatewayIdentity: Hashable, Sendable {
     /// Lower case.
     public let host: String
     public let port: Int
-    /// Without slashes at its ends; empty for none (quirk Q15).
+    /// Without slashes at its ends; empty for none (MAG quirk Q15).
     public let prefix: String
 
     public init(host: String, port: Int, prefix: String) {

@@ -1,7 +1,7 @@
 import Cryptography
 import HTTPClient
 
-/// A host beside the gateway that may be called, and what it must prove (gateway protocol 1.3).
+/// A host beside the gateway that may be called, and what it must prove (MAG 1.3).
 public struct HostSecurity: Sendable, Equatable {
     /// Lower case.
     public let host: String

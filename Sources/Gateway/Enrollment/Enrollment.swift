@@ -5,7 +5,7 @@ import Groundwork
 import HTTPClient
 
 /// How a board without a configuration comes by one: from a one-time URL that an administrator minted, or from a file
-/// (gateway protocol 2).
+/// (MAG 2).
 ///
 ///     let configuration = try await Enrollment(url: text).fetch(using: client)
 ///     try await gateways.activate(configuration)
@@ -69,7 +69,7 @@ public struct Enrollment: Sendable {
         return response.body
     }
 
-    /// Proven by the pin alone, and without mag-identifier, Authorization or client certificate (checklist 3).
+    /// Proven by the pin alone, and without mag-identifier, Authorization or client certificate (MAG checklist 3).
     static func request(_ url: EnrollmentURL, _ judgedAt: (@Sendable () -> Date)?) -> HTTPRequest {
         var trust = ServerTrust(host: url.host, pins: [url.pin])
         trust.checksHostName = !url.isAddress

@@ -2,7 +2,7 @@ import Cryptography
 import Groundwork
 import HTTPClient
 
-/// An enrollment URL taken apart (gateway protocol 2). Pure: nothing is sent.
+/// An enrollment URL taken apart (MAG 2). Pure: nothing is sent.
 struct EnrollmentURL: Equatable {
     /// Exactly as given; this is what is requested.
     let text: String
@@ -35,7 +35,7 @@ struct EnrollmentURL: Equatable {
         return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The first parameter of that name (quirk Q6).
+    /// The first parameter of that name (MAG quirk Q6).
     private static func keyHash(in text: String) -> Substring? {
         guard let mark = text.firstIndex(of: "?") else { return nil }
         for pair in text[text.index(after: mark)...].split(whereSeparator: { $0 == "&" || $0 == "?" }) {

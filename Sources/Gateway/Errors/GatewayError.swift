@@ -2,7 +2,7 @@ import HTTPClient
 
 /// Everything that can go wrong between this board and its gateway.
 ///
-/// Its code is stable; its numbers are those that the protocol's public clients use (13.4).
+/// Its code is stable; its numbers are those that the protocol's public clients use (MAG 13.4).
 public enum GatewayError: Error, Equatable, Sendable {
     // MARK: Configuration and enrollment
 
@@ -78,8 +78,8 @@ public enum GatewayError: Error, Equatable, Sendable {
     case authorizationEnded
     /// An authorization code came with another state than this board's: it is of another log-in.
     case authorizationStateMismatch
-    /// What another device wants authorised is no URL that may be called.
+    /// What another device wants authorized is no URL that may be called.
     case providerURLInvalid(reason: String)
-    /// What another device wants authorised is not at this gateway; it was not called.
+    /// What another device wants authorized is not at this gateway; it was not called.
     case providerURLForeign(gateway: GatewayIdentity)
 }

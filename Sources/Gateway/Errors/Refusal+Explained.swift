@@ -18,7 +18,7 @@ extension Refusal {
         return GatewayNumbers(domain, localCode ?? code, caError: code, httpStatus: status)
     }
 
-    /// At least one refusal for each meaning (gateway protocol 4.5, 5.4, 6.4).
+    /// At least one refusal for each meaning (MAG 4.5, 5.4, 6.4).
     static let examples = RefusalNumber.suffixes.flatMap { RefusalNumber($0).refusals }
 }
 

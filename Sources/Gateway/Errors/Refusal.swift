@@ -1,7 +1,7 @@
 import HTTPClient
 import OAuth
 
-/// A gateway's explicit no: an answer that is no success and carries an `x-ca-err` number (gateway protocol 0.4).
+/// A gateway's explicit no: an answer that is no success and carries an `x-ca-err` number (MAG 0.4).
 ///
 /// An answer without that number is not the gateway's word: a proxy, a load balancer or a captive portal may have given it.
 public struct Refusal: Sendable, Equatable {
@@ -24,7 +24,7 @@ public struct Refusal: Sendable, Equatable {
     }
 
     /// `nil` when the response is a success or does not carry the gateway's own number. A 405 never does, whatever its
-    /// header says (0.4).
+    /// header says (MAG 0.4).
     init?(_ response: HTTPResponse, to operation: GatewayOperation) {
         guard !response.isSuccess, response.status != 405,
             let code = Self.number(response.headers.first("x-ca-err"))
@@ -33,10 +33,10 @@ public struct Refusal: Sendable, Equatable {
         self.init(operation: operation, status: response.status, code: code, oauthError: words.error, text: words.text)
     }
 
-    /// The last three digits, which decide what to do (6.4).
+    /// The last three digits, which decide what to do (MAG 6.4).
     public var suffix: Int { code % 1000 }
 
-    /// One to nine digits and nothing else (quirk Q21).
+    /// One to nine digits and nothing else (MAG quirk Q21).
     static func number(_ text: String?) -> Int? {
         guard let text, (1...9).contains(text.utf8.count),
             text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
@@ -46,7 +46,7 @@ public struct Refusal: Sendable, Equatable {
 }
 
 extension Refusal {
-    /// What a refusal says, as far as the last three digits tell (gateway protocol 6.4).
+    /// What a refusal says, as far as the last three digits tell (MAG 6.4).
     public enum Meaning: String, Sendable, CaseIterable {
         case serverError = "server-error"
         case certificateInvalid = "certificate-invalid"

@@ -1,7 +1,7 @@
 import Groundwork
 
 /// A number of the gateway's `x-ca-err` header, or its last three digits, without an answer that holds it
-/// (gateway protocol 6.4).
+/// (MAG 6.4).
 public struct RefusalNumber: Sendable, Equatable {
     public let number: Int
 

@@ -1,7 +1,7 @@
 import Cryptography
 import HTTPClient
 
-/// What the gateway answers to a registration or a renewal (gateway protocol 4.4, 4.6). Pure.
+/// What the gateway answers to a registration or a renewal (MAG 4.4, 4.6). Pure.
 enum CertificateAnswer {
     /// The most certificates of a chain.
     static let chainLimit = 10
@@ -14,7 +14,7 @@ enum CertificateAnswer {
         let isActive: Bool
     }
 
-    /// - Throws: why the answer cannot be used (checklist 14).
+    /// - Throws: why the answer cannot be used (MAG checklist 14).
     static func registration(_ response: HTTPResponse, for key: PublicKey) throws(AnswerFault) -> Registration {
         let statuses = response.headers.all("device-status")
         guard statuses.count == 1 else { throw AnswerFault("it has \(statuses.count) device-status headers, not one") }

@@ -2,7 +2,7 @@ import Cryptography
 import Groundwork
 import HTTPClient
 
-/// Who vouches for a registration: which endpoint it goes to and what it says of the user (gateway protocol 4.1, 4.3). Pure.
+/// Who vouches for a registration: which endpoint it goes to and what it says of the user (MAG 4.1, 4.3). Pure.
 enum RegistrationVoucher: Sendable {
     /// E5.
     case client
@@ -36,7 +36,7 @@ enum RegistrationVoucher: Sendable {
         }
     }
 
-    /// E5 has no `authorization` and no `create-session`: there is no user (checklist 13).
+    /// E5 has no `authorization` and no `create-session`: there is no user (MAG checklist 13).
     func add(to headers: inout HTTPHeaders) {
         switch self {
         case .client: return

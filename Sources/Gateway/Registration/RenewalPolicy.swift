@@ -2,15 +2,15 @@ import Cryptography
 import FoundationEssentials
 import HTTPClient
 
-/// When a certificate is renewed, and what an answer to the attempt means (gateway protocol 4.6). Pure.
+/// When a certificate is renewed, and what an answer to the attempt means (MAG 4.6). Pure.
 enum RenewalPolicy {
     /// 30 days, where nothing else is set.
     static let window: TimeInterval = 30 * 86_400
 
-    /// Whether to renew before the next call (checklist 18).
+    /// Whether to renew before the next call (MAG checklist 18).
     ///
     /// A gateway may issue certificates that are in the window from their first day. One that a renewal gave is then renewed
-    /// only when half of what it had left is over, so that this ends (quirk Q20).
+    /// only when half of what it had left is over, so that this ends (MAG quirk Q20).
     ///
     /// - Parameter window: how long before its end a certificate is renewed, in seconds.
     static func isDue(_ device: Device, at now: Date, window: TimeInterval = Self.window) -> Bool {
@@ -24,7 +24,7 @@ enum RenewalPolicy {
 
     enum Verdict: Equatable {
         case renewed
-        /// The gateway's explicit refusal: it does not renew this registration, which is over (checklist 19).
+        /// The gateway's explicit refusal: it does not renew this registration, which is over (MAG checklist 19).
         case refused(Refusal)
         /// A fault of the gateway, or an answer of something in between: no word on the registration, which is kept.
         ///

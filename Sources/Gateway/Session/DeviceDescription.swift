@@ -2,9 +2,9 @@ import Groundwork
 
 /// What the gateway is told about this board besides its identifier.
 public struct DeviceDescription: Sendable, Equatable {
-    /// What people call it, for the header `device-name` (gateway protocol 4.2).
+    /// What people call it, for the header `device-name` (MAG 4.2).
     public let name: String
-    /// What it is, for `DC` of the certificate request (4.1).
+    /// What it is, for `DC` of the certificate request (MAG 4.1).
     public let model: String
 
     public init(name: String, model: String) {

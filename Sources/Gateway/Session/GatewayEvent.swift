@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Groundwork
 
-/// What happens in the life of a board at its gateways (gateway protocol 13.2).
+/// What happens in the life of a board at its gateways (MAG 13.2).
 public enum GatewayEvent: Sendable, Equatable {
     case willSwitchGateway(from: GatewayIdentity?, to: GatewayIdentity)
     case didSwitchGateway(from: GatewayIdentity?, to: GatewayIdentity)

@@ -4,9 +4,9 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// Log-in by somebody else's device, from both sides (gateway protocol 5.6, 7.1, 7.3).
+/// Log-in by somebody else's device, from both sides (MAG 5.6, 7.1, 7.3).
 extension GatewaySession {
-    /// A new authorization session, E3: as long as it lives, who authorises it logs in on this board.
+    /// A new authorization session, E3: as long as it lives, who authorizes it logs in on this board.
     ///
     /// A board that waits for a person may have one too: the person is there.
     ///
@@ -50,7 +50,7 @@ extension GatewaySession {
         }
     }
 
-    /// Asks once whether another device has authorised the session.
+    /// Asks once whether another device has authorized the session.
     ///
     /// - Throws: ``GatewayError``: ``GatewayError/proximityNotOffered``, ``GatewayError/authorizationEnded``,
     ///   ``GatewayError/authorizationStateMismatch``, and what the gateway says when the session is over.
@@ -68,7 +68,7 @@ extension GatewaySession {
         }
     }
 
-    /// Verifier and state are of no use with other client credentials, as they are after a removal or a reset (12.4).
+    /// Verifier and state are of no use with other client credentials, as they are after a removal or a reset (MAG 12.4).
     ///
     /// - Throws: ``GatewayError/authorizationEnded``
     func checkClient(of session: AuthorizationSession) async throws {
@@ -116,8 +116,8 @@ extension GatewaySession {
     /// URLs that do not fit make the board ask the gateway no more often than this.
     private static var providerFormLife: Duration { .seconds(3600) }
 
-    /// Lets another device log in as the user of this one, after the user has agreed (7.3). It has to be a URL by which this
-    /// gateway authorizes devices, and only a user's token is ever used for it (checklist 36).
+    /// Lets another device log in as the user of this one, after the user has agreed (MAG 7.3). It has to be a URL by which this
+    /// gateway authorizes devices, and only a user's token is ever used for it (MAG checklist 36).
     ///
     /// - Parameters:
     ///   - providerURL: as the other device gave it: a URL, or JSON with a `provider_url`.

@@ -5,14 +5,14 @@ import HTTPClient
 import OAuth
 import Synchronization
 
-/// Protected calls (gateway protocol 6).
+/// Protected calls (MAG 6).
 extension GatewaySession {
     /// Calls an API of the gateway or of a configured host, with everything it needs: access token, device identifier, client
     /// certificate. Refusals that can be put right are, and the call is repeated, at most ``Recovery/attempts`` times in all.
     ///
     /// - Parameters:
     ///   - path: a path below the gateway that begins with `/`, or an absolute `https` URL of a configured host. A public host
-    ///     gets nothing of ours (checklist 31).
+    ///     gets nothing of ours (MAG checklist 31).
     ///   - scope: scopes needed beyond the configured ones, separated by blanks.
     ///   - principal: in whose name. In a user's it fails with ``GatewayError/userRequired`` when nobody is logged in.
     ///   - date: of the log-in that is meant; `nil` for whoever is logged in when the call begins. However often the call is
@@ -53,7 +53,7 @@ extension GatewaySession {
             challengeFilters: [DeviceIdentityFilter(session: self)], attempts: Recovery.attempts)
     }
 
-    /// What is injected (6.1), with the revision it was taken at.
+    /// What is injected (MAG 6.1), with the revision it was taken at.
     fileprivate func credentials(scope: String?, for passage: Passage) async throws -> (
         bearer: String, magIdentifier: String?, revision: Int
     ) {
@@ -118,7 +118,7 @@ private struct RecoveryFilter: ResponseFilter {
     }
 }
 
-/// Offers the device certificate wherever a configured host asks for one (0.3).
+/// Offers the device certificate wherever a configured host asks for one (MAG 0.3).
 private struct DeviceIdentityFilter: ChallengeFilter {
     let session: GatewaySession
 

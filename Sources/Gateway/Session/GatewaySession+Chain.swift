@@ -3,7 +3,7 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// The parts of what a protected call needs, in the order in which they are brought about (gateway protocol 0.2).
+/// The parts of what a protected call needs, in the order in which they are brought about (MAG 0.2).
 enum ChainStep: CaseIterable {
     case clientCredentials, registration, certificate, accessToken
 }

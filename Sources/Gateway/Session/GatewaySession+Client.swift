@@ -4,7 +4,7 @@ import HTTPClient
 import OAuth
 import Vault
 
-/// Client initialization, E2 (gateway protocol 3).
+/// Client initialization, E2 (MAG 3).
 extension GatewaySession {
     /// Inside an operation.
     func initializeClient() async throws {

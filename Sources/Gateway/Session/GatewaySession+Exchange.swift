@@ -10,7 +10,7 @@ extension GatewaySession {
         get throws(GatewayError) { [try configuration.ownSecurity] + hosts }
     }
 
-    /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (checklist 31).
+    /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (MAG checklist 31).
     nonisolated func security(of target: HTTPSAddress) throws(GatewayError) -> HostSecurity {
         guard let security = try securities.first(where: { $0.host == target.host && $0.port == target.port }) else {
             throw .hostNotConfigured(host: "\(target.host):\(target.port)")
@@ -48,7 +48,7 @@ extension GatewaySession {
         return (request, host)
     }
 
-    /// A request to one of the gateway's endpoints, with what the registration adds (checklist 15, 17). An endpoint may lie on
+    /// A request to one of the gateway's endpoints, with what the registration adds (MAG checklist 15, 17). An endpoint may lie on
     /// another host; a public one gets nothing of ours.
     func request(
         _ method: String, _ endpoint: GatewayEndpoint, query: String = "", headers: HTTPHeaders = [:], body: [UInt8]? = nil

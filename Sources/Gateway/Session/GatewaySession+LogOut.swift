@@ -3,7 +3,7 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// How a log-in ends: E10, or E9 where there is no id_token (gateway protocol 5.8, 5.9).
+/// How a log-in ends: E10, or E9 where there is no id_token (MAG 5.8, 5.9).
 extension GatewaySession {
     /// Ends the log-in at the gateway, then here (12.4, logout). Registration, client credentials and the board's own tokens
     /// stay.

@@ -5,7 +5,7 @@ import HTTPClient
 import OAuth
 import Vault
 
-/// Registration, E4 and E5, and removal E7 (gateway protocol 4).
+/// Registration, E4 and E5, and removal E7 (MAG 4).
 extension GatewaySession {
     /// Registers because a person wants it, also after a removal or a withdrawal.
     public func register() async throws {
@@ -105,7 +105,7 @@ extension GatewaySession {
     // MARK: Removal
 
     /// Removes the device at the gateway, then here (12.4, deregister). Unless the gateway says 200, everything is kept
-    /// (checklist 44).
+    /// (MAG checklist 44).
     ///
     /// - Throws: ``GatewayError``; ``GatewayError/notRegistered`` when there is nothing to remove.
     public func deregister() async throws {

@@ -3,11 +3,11 @@ import FoundationEssentials
 import Groundwork
 import HTTPClient
 
-/// Renewal of the device certificate, E6 (gateway protocol 4.6).
+/// Renewal of the device certificate, E6 (MAG 4.6).
 extension GatewaySession {
     /// Renews now, whatever the certificate's dates.
     ///
-    /// - Throws: ``GatewayError``. After ``GatewayError/refused(_:)`` the registration is gone (checklist 19); after any other the
+    /// - Throws: ``GatewayError``. After ``GatewayError/refused(_:)`` the registration is gone (MAG checklist 19); after any other the
     ///   old certificate stays in use.
     public func renew() async throws {
         try await operations.join(.renew) { try await self.noted { try await self.renewCertificate() } }
@@ -107,7 +107,7 @@ extension GatewaySession {
     }
 
     /// The row "renew failed" of 12.4. The board registers anew, except when the gateway does not know the device any more:
-    /// whoever removed it there does not want it back by itself (checklist 26).
+    /// whoever removed it there does not want it back by itself (MAG checklist 26).
     private func dropRegistration(after refusal: Refusal) async throws {
         let isRemoved = refusal.meaning == .deviceUnknown
         var next = try await holdings()

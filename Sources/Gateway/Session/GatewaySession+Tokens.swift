@@ -4,9 +4,9 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// The token endpoint E8 and revocation E9 (gateway protocol 5).
+/// The token endpoint E8 and revocation E9 (MAG 5).
 extension GatewaySession {
-    /// Inside an operation: an access token by the first grant that is not refused (5.3).
+    /// Inside an operation: an access token by the first grant that is not refused (MAG 5.3).
     func obtainToken(_ additionalScope: String?, as principal: Principal) async throws {
         do {
             switch principal {
@@ -39,7 +39,7 @@ extension GatewaySession {
             switch GatewayRefusals(operation: .obtainToken).judge(response) {
             case .granted(let answer): return try await accept(answer, of: grant.name, request, as: principal, user)
             case .unusable(let fault): throw GatewayError.tokenAnswerInvalid(reason: fault.reason)
-            // No answer, or one that is not the gateway's: everything is kept (checklist 27).
+            // No answer, or one that is not the gateway's: everything is kept (MAG checklist 27).
             case .noWord: throw GatewayError.failure(response, .obtainToken)
             case .refused(let refusal, let subject):
                 // What says nothing of the token ends nobody's log-in: a person would have to come back for it.
@@ -121,7 +121,7 @@ extension GatewaySession {
         }
     }
 
-    /// The published keys, read again once when they lack the one that is needed (checklist 23).
+    /// The published keys, read again once when they lack the one that is needed (MAG checklist 23).
     private func keys(having id: String) async throws -> KeySet {
         if let publishedKeys, publishedKeys[id] != nil { return publishedKeys }
         let keys = try await fetchKeys()
@@ -147,7 +147,7 @@ extension GatewaySession {
 
     // MARK: Revocation
 
-    /// Ends the access token, at the gateway where there is a refresh token to name it by, then here (5.8).
+    /// Ends the access token, at the gateway where there is a refresh token to name it by, then here (MAG 5.8).
     public func revokeTokens() async throws {
         try await operations.join(.revoke) { try await self.noted { try await self.revoke() } }
     }

@@ -4,7 +4,7 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// People who log in on this board (gateway protocol 4.3, 5.1, 5.7).
+/// People who log in on this board (MAG 4.3, 5.1, 5.7).
 extension GatewaySession {
     /// Who is logged in; `nil` when nobody is.
     /// - Throws: what the vault throws.
@@ -33,10 +33,10 @@ extension GatewaySession {
         try await logIn(by: .password(try UserCredentials(name: userName, password: password)))
     }
 
-    /// Logs in whoever authorised the session, as ``logIn(userName:password:)`` does.
+    /// Logs in whoever authorized the session, as ``logIn(userName:password:)`` does.
     ///
     /// - Throws: also ``GatewayError/authorizationStateMismatch`` and ``GatewayError/authorizationEnded``, before anything is sent
-    ///   (checklist 33).
+    ///   (MAG checklist 33).
     @discardableResult
     public func logIn(with code: AuthorizationCode, of session: AuthorizationSession) async throws -> UserStatus {
         guard code.isFor(session.proof) else { throw GatewayError.authorizationStateMismatch }
@@ -140,7 +140,7 @@ extension GatewaySession {
         }
     }
 
-    /// Asks the gateway for the user's name. Without an answer the log-in stands, under the name that was typed (quirk Q26).
+    /// Asks the gateway for the user's name. Without an answer the log-in stands, under the name that was typed (MAG quirk Q26).
     private func nameUser() async {
         guard let user = try? await holdings().user, let info = try? await userInfo(loggedInAt: user.loggedInAt),
             let name = info["preferred_username"]?.string, HeldUser.isName(name)

@@ -10,7 +10,7 @@ import Vault
 ///     let session = GatewaySession(configuration: configuration, vault: vault, client: client, board: board)
 ///     let response = try await session.call(method: "GET", path: "/lab/hello")
 ///
-/// What a call needs is brought about in order, each part only when it is missing or ends (gateway protocol 0.2). However many
+/// What a call needs is brought about in order, each part only when it is missing or ends (MAG 0.2). However many
 /// callers need the same, it is asked for once; what changes the registration or the tokens happens one at a time, and is in the
 /// vault before it is used.
 public actor GatewaySession {
@@ -53,8 +53,8 @@ public actor GatewaySession {
     }
 
     /// - Parameters:
-    ///   - hosts: hosts beside the gateway that may be called (1.3).
-    ///   - renewDays: how many days before its end the certificate is renewed (4.6).
+    ///   - hosts: hosts beside the gateway that may be called (MAG 1.3).
+    ///   - renewDays: how many days before its end the certificate is renewed (MAG 4.6).
     ///   - clock: the best known time.
     ///   - uptime: time since any fixed moment, by a clock that nobody sets.
     public init(

@@ -2,7 +2,7 @@ import Cryptography
 import Groundwork
 import Vault
 
-/// The gateways this board has been enrolled at, and which of them is active (gateway protocol 1.2).
+/// The gateways this board has been enrolled at, and which of them is active (MAG 1.2).
 ///
 /// All are kept: switching back finds the registration that was made there. A switch deletes nothing.
 public actor Gateways {

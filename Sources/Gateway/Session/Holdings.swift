@@ -33,7 +33,7 @@ struct Holdings: Sendable {
     }
 }
 
-/// What is cleared when (gateway protocol 12.4). The configuration and other gateways' data never are.
+/// What is cleared when (MAG 12.4). The configuration and other gateways' data never are.
 extension Holdings {
     /// After a refusal of the client (…201): its tokens go with it. A user stays logged in by the id_token, and not
     /// without one.
@@ -77,7 +77,7 @@ extension Holdings {
 enum RegistrationRest: Sendable, Equatable {
     /// A person removed the device or reset its data; a daemon that registered again at once would undo that.
     case byPerson
-    /// The gateway said that it does not know the device any more (…107); checklist 26.
+    /// The gateway said that it does not know the device any more (…107); MAG checklist 26.
     case withdrawn(code: Int)
 
     var error: GatewayError {

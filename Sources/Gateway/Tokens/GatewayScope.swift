@@ -21,7 +21,7 @@ enum GatewayScope {
     }
 
     /// What an authorization session asks for (MAG 7.1). A code with `msso_register` registers a device and does
-    /// nothing else, so it is asked for where that is wanted and nowhere else (checklist 34).
+    /// nothing else, so it is asked for where that is wanted and nowhere else (MAG checklist 34).
     static func authorization(configured: String?, singleSignOn: Bool, registers: Bool) -> String {
         var words = Scope.list(configured ?? "openid")
         words.removeAll { $0 == "msso_register" || ($0 == "msso" && !singleSignOn) }

@@ -3,7 +3,7 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// The answers on the way to an authorization code (gateway protocol 7.1, 7.3). Pure.
+/// The answers on the way to an authorization code (MAG 7.1, 7.3). Pure.
 enum AuthorizationAnswer {
     /// The most providers that are looked at.
     static let providerLimit = 64
@@ -38,7 +38,7 @@ enum AuthorizationAnswer {
     /// The answer to a poll: without a code it is pending.
     ///
     /// - Throws: ``AnswerFault``, or ``GatewayError/authorizationStateMismatch`` for a code that is not of this session
-    ///   (checklist 33).
+    ///   (MAG checklist 33).
     static func poll(_ body: [UInt8], proof: ProofKey) throws -> PollAnswer {
         guard !body.isEmpty else { return .pending }
         let answer = try JSONAnswer(body)

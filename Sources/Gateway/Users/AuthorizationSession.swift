@@ -3,13 +3,13 @@ import OAuth
 /// One way to log in that the gateway offers.
 public struct AuthenticationProvider: Sendable, Equatable {
     public let id: String
-    /// What a browser opens, a QR code holds, or another device authorises: verbatim, `https`.
+    /// What a browser opens, a QR code holds, or another device authorizes: verbatim, `https`.
     public let authURL: String
-    /// Where to ask whether the session was authorised, for providers without a browser.
+    /// Where to ask whether the session was authorized, for providers without a browser.
     public let pollURL: String?
 }
 
-/// One authorization session at the gateway (gateway protocol 7.1): whoever authorises it logs in on this board.
+/// One authorization session at the gateway (MAG 7.1): whoever authorizes it logs in on this board.
 ///
 /// Its verifier and state stay inside and are never shown.
 public struct AuthorizationSession: Sendable {
@@ -27,13 +27,13 @@ public struct AuthorizationSession: Sendable {
 }
 
 extension AuthorizationSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The providers' names: their URLs are for those who shall authorise.
+    /// The providers' names: their URLs are for those who shall authorize.
     public var description: String { "authorization session for \(providers.map(\.id).joined(separator: ", "))" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Whether an authorization session was authorised.
+/// Whether an authorization session was authorized.
 public enum PollAnswer: Sendable {
     /// Not yet.
     case pending

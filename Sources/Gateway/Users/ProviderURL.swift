@@ -1,7 +1,7 @@
 import Groundwork
 import HTTPClient
 
-/// A URL by which another device asks to be authorised (gateway protocol 7.3), found to be this gateway's. Pure.
+/// A URL by which another device asks to be authorized (MAG 7.3), found to be this gateway's. Pure.
 ///
 /// It comes from a stranger, over Bluetooth or out of a QR code, and is called with the user's token. So nothing of it is
 /// used but what follows the gateway's own address, and only where a server cannot read that as another path.

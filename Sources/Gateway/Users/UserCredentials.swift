@@ -25,6 +25,6 @@ struct UserCredentials: Sendable {
         self.password = password
     }
 
-    /// For `authorization` (gateway protocol 4.3).
+    /// For `authorization` (MAG 4.3).
     var basic: String { BasicCredentials.header(name: name, secret: password) }
 }

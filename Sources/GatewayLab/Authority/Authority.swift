@@ -6,7 +6,7 @@ import NIOCore
 /// The lab's keys: its CA, its server's key and the key it signs with.
 ///
 /// The server's and the signing key are RSA of 2048 bits because one of the known clients can pin nothing else
-/// (gateway protocol 1.4) and RS256 needs one.
+/// (MAG 1.4) and RS256 needs one.
 struct Authority: Sendable {
     /// The CA's own certificate.
     let certificate: Certificate

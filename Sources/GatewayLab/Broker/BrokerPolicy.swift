@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// Who may connect to the broker (gateway protocol 9.1, checklist 69).
+/// Who may connect to the broker (MAG 9.1, MAG checklist 69).
 extension GatewayCore {
     /// What a client shows at CONNECT.
     struct BrokerLogin: Sendable {
@@ -65,7 +65,7 @@ extension GatewayCore {
 
     /// Whether anybody of the gateway may send there. The sources have no rules for the broker; the lab takes the
     /// protocol's advice: to any user, to any device and to the application, but never to what does not exist
-    /// (UNVERIFIED, gateway protocol 9.5).
+    /// (UNVERIFIED, MAG 9.5).
     func mayPublish(_ sender: BrokerIdentity, to topic: GatewayTopic) -> Bool {
         switch topic {
         case .device(let id): state.device(withID: id) != nil

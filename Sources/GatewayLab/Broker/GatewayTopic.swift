@@ -1,4 +1,4 @@
-/// Whom a topic of gateway protocol 9.2 addresses.
+/// Whom a topic of MAG 9.2 addresses.
 enum GatewayTopic: Equatable {
     case device(String)
     /// Whether a device is there; its own to say.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What began with one call of E3: a client that waits for a person to say who they are (gateway protocol 7).
+/// What began with one call of E3: a client that waits for a person to say who they are (MAG 7).
 ///
 /// All its URLs hold ``id``; the challenge and the state belong to it. It lives for minutes, so it is not kept on disk.
 struct Authorization: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Everything the lab remembers (gateway protocol 14.3). Values of tokens and secrets stand here in the clear: it is a
+/// Everything the lab remembers (MAG 14.3). Values of tokens and secrets stand here in the clear: it is a
 /// lab, and its file is readable by its owner alone.
 struct LabState: Sendable, Equatable, Codable {
     /// By dynamic client id.

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// What an authorization code is good for (gateway protocol 5.6): a registration at E4 or tokens at E8, once.
+/// What an authorization code is good for (MAG 5.6): a registration at E4 or tokens at E8, once.
 extension GatewayCore {
     /// What was shown with a code.
     struct CodeProof {
@@ -11,7 +11,7 @@ extension GatewayCore {
         var verifier: String?
     }
 
-    /// The scope of a code that is for registration and nothing else (gateway protocol 7.2).
+    /// The scope of a code that is for registration and nothing else (MAG 7.2).
     private static let registrationScope = "msso_register"
 
     /// E4. The code must have been obtained with `msso_register`.

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E3: a client asks for somebody to log in (gateway protocol 7.1, 7.2).
+/// E3: a client asks for somebody to log in (MAG 7.1, 7.2).
 extension GatewayCore {
     /// Longest `state` that is kept, in bytes.
     private static let stateLimit = 512
@@ -10,7 +10,7 @@ extension GatewayCore {
     /// Begins an authorization session.
     ///
     /// `display=social_login` answers with the ways to log in, `display=template` leads a browser to the login page
-    /// (checklist 62). What is wrong with the client or its redirect_uri is answered; other faults reach a template's
+    /// (MAG checklist 62). What is wrong with the client or its redirect_uri is answered; other faults reach a template's
     /// client through its redirect_uri.
     mutating func authorize(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.authorization

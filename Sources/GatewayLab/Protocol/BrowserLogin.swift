@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// Logging in with a browser: login page, consent, and back to the client's redirect_uri (gateway protocol 7.2).
+/// Logging in with a browser: login page, consent, and back to the client's redirect_uri (MAG 7.2).
 ///
 /// What a page may do is in the `sessionData` it carries, a JWS of the lab: the login page names the session, the
 /// consent page the user too, so that no other page can post in their place.

@@ -43,7 +43,7 @@ extension GatewayCore {
     ///
     /// - Parameter missing: suffix of the error when the header is absent.
     /// - Throws: …107 for an unknown device or one that shows another device's certificate, …108 for one that is not
-    ///   active yet, …206 with status 401 for one whose certificate has ended (checklist 55).
+    ///   active yet, …206 with status 401 for one whose certificate has ended (MAG checklist 55).
     func device(of request: WireRequest, at endpoint: Endpoint, missing: Int, now: Date) throws -> LabDevice {
         guard let magIdentifier = request.header("mag-identifier") else {
             throw GatewayFault(
@@ -97,7 +97,7 @@ extension GatewayCore {
         return form
     }
 
-    /// A header in base 64, decoded (gateway protocol 4.3).
+    /// A header in base 64, decoded (MAG 4.3).
     /// - Throws: …103
     func decodedHeader(_ name: String, of request: WireRequest, at endpoint: Endpoint) throws -> String {
         guard let value = request.header(name), let bytes = Base64.decode(value),

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E2: dynamic credentials for a client (gateway protocol 3).
+/// E2: dynamic credentials for a client (MAG 3).
 extension GatewayCore {
     /// Each call gives a new pair; the earlier ones stay valid until they end, so that a lost answer costs nothing.
     mutating func initializeClient(_ request: WireRequest, now: Date) throws -> WireResponse {

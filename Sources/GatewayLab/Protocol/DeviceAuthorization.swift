@@ -2,9 +2,9 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E19 and E20: a device on which somebody is logged in lets another one in (gateway protocol 7.3).
+/// E19 and E20: a device on which somebody is logged in lets another one in (MAG 7.3).
 extension GatewayCore {
-    /// E19, by GET or POST (checklist 64). Repeating it is harmless until the code has been used.
+    /// E19, by GET or POST (MAG checklist 64). Repeating it is harmless until the code has been used.
     ///
     /// - Throws: what ``bearer(of:at:scope:now:)`` throws, …991 for a token without a user, …103 without a client
     ///   certificate, …107 without a mag-identifier, …110 for a session that is unknown, ended, used or denied.
@@ -29,7 +29,7 @@ extension GatewayCore {
         return response
     }
 
-    /// E20. Pending is an empty code, for one of the known clients takes a missing one as an error (checklist 64).
+    /// E20. Pending is an empty code, for one of the known clients takes a missing one as an error (MAG checklist 64).
     ///
     /// The same code is answered until it is used, so that a lost answer costs nothing.
     /// - Throws: …110 for a session that is unknown, ended or used; …123 or …124 for one that a person refused.

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E1: the configuration document for whoever has a one-time URL (gateway protocol 1, 2).
+/// E1: the configuration document for whoever has a one-time URL (MAG 1, 2).
 extension GatewayCore {
     /// A URL that works once. Its `sessionData` is a JWS of the lab; what the claims are called is ours to choose.
     mutating func mintEnrollmentURL(for master: MasterClient, now: Date) throws -> String {
@@ -18,7 +18,7 @@ extension GatewayCore {
         return "\(baseURL)\(Endpoint.enrollment.path)?sessionData=\(sessionData)&subjectKeyHash=\(percentEncoded(hash))"
     }
 
-    /// A forged, used or ended URL is answered 400 with `x-ca-err: 132` (checklist 46).
+    /// A forged, used or ended URL is answered 400 with `x-ca-err: 132` (MAG checklist 46).
     mutating func enroll(_ request: WireRequest, now: Date) throws -> WireResponse {
         let refused = GatewayFault(
             132, "invalid_request",
@@ -35,7 +35,7 @@ extension GatewayCore {
     }
 
     /// The `msso_config.json` of one client. Names what the lab serves, and of the rest only what one of the known
-    /// clients refuses to start without (gateway protocol 1.1): those answer 501.
+    /// clients refuses to start without (MAG 1.1): those answer 501.
     func configurationDocument(for master: MasterClient) -> JSON {
         let authorityLines = authority.certificate.pem.split(separator: "\n").map { JSON.string(String($0)) }
         let hash = authority.server.chain[0].spkiSHA256

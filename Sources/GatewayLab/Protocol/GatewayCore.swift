@@ -37,7 +37,7 @@ struct GatewayCore: Sendable {
 
     private mutating func route(_ request: WireRequest, at endpoint: Endpoint, now: Date) throws -> WireResponse {
         guard endpoint.methods.contains(request.method) else {
-            // 405 says what is allowed and has no x-ca-err (gateway protocol 0.4).
+            // 405 says what is allowed and has no x-ca-err (MAG 0.4).
             var response = WireResponse.json(
                 ["error": "invalid_request", "error_description": "method not allowed"],
                 status: 405)
@@ -76,7 +76,7 @@ struct GatewayCore: Sendable {
 }
 
 extension Endpoint {
-    /// The first digits of every `x-ca-err` from here, times 1000 (gateway protocol 6.4). What the sources do not
+    /// The first digits of every `x-ca-err` from here, times 1000 (MAG 6.4). What the sources do not
     /// number answers as the session API does, as the worked exchange of appendix A shows for a protected call.
     var errorPrefix: Int {
         switch self {

@@ -8,7 +8,7 @@ enum IDToken {
 }
 
 extension GatewayCore {
-    /// A session and the id_token that stands for it (gateway protocol 5.5, checklist 51).
+    /// A session and the id_token that stands for it (MAG 5.5, MAG checklist 51).
     ///
     /// `aud` is a string, `azp` the mag-identifier, `exp` an integer. A session without a user, which client
     /// credentials get, has the device identifier as `sub`.
@@ -34,7 +34,7 @@ extension GatewayCore {
 
     /// The living session that an id_token stands for.
     ///
-    /// Another client of the same device may show it (gateway protocol 12.1), so `aud` names whose secret signed it,
+    /// Another client of the same device may show it (MAG 12.1), so `aud` names whose secret signed it,
     /// not who asks.
     /// - Parameter magIdentifier: the device that asks; `nil` when it has none yet.
     /// - Throws: `LabError.noSuch` or what the signature check throws; callers answer their own code.

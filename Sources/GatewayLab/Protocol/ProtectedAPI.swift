@@ -2,9 +2,9 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E12 and the lab's own API: what an access token is good for (gateway protocol 5.7, 6).
+/// E12 and the lab's own API: what an access token is good for (MAG 5.7, 6).
 extension GatewayCore {
-    /// The token of a protected call (checklist 56).
+    /// The token of a protected call (MAG checklist 56).
     ///
     /// - Throws: with status 401, …992 for none or several, …990 for an unknown or ended one, …993 for a disabled one,
     ///   …991 for one without `scope`; …107, …108 and …206 for a device that may not call.

@@ -18,7 +18,7 @@ extension GatewayCore {
         ])
     }
 
-    /// E18, with what each client looks for: `kid`, `n`, `e` and `x5c` (Q24, checklist 52).
+    /// E18, with what each client looks for: `kid`, `n`, `e` and `x5c` (Q24, MAG checklist 52).
     func keySet() throws -> WireResponse {
         let signer = try authority.signer.identity()
         let certificate = signer.chain[0]

@@ -2,14 +2,14 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E4 and E5: a device gets a certificate and a mag-identifier (gateway protocol 4).
+/// E4 and E5: a device gets a certificate and a mag-identifier (MAG 4).
 extension GatewayCore {
     /// Who vouches for a registration.
     private enum Voucher: Equatable {
         case client
         case user(String)
 
-        /// What stands as CN in the request (gateway protocol 4.1); `nil` is any.
+        /// What stands as CN in the request (MAG 4.1); `nil` is any.
         var user: String? { if case .user(let name) = self { name } else { nil } }
     }
 
@@ -99,7 +99,7 @@ extension GatewayCore {
     ///
     /// The sources do not say when a device is "already registered", nor what a repeated registration gets. Here a
     /// board that lost the answer recovers: the same device, key and flow is answered again, with the same
-    /// mag-identifier. Another key or flow is a different claim to the same name (UNVERIFIED, gateway protocol 15.1).
+    /// mag-identifier. Another key or flow is a different claim to the same name (UNVERIFIED, MAG 15.1).
     /// - Throws: …105
     private func earlierRegistration(
         of deviceID: String, publicKey: [UInt8], voucher: Voucher, at endpoint: Endpoint
@@ -114,7 +114,7 @@ extension GatewayCore {
     /// The PKCS#10 request in the body, checked against what the headers say.
     ///
     /// Both clients' encodings are taken, whatever the content type: base 64 of either alphabet, padded or not, in
-    /// lines or not, and PEM (Q2, checklist 48). The order of the subject's parts is free.
+    /// lines or not, and PEM (Q2, MAG checklist 48). The order of the subject's parts is free.
     /// - Throws: …104
     private func signingRequest(
         in request: WireRequest, at endpoint: Endpoint, deviceID: String, client: ClientInstance
@@ -130,7 +130,7 @@ extension GatewayCore {
             throw invalid("must be for an RSA key of 2048 bits or more")
         }
         let subject = signingRequest.subject
-        // One client writes the identifier as it is, the other its base64, percent-encoded (gateway protocol 4.1).
+        // One client writes the identifier as it is, the other its base64, percent-encoded (MAG 4.1).
         let encoded = Base64.encode(Array(deviceID.utf8))
         guard let unit = subject[.organizationalUnit], [deviceID, encoded, percentEncoded(encoded)].contains(unit)
         else {

@@ -2,9 +2,9 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E6 and E7: what a device may do about its own registration, proven by its certificate (gateway protocol 4.6, 4.7).
+/// E6 and E7: what a device may do about its own registration, proven by its certificate (MAG 4.6, 4.7).
 extension GatewayCore {
-    /// E6: a new certificate for the same key, without a request to sign (checklist 58).
+    /// E6: a new certificate for the same key, without a request to sign (MAG checklist 58).
     ///
     /// The certificate shown may have ended: renewal is what a client does about …206.
     mutating func renew(_ request: WireRequest, now: Date) throws -> WireResponse {
@@ -25,7 +25,7 @@ extension GatewayCore {
         return .text(certificate.pem, headers: [("mag-identifier", device.magIdentifier)])
     }
 
-    /// E7: the device, its tokens and its sessions are no more (checklist 59).
+    /// E7: the device, its tokens and its sessions are no more (MAG checklist 59).
     mutating func remove(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.removal
         let (device, shown) = try certifiedDevice(
@@ -42,7 +42,7 @@ extension GatewayCore {
         state.revokeTokens { mag, _ in mag == magIdentifier }
     }
 
-    /// The device that both the header and the certificate name (checklist 57).
+    /// The device that both the header and the certificate name (MAG checklist 57).
     private func certifiedDevice(
         of request: WireRequest, at endpoint: Endpoint, withoutCertificate: Int, withoutHeader: Int
     ) throws -> (LabDevice, Certificate) {

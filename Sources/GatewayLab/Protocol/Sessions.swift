@@ -2,9 +2,9 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E9, E10 and E11: how tokens and sessions end (gateway protocol 5.8, 5.9).
+/// E9, E10 and E11: how tokens and sessions end (MAG 5.8, 5.9).
 extension GatewayCore {
-    /// E9, by DELETE or POST, in the query or in the form (Q29, checklist 60).
+    /// E9, by DELETE or POST, in the query or in the form (Q29, MAG checklist 60).
     ///
     /// What the lab does not know counts as revoked already (RFC 7009 section 2.2). Revoking either token of a log-in
     /// revokes what came out of the same log-in.
@@ -43,7 +43,7 @@ extension GatewayCore {
         return .json(["result": "revoked"])
     }
 
-    /// E10. Without an id_token the sessions of the client on the device end (checklist 61).
+    /// E10. Without an id_token the sessions of the client on the device end (MAG checklist 61).
     mutating func logOut(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.logout
         let client = try client(inHeader: "authorization", of: request, at: endpoint, now: now)

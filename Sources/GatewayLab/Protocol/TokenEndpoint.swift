@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E8: tokens (gateway protocol 5.1 to 5.4).
+/// E8: tokens (MAG 5.1 to 5.4).
 extension GatewayCore {
     /// What a grant has proven and what it is good for.
     struct Granted {
@@ -50,7 +50,7 @@ extension GatewayCore {
         return try answer(granted, to: client, device: device, now: now)
     }
 
-    /// The client, by form or by Basic; the form wins, and an empty `Authorization` is none (Q3, checklist 53).
+    /// The client, by form or by Basic; the form wins, and an empty `Authorization` is none (Q3, MAG checklist 53).
     private func tokenClient(of request: WireRequest, form: Parameters, now: Date) throws -> ClientInstance {
         if form["client_id"] != nil || request.header("authorization") == nil {
             return try client(id: form["client_id"], secret: form["client_secret"], at: .token, now: now)
@@ -91,7 +91,7 @@ extension GatewayCore {
 
 /// The grants.
 extension GatewayCore {
-    /// An app-level token. Production gives no refresh token and no session with it (gateway protocol 5.2).
+    /// An app-level token. Production gives no refresh token and no session with it (MAG 5.2).
     private func clientCredentials(_ request: TokenRequest) throws -> Granted {
         Granted(
             user: nil, scopes: try scopes(for: request), family: try Random.uuid(),
@@ -112,7 +112,7 @@ extension GatewayCore {
             opensSession: true)
     }
 
-    /// Single use: the token is gone whatever follows (checklist 54).
+    /// Single use: the token is gone whatever follows (MAG checklist 54).
     private mutating func refresh(_ request: TokenRequest) throws -> Granted {
         let invalid = GatewayFault(3_003_113, "invalid_grant", "The refresh token is unknown, used or ended")
         guard let value = request.form["refresh_token"] else {
@@ -126,7 +126,7 @@ extension GatewayCore {
             user: token.user, scopes: token.scopes, family: token.family, refreshes: true, opensSession: false)
     }
 
-    /// Tokens for a session that is open on the device (gateway protocol 12.1).
+    /// Tokens for a session that is open on the device (MAG 12.1).
     private func assertion(_ request: TokenRequest) throws -> Granted {
         guard let assertion = request.form["assertion"] else {
             throw GatewayFault(3_003_103, "invalid_request", "assertion is missing")

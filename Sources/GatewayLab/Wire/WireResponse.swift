@@ -8,7 +8,7 @@ struct WireResponse: Sendable {
     /// What happened to whom, for the lab's journal; not sent.
     var note: String?
 
-    /// JSON that nobody may keep (gateway protocol 0.4).
+    /// JSON that nobody may keep (MAG 0.4).
     static func json(_ value: JSON, status: Int = 200) -> WireResponse {
         WireResponse(
             status: status,
@@ -24,7 +24,7 @@ struct WireResponse: Sendable {
             body: Array(text.utf8))
     }
 
-    /// Leads a browser elsewhere (gateway protocol 7.2).
+    /// Leads a browser elsewhere (MAG 7.2).
     static func redirect(to location: String) -> WireResponse {
         WireResponse(
             status: 302, headers: [("Location", location), ("Cache-Control", "no-store"), ("Pragma", "no-cache")])
@@ -36,7 +36,7 @@ struct WireResponse: Sendable {
 
 /// An error as the gateway answers it: the code decides what the client does, the text is for people.
 struct GatewayFault: Error, Equatable {
-    /// `x-ca-err`: the number of the API, then three digits (gateway protocol 6.4).
+    /// `x-ca-err`: the number of the API, then three digits (MAG 6.4).
     var code: Int
     var status: Int
     /// OAuth's word for it.

@@ -2,7 +2,7 @@ import Cryptography
 
 /// Where a broker listens.
 public struct BrokerAddress: Sendable, Hashable {
-    /// MQTT over TLS (IANA `secure-mqtt`, gateway protocol 9.1).
+    /// MQTT over TLS (IANA `secure-mqtt`, MAG 9.1).
     public static let standardPort = 8883
 
     /// A DNS name or an IP address, IPv6 without brackets.
@@ -22,7 +22,7 @@ extension BrokerAddress: CustomStringConvertible {
 
 /// Who connects, for one connection.
 public struct BrokerCredentials: Sendable {
-    /// `mag-identifier::master-client-id::user`, the user part only where somebody is logged in (gateway protocol 9.1).
+    /// `mag-identifier::master-client-id::user`, the user part only where somebody is logged in (MAG 9.1).
     public var clientID: String
     public var userName: String?
     /// The access token.

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// How a ``Messenger`` behaves; the defaults are those of the gateway protocol (9.1).
+/// How a ``Messenger`` behaves; the defaults are those of MAG 9.1.
 public struct MessengerSettings: Sendable {
     /// The longest silence towards the broker: 5 to 65 535 s, in whole seconds.
     public var keepAlive = Duration.seconds(60)

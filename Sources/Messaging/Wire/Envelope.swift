@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Groundwork
 
-/// A message with its sender, as the gateway's clients write it (gateway protocol 9.3).
+/// A message with its sender, as the gateway's clients write it (MAG 9.3).
 public struct Envelope: Sendable, Equatable {
     public enum SenderType: String, Sendable, CaseIterable {
         case user = "USER"

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// The topics of a gateway (gateway protocol 9.2), seen from one device.
+/// The topics of a gateway (MAG 9.2), seen from one device.
 ///
 ///     let topics = try TopicNamespace(prefix: "", deviceID: "3f9a…")
 ///     try topics.custom("telemetry")      // /2.0/client/devices/3f9a…/custom/telemetry
@@ -31,7 +31,7 @@ public struct TopicNamespace: Sendable, Hashable {
         _ = try Topic(own("check"))
     }
 
-    /// Of the gateway protocol (9.2).
+    /// Of (MAG 9.2).
     public static let standardVersion = "2.0"
 
     /// A topic of this device: the user's where somebody is logged in, else the device's own.
@@ -112,6 +112,6 @@ public struct TopicNamespace: Sendable, Hashable {
 }
 
 extension TopicNamespace {
-    /// Whether the broker reports an error under this topic: its last level is `error` (gateway protocol 9.2).
+    /// Whether the broker reports an error under this topic: its last level is `error` (MAG 9.2).
     public static func isError(_ topic: String) -> Bool { topic.hasSuffix("/error") || topic == "error" }
 }

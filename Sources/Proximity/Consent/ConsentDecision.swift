@@ -142,7 +142,7 @@ public struct ConsentAnswer: Sendable, Hashable {
     public let decision: ConsentDecision
 }
 
-/// One line of the record of who was authorised, when, how and by whose consent.
+/// One line of the record of who was authorized, when, how and by whose consent.
 public struct AuditRecord: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
         case authorized

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// The device that asks to be authorised, as far as it is known: the name is its own claim.
+/// The device that asks to be authorized, as far as it is known: the name is its own claim.
 public struct Requester: Sendable, Hashable, CustomStringConvertible {
     /// The way its request came.
     public enum Way: String, Sendable { case ble, qr }

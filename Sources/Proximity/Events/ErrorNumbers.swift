@@ -1,4 +1,4 @@
-/// The numbers that the reference clients give an error (8.6); `nil` where a client does not know it.
+/// The numbers that the reference clients give an error (MAG 8.6); `nil` where a client does not know it.
 public struct ErrorNumbers: Sendable, Equatable {
     public let android: Int?
     public let ios: Int?

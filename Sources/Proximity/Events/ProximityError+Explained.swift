@@ -33,7 +33,7 @@ extension ProximityError {
         // MARK: Sharing
         case .noUserSession(let reason):
             said("no-user-session", .conflict, "no user session can be shared: \(reason)",
-                remedy: "log in first: a client's own token cannot authorise another device")
+                remedy: "log in first: a client's own token cannot authorize another device")
         case .sharingInProgress:
             said("sharing-in-progress", .busy, "the session is already offered to devices nearby",
                 remedy: "end it first: latchkey share --stop")
@@ -46,8 +46,8 @@ extension ProximityError {
         case .userDeclined(let source):
             said("user-declined", .denied, "the request was declined (\(source))", remedy: Self.askPerson)
         case .invalidAuthorizeURL(let reason):
-            said("invalid-authorize-url", .invalidInput, "the URL cannot be authorised: \(reason)",
-                remedy: "authorise only codes that are shown by devices of the same gateway")
+            said("invalid-authorize-url", .invalidInput, "the URL cannot be authorized: \(reason)",
+                remedy: "authorize only codes that are shown by devices of the same gateway")
         case .noSuchRequest(let id):
             said("no-such-request", .notFound, "no request \(id) is waiting for consent",
                 remedy: "see which questions wait: latchkey consent")
@@ -64,17 +64,17 @@ extension ProximityError {
                 "\(address) does not have the service of proximity login, or not its characteristic",
                 remedy: Self.again)
         case .authorizationFailed(let answer):
-            said("authorization-failed", .refused, "the device was not authorised: the answer was “\(answer)”",
+            said("authorization-failed", .refused, "the device was not authorized: the answer was “\(answer)”",
                 remedy: Self.askPerson)
         case .pollingFailed(let reason):
-            said("polling-failed", .unreachable, "the gateway could not be asked for the authorisation: \(reason)",
+            said("polling-failed", .unreachable, "the gateway could not be asked for the authorization: \(reason)",
                 remedy: Self.gatewayCheck)
         case .qrPollingFailed(let reason):
-            said("qr-polling-failed", .unreachable, "the gateway could not be asked for the authorisation: \(reason)",
+            said("qr-polling-failed", .unreachable, "the gateway could not be asked for the authorization: \(reason)",
                 remedy: Self.gatewayCheck)
         case .notAuthorizedInTime:
-            said("not-authorized-in-time", .unreachable, "no other device authorised this one in time",
-                remedy: "start again and authorise this device while the request is open")
+            said("not-authorized-in-time", .unreachable, "no other device authorized this one in time",
+                remedy: "start again and authorize this device while the request is open")
         case .unexpectedUser(let name):
             said("unexpected-user", .refused,
                 "\(name.map { "“\(DisplayText.clean($0))”" } ?? "a user without a name") let this device in, "
@@ -85,10 +85,10 @@ extension ProximityError {
                 remedy: "wait until it ends, or end it with Ctrl-C where it was begun")
         case .invalidAuthenticationURL:
             said("invalid-authentication-url", .invalidAnswer,
-                "the gateway gave no URL that another device could authorise",
+                "the gateway gave no URL that another device could authorize",
                 remedy: Self.gatewayCheck)
         case .loginFailed(let reason):
-            said("login-failed", .refused, "this device was authorised but could not log in: \(reason)",
+            said("login-failed", .refused, "this device was authorized but could not log in: \(reason)",
                 remedy: Self.gatewayCheck)
         case .timedOut(let step): said("timed-out", .unreachable, "\(step) took too long", remedy: Self.again)
         case .textTooLongForQRCode(let bytes):

@@ -18,7 +18,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
     /// The state of 8.6 that this event is, if it is one.
     public var state: ProximityState? { telling.state }
 
-    /// The name of the second reference client's notification (13.2).
+    /// The name of the second reference client's notification (MAG 13.2).
     public var notification: String? { telling.notification }
 
     /// The error that this event tells of.
@@ -125,7 +125,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
             Telling("qr-code-hidden", .notable, "the QR code is no longer shown",
                 notification: "MASProximityLoginQRCodeDidStopDisplayingQRCodeImage")
         case .authorizationCodeReceived:
-            Telling("authorization-code-received", .notable, "another device authorised this one",
+            Telling("authorization-code-received", .notable, "another device authorized this one",
                 notification: "MASDeviceDidReceiveAuthorizationCodeFromProximityLoginNotification")
         case .authorizationErrorReceived(let error):
             Telling("authorization-error-received", error: error,
@@ -155,7 +155,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
             Telling("central-hung-up", .notable, "\(central) was disconnected: \(reason.text)",
                 ["central": .string(central), "reason": .string(reason.rawValue)])
         case .requestReceived(let requester):
-            Telling("request-received", .notable, "\(requester) asks to be authorised", requester.details)
+            Telling("request-received", .notable, "\(requester) asks to be authorized", requester.details)
         case .requestRefused(let requester, let error):
             Telling("request-refused", .notable, "\(requester): \(error.message)", requester.details, error: error)
         case .consentAsked(let request):
@@ -172,10 +172,10 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         case .consentUnambiguous(let request):
             Telling("unambiguous", .notable, "\(request.requester) alone waits for consent", request.details)
         case .sessionAuthorized(let requester):
-            Telling("session-authorized", .notable, "\(requester) was authorised", requester.details,
+            Telling("session-authorized", .notable, "\(requester) was authorized", requester.details,
                 state: .sessionAuthorized)
         case .sessionNotAuthorized(let requester, let error):
-            Telling("session-not-authorized", .notable, "\(requester) was not authorised: \(error.message)",
+            Telling("session-not-authorized", .notable, "\(requester) was not authorized: \(error.message)",
                 requester.details, error: error)
         case .sessionNotified(let requester, let answer):
             Telling("session-notified", .notable, "\(requester) was told “\(answer.rawValue)”: \(answer.text)",

@@ -15,12 +15,12 @@ public enum ProximityEvent: Sendable, Equatable {
     case serviceDiscovered(address: String)
     case characteristicFound(address: String)
     case requestWritten(address: String, pieces: Int)
-    /// The gateway was asked whether the other device authorised this one.
+    /// The gateway was asked whether the other device authorized this one.
     case polled(attempt: Int, of: Int)
     case loginSucceeded(userName: String)
     case loginFailed(ProximityError)
 
-    // This device logs in by a QR code (13.2).
+    // This device logs in by a QR code (MAG 13.2).
     /// For how long it can be scanned.
     case qrCodeShown(seconds: Int)
     case qrCodeHidden

@@ -1,4 +1,4 @@
-/// Where a proximity login stands, with the numbers that both client libraries give it (8.6).
+/// Where a proximity login stands, with the numbers that both client libraries give it (MAG 8.6).
 public enum ProximityState: Int, Sendable, CaseIterable {
     case unknown = -1
     case scanStarted, scanStopped, deviceDetected, deviceConnected, deviceDisconnected, serviceDiscovered

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Waits for another device to authorise this one: by asking the gateway at the planned times, and at once when the
+/// Waits for another device to authorize this one: by asking the gateway at the planned times, and at once when the
 /// other device says so.
 struct AuthorizationWatch: Sendable {
     typealias LogIn = @Sendable () async throws -> String
@@ -23,7 +23,7 @@ struct AuthorizationWatch: Sendable {
     /// - Parameters:
     ///   - answers: what the other device says, as text; `nil` when it cannot say anything.
     ///   - deadline: when to give up at the latest.
-    /// - Returns: what spends the authorisation code.
+    /// - Returns: what spends the authorization code.
     /// - Throws: ``ProximityError``, `CancellationError`
     func wait(answers: AsyncStream<String>? = nil, until deadline: Duration) async throws -> LogIn {
         let (steps, feed) = AsyncStream.makeStream(of: Step.self, bufferingPolicy: .bufferingOldest(64))

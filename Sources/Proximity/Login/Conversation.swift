@@ -1,7 +1,7 @@
 import Bluetooth
 import Groundwork
 
-/// What is said to one device that is connected, and what it answers (8.2).
+/// What is said to one device that is connected, and what it answers (MAG 8.2).
 struct Conversation: Sendable {
     let remote: any RemotePeripheral
     let address: String
@@ -46,7 +46,7 @@ struct Conversation: Sendable {
                 else { return .failure(.unreachable(.characteristicMissing(address: address))) }
                 events.send(.serviceDiscovered(address: address))
                 events.send(.characteristicFound(address: address))
-                // One that cannot be subscribed to still authorises: the gateway is asked (8.2).
+                // One that cannot be subscribed to still authorizes: the gateway is asked (MAG 8.2).
                 _ = try await remote.subscribe(characteristic)
                 let pieces = request.pieces(of: settings.pieceSize(mtu: await remote.mtu))
                 let withResponse = characteristic.properties.contains(.write)

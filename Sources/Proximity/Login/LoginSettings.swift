@@ -5,7 +5,7 @@ public struct ProximityLoginSettings: Sendable {
     public var characteristic: BluetoothUUID
     /// This device's name, as the other one's user reads it.
     public var deviceName: String?
-    /// The weakest signal that is answered, in dBm (8.3).
+    /// The weakest signal that is answered, in dBm (MAG 8.3).
     public var leastSignal = -80
     /// From the first device that is near enough to the choice of the nearest.
     public var window = Duration.seconds(2)
@@ -14,7 +14,7 @@ public struct ProximityLoginSettings: Sendable {
     /// never sent any.
     public var allowsLargePieces = false
     public var polling = PollingPlan()
-    /// The most that a login may take: shorter than an authorisation session lives.
+    /// The most that a login may take: shorter than an authorization session lives.
     public var limit = Duration.seconds(110)
 
     public init(service: BluetoothUUID, characteristic: BluetoothUUID) {

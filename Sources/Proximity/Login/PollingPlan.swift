@@ -1,4 +1,4 @@
-/// When the gateway is asked whether another device authorised this one (7.3).
+/// When the gateway is asked whether another device authorized this one (MAG 7.3).
 public struct PollingPlan: Sendable, Equatable {
     public var first: Duration
     public var interval: Duration

@@ -1,7 +1,7 @@
 import Bluetooth
 import Groundwork
 
-/// Logs this device in with the session of another one nearby, over Bluetooth (8.2 to 8.4).
+/// Logs this device in with the session of another one nearby, over Bluetooth (MAG 8.2 to 8.4).
 public actor ProximityLogin {
     private let transport: any BluetoothTransport
     private let gateway: any ProximityGateway

@@ -31,7 +31,7 @@ struct SignalBoard {
     private let least: Int
     private var tracks: [BluetoothAddress: Track] = [:]
 
-    /// - Parameter least: the weakest signal that counts, in dBm; it is enough to reach it (8.3).
+    /// - Parameter least: the weakest signal that counts, in dBm; it is enough to reach it (MAG 8.3).
     init(least: Int) { self.least = least }
 
     enum Outcome: Equatable {

@@ -1,6 +1,6 @@
 extension QRCode {
-    /// The colours of a terminal: which of them its blank is.
-    public enum ColourScheme: String, Sendable, CaseIterable {
+    /// The colors of a terminal: which of them its blank is.
+    public enum ColorScheme: String, Sendable, CaseIterable {
         /// Light text on a dark ground.
         case dark
         /// Dark text on a light ground.
@@ -10,12 +10,12 @@ extension QRCode {
     /// Two rows a line in half blocks, without escape sequences: it is as readable in a log or over a serial line.
     ///
     /// - Throws: ``ProximityError/qrCodeTooWide(columns:available:)``
-    public func terminalText(_ scheme: ColourScheme, columns: Int) throws(ProximityError) -> String {
+    public func terminalText(_ scheme: ColorScheme, columns: Int) throws(ProximityError) -> String {
         guard fullWidth <= columns else { throw .qrCodeTooWide(columns: fullWidth, available: columns) }
         var text = ""
         for row in stride(from: -Self.margin, to: width + Self.margin, by: 2) {
             for column in -Self.margin..<(width + Self.margin) {
-                // What is printed is the colour that the ground does not have.
+                // What is printed is the color that the ground does not have.
                 let upper = isDark(row: row, column: column) == (scheme == .light)
                 let isLast = row + 1 == width + Self.margin
                 let lower = !isLast && isDark(row: row + 1, column: column) == (scheme == .light)

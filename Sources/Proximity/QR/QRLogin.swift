@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Logs this device in by a QR code that a logged-in device scans (7.3).
+/// Logs this device in by a QR code that a logged-in device scans (MAG 7.3).
 public actor QRLogin {
     private let gateway: any ProximityGateway
     private let plan: PollingPlan
@@ -18,7 +18,7 @@ public actor QRLogin {
         self.events = events
     }
 
-    /// Has the code shown and waits until it is authorised, until the gateway has been asked as often as planned, until
+    /// Has the code shown and waits until it is authorized, until the gateway has been asked as often as planned, until
     /// ``stop()``, or until the task is cancelled.
     ///
     /// - Parameter show: is given the text of the code, the gateway's `auth_url` verbatim, to draw it as ``QRCode``.

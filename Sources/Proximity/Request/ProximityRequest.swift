@@ -1,6 +1,6 @@
 import Groundwork
 
-/// What the device that wants to log in writes to the one that is logged in (8.2).
+/// What the device that wants to log in writes to the one that is logged in (MAG 8.2).
 public struct ProximityRequest: Sendable, Equatable {
     /// The gateway's `auth_url`, verbatim.
     public let providerURL: String
@@ -38,7 +38,7 @@ public struct ProximityRequest: Sendable, Equatable {
         self = request
     }
 
-    /// The document as it is sent. Pure ASCII, as some receivers read each piece as text of its own (8.2); and `EOM`
+    /// The document as it is sent. Pure ASCII, as some receivers read each piece as text of its own (MAG 8.2); and `EOM`
     /// does not occur in it, so that no piece, however it is cut, ends the message early.
     var document: [UInt8] {
         var bytes = Array("{\"provider_url\":".utf8)

@@ -1,7 +1,7 @@
 /// Collects the pieces of one request of one central, bounded in size, count and time.
 ///
 /// Bytes are collected, never characters: a piece may end inside one. Anything but the end mark, written by itself, is
-/// a piece (8.2).
+/// a piece (MAG 8.2).
 public struct RequestCollector: Sendable {
     /// The longest request, in bytes.
     public static let limit = 8192

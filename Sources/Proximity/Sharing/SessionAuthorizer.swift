@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Authorises other devices with this device's user session, after consent.
+/// Authorizes other devices with this device's user session, after consent.
 public struct SessionAuthorizer: Sendable {
     let gateway: any ProximityGateway
     let desk: ConsentDesk
@@ -12,7 +12,7 @@ public struct SessionAuthorizer: Sendable {
         self.events = events
     }
 
-    /// Authorises the device that shows the QR code which was scanned here (7.3). The origin is checked before anybody
+    /// Authorizes the device that shows the QR code which was scanned here (MAG 7.3). The origin is checked before anybody
     /// is asked.
     ///
     /// - Parameter text: what was scanned, a URL or the JSON that holds one.

@@ -1,7 +1,7 @@
 import Bluetooth
 import Groundwork
 
-/// The device that shares its session, without radio, clock and people: what happened in, what to do out (8.5).
+/// The device that shares its session, without radio, clock and people: what happened in, what to do out (MAG 8.5).
 struct SharingMachine {
     /// A request that is worth asking for.
     struct Ticket: Equatable {

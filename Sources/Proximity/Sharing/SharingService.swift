@@ -1,7 +1,7 @@
 import Bluetooth
 import Groundwork
 
-/// Offers this device's user session to devices nearby, over Bluetooth (8.5).
+/// Offers this device's user session to devices nearby, over Bluetooth (MAG 8.5).
 public actor SharingService {
     private let transport: any BluetoothTransport
     private let authorizer: SessionAuthorizer

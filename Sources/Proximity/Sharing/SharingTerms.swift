@@ -3,7 +3,7 @@ import Groundwork
 
 /// When sharing ends by itself.
 public enum SharingTerm: Sendable, Equatable {
-    /// After one device was authorised.
+    /// After one device was authorized.
     case once
     case lasting(Duration)
     case endless
@@ -15,7 +15,7 @@ public enum SharingEnd: String, Sendable {
 
     public var text: String {
         switch self {
-        case .done: "one device was authorised"
+        case .done: "one device was authorized"
         case .expired: "the time is over"
         case .requested: "it was ended here"
         case .cancelled: "the agent stopped it"
@@ -23,7 +23,7 @@ public enum SharingEnd: String, Sendable {
     }
 }
 
-/// The value notified to the central (8.2).
+/// The value notified to the central (MAG 8.2).
 public enum SharingAnswer: String, Sendable {
     case authorized = "0"
     case failed = "1"
@@ -33,7 +33,7 @@ public enum SharingAnswer: String, Sendable {
 
     public var text: String {
         switch self {
-        case .authorized: "authorised"
+        case .authorized: "authorized"
         case .failed: "failed"
         case .declined: "declined"
         }
@@ -81,7 +81,7 @@ public struct SharingSettings: Sendable {
     public var characteristic: BluetoothUUID
     /// The name advertised; `nil` for none.
     public var localName: String?
-    /// Only bonded centrals may write. Not what the reference clients expect (8.1).
+    /// Only bonded centrals may write. Not what the reference clients expect (MAG 8.1).
     public var requiresEncryption = false
     public var limits = SharingLimits()
 
@@ -95,7 +95,7 @@ public struct SharingSettings: Sendable {
         self.init(service: try BluetoothUUID(checking: serviceUUID), characteristic: try BluetoothUUID(checking: characteristicUUID))
     }
 
-    /// Notify and indicate, as one reference client enables the one and one the other; with and without response (8.2).
+    /// Notify and indicate, as one reference client enables the one and one the other; with and without response (MAG 8.2).
     var localService: LocalService {
         LocalService(uuid: service, characteristics: [
             LocalCharacteristic(uuid: characteristic, properties: [.writeWithoutResponse, .write, .notify, .indicate],

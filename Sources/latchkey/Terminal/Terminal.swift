@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Text for a person: in colour on a terminal, plain in a pipe or where `NO_COLOR` is set (no-color.org).
+/// Text for a person: in color on a terminal, plain in a pipe or where `NO_COLOR` is set (no-color.org).
 struct Terminal {
     static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
     static let standardError = Terminal(descriptor: STDERR_FILENO)
@@ -18,13 +18,13 @@ struct Terminal {
         hasColour = isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    func red(_ text: String) -> String { coloured(31, text) }
-    func green(_ text: String) -> String { coloured(32, text) }
-    func yellow(_ text: String) -> String { coloured(33, text) }
-    func dim(_ text: String) -> String { coloured(2, text) }
-    func bold(_ text: String) -> String { coloured(1, text) }
+    func red(_ text: String) -> String { colored(31, text) }
+    func green(_ text: String) -> String { colored(32, text) }
+    func yellow(_ text: String) -> String { colored(33, text) }
+    func dim(_ text: String) -> String { colored(2, text) }
+    func bold(_ text: String) -> String { colored(1, text) }
 
-    private func coloured(_ code: Int, _ text: String) -> String {
+    private func colored(_ code: Int, _ text: String) -> String {
         hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 

@@ -22,7 +22,7 @@ struct BlueZApplicationTests {
         if case .text(let text) = argument { text } else { nil }
     }
 
-    @Test("is the service with its characteristic, writable without response, notifying and indicating (8.1)")
+    @Test("is the service with its characteristic, writable without response, notifying and indicating (MAG 8.1)")
     func objects() throws {
         let application = Self.application()
         let path = try #require(application.path(of: Self.uuid))
@@ -42,7 +42,7 @@ struct BlueZApplicationTests {
             == ["write-without-response", "encrypt-notify", "encrypt-indicate", "encrypt-write"])
     }
 
-    @Test("is an advertisement with the service's UUID, the power where the controller can, and a name that fits (8.1)")
+    @Test("is an advertisement with the service's UUID, the power where the controller can, and a name that fits (MAG 8.1)")
     func advertisement() throws {
         func properties(_ application: BlueZApplication) throws -> [String: BusArgument] {
             let properties = application.properties(of: BlueZApplication.advertisementPath, interface: BlueZName.advertisement)

@@ -25,7 +25,7 @@ struct CallTargetTests {
         #expect(try CallTarget.resolve("https://7.example/", at: gateway).host == "7.example")
     }
 
-    @Test("is nowhere when the text could mean another host or another request (checklist 31)", arguments: [
+    @Test("is nowhere when the text could mean another host or another request (MAG checklist 31)", arguments: [
         "", "lab/hello", "//evil.test/", "@evil.test/", ".evil.test", "http://gw.lab.test/", "https://gw.lab.test@evil.test/",
         "https://gw.lab.test:8443:1/", "/a b", "/a\r\nX: y", "/a#b", "/\u{e9}", "https://", "https://-a.test/", "/a\\b",
         "https://7/", "https://1.2.3/", "https://127.0.0.01/", "https://0x7f.1/", "https://1.2.3.256/", "https://a.0X1/",

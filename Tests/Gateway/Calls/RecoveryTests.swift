@@ -14,7 +14,7 @@ struct RecoveryTests {
             HTTPResponse(status: status, headers: headers, body: Array(body.utf8)), isStaticClient: isStatic)
     }
 
-    @Test("of a called API is recovery for …990, …201 and …206 (checklist 24, 18)", arguments: [
+    @Test("of a called API is recovery for …990, …201 and …206 (MAG checklist 24, 18)", arguments: [
         ("3007990", Recovery.dropAccessToken), ("990", .dropAccessToken), ("1002201", .reinitializeClient),
         ("3003206", .renewCertificate),
     ])
@@ -27,7 +27,7 @@ struct RecoveryTests {
         #expect(refusal.status == 401)
     }
 
-    @Test("is an error for codes about the token, the device or the user (checklist 25, 26)", arguments: [
+    @Test("is an error for codes about the token, the device or the user (MAG checklist 25, 26)", arguments: [
         ("3007991", "gateway.token-scope-insufficient", 130_203), ("3007992", "gateway.token-missing", 130_201),
         ("3007993", "gateway.token-disabled", 130_202), ("1003107", "gateway.device-unknown", nil),
         ("1003108", "gateway.device-not-active", nil), ("3003202", "gateway.user-credentials-invalid", 130_002),
@@ -47,7 +47,7 @@ struct RecoveryTests {
     ] as [(Int, String?)])
     func answers(status: Int, code: String?) { #expect(verdict(status, code) == .answer) }
 
-    @Test("does not initialize static client credentials anew (checklist 8)")
+    @Test("does not initialize static client credentials anew (MAG checklist 8)")
     func staticClient() {
         guard case .fail(let error) = verdict(401, "3003201", isStatic: true) else {
             Issue.record("no error")

@@ -20,7 +20,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("gives the gateway, the client and its anchors (checklist 4)")
+    @Test("gives the gateway, the client and its anchors (MAG checklist 4)")
     func complete() throws {
         let configuration = try parsed()
         #expect(configuration.identity == GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: ""))
@@ -115,7 +115,7 @@ struct ConfigurationTests {
         #expect(configuration.pins.map(\.sha256) == [hash, hash, hash])
     }
 
-    @Test("takes either name of the client registration endpoint (quirk Q1)", arguments: [
+    @Test("takes either name of the client registration endpoint (MAG quirk Q1)", arguments: [
         "device_client_register_endpoint_path", "device_register_client_endpoint_path",
     ])
     func registrationNames(name: String) throws {
@@ -123,7 +123,7 @@ struct ConfigurationTests {
         #expect(configuration.endpoints[.registerClient] == "/r")
     }
 
-    @Test("loses the slashes around its prefix (quirk Q15)", arguments: ["/test/", "test", "//test"])
+    @Test("loses the slashes around its prefix (MAG quirk Q15)", arguments: ["/test/", "test", "//test"])
     func prefix(text: String) throws {
         let identity = try parsed { $0.set("server.prefix", to: text) }.identity
         #expect(identity.prefix == "test")
@@ -132,7 +132,7 @@ struct ConfigurationTests {
         #expect(GatewayIdentity(scope: identity.scope) == identity)
     }
 
-    @Test("has static credentials only when the secret is neither blank nor the client id (checklist 8)", arguments: [
+    @Test("has static credentials only when the secret is neither blank nor the client id (MAG checklist 8)", arguments: [
         ("", false), ("  ", false), ("5c0e", false), ("s3cret", true),
     ])
     func staticSecret(secret: String, isStatic: Bool) throws {
@@ -140,7 +140,7 @@ struct ConfigurationTests {
         #expect((configuration.staticSecret != nil) == isStatic)
     }
 
-    @Test("never leads to a key of fewer than 2048 bits (checklist 12)", arguments: [0, 512, 1024, 2048])
+    @Test("never leads to a key of fewer than 2048 bits (MAG checklist 12)", arguments: [0, 512, 1024, 2048])
     func leastBits(bits: Int) throws {
         #expect(try parsed { $0.set("mag.mobile_sdk.client_cert_rsa_keybits", to: bits) }.keyBits == 2048)
     }
@@ -148,12 +148,12 @@ struct ConfigurationTests {
     @Test("lists the keys that are ignored, and warns of checks that stay on")
     func ignored() throws {
         let configuration = try parsed {
-            $0.set("server.colour", to: "red")
+            $0.set("server.color", to: "red")
             $0.set("extra", to: ["deep": 1])
             $0.set("custom.lab_hello_endpoint_path", to: "/lab/hello")
             $0.set("mag.mobile_sdk.allow_ssl_pinning", to: false)
         }
-        #expect(configuration.ignoredKeys == ["extra", "server.colour"])
+        #expect(configuration.ignoredKeys == ["extra", "server.color"])
         #expect(configuration.customEndpoints == ["lab_hello_endpoint_path": "/lab/hello"])
         #expect(configuration.warnings.map(\.path) == ["mag.mobile_sdk.allow_ssl_pinning"])
     }

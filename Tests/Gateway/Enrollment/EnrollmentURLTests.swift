@@ -11,7 +11,7 @@ struct EnrollmentURLTests {
     /// A hash whose encodings differ: bytes of 0xFF give `/` in base 64 and `_` in base64url.
     private static let hash = [UInt8](repeating: 0xFF, count: 32)
 
-    @Test("is refused without subjectKeyHash, before anything is sent (checklist 1)", arguments: [
+    @Test("is refused without subjectKeyHash, before anything is sent (MAG checklist 1)", arguments: [
         "https://gw.lab.test:8443/connect/device/config", "https://gw.lab.test/c?sessionData=x",
         "https://gw.lab.test/c?subjectKeyHash=", "https://gw.lab.test/c?subjectKeyHash", "https://gw.lab.test/c?xsubjectKeyHash=a",
     ])
@@ -48,7 +48,7 @@ struct EnrollmentURLTests {
         #expect(url.port == 9443)
     }
 
-    @Test("counts its first hash and is requested exactly as given (quirk Q6)")
+    @Test("counts its first hash and is requested exactly as given (MAG quirk Q6)")
     func unchanged() throws {
         let one = Hex.encode(Self.hash)
         let text = "https://gw.lab.test/c?subjectKeyHash=\(one)&sessionData=x?subjectKeyHash=00"

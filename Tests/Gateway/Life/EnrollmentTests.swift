@@ -31,7 +31,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("is refused before any connection without subjectKeyHash (checklist 1)")
+    @Test("is refused before any connection without subjectKeyHash (MAG checklist 1)")
     func withoutHash() async throws {
         try await withBench { bench in
             let url = try #require(try await bench.lab.mintEnrollmentURL().split(separator: "&").first.map(String.init))
@@ -40,7 +40,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("aborts the handshake with a server that has another key, and changes nothing (checklist 2)")
+    @Test("aborts the handshake with a server that has another key, and changes nothing (MAG checklist 2)")
     func wrongKey() async throws {
         try await withBench { bench in
             try await Gateways(vault: bench.vault).activate(bench.configuration)
@@ -80,7 +80,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("sends the URL as given, pinned, without anything of ours (checklist 3)")
+    @Test("sends the URL as given, pinned, without anything of ours (MAG checklist 3)")
     func request() throws {
         let hash = String(repeating: "ab", count: 32)
         let url = try EnrollmentURL("https://gw.lab.test/c?sessionData=x&subjectKeyHash=\(hash)")

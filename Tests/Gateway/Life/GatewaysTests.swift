@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Gateways a board knows", .serialized, .timeLimit(.minutes(1)))
 struct GatewaysTests {
-    @Test("are switched with events, and switching back finds the first registration (1.2, checklist 6)")
+    @Test("are switched with events, and switching back finds the first registration (1.2, MAG checklist 6)")
     func switching() async throws {
         try await withBench { first in
             try await withBench { second in

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Log-in by another device at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct ProximityLifeTests {
-    @Test("lets the user of one board in on another, registered or not (7.3, 5.6, checklist 33)", arguments: [true, false])
+    @Test("lets the user of one board in on another, registered or not (7.3, 5.6, MAG checklist 33)", arguments: [true, false])
     func whole(isRegistered: Bool) async throws {
         try await withBench { bench in
             let sharing = bench.session()
@@ -20,7 +20,7 @@ struct ProximityLifeTests {
                 let authorization = try await session.authorizationSession()
                 #expect(authorization.providers.map(\.id).contains("enterprise"))
                 guard case .pending = try await session.poll(authorization) else {
-                    Issue.record("nobody has authorised")
+                    Issue.record("nobody has authorized")
                     return
                 }
                 try await sharing.authorize(providerURL: try authorization.providerURL)
@@ -53,7 +53,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("takes a code of its own session alone; another is refused before anything is sent (checklist 33)")
+    @Test("takes a code of its own session alone; another is refused before anything is sent (MAG checklist 33)")
     func otherState() async throws {
         try await withBench { bench in
             let sharing = bench.session()
@@ -71,7 +71,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("is over when nobody has authorised in time, and is told as an error, not as pending (7.3)")
+    @Test("is over when nobody has authorized in time, and is told as an error, not as pending (MAG 7.3)")
     func over() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -130,7 +130,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("is forgotten with the client credentials that began it: nothing of it is sent (12.4)", arguments: [true, false])
+    @Test("is forgotten with the client credentials that began it: nothing of it is sent (MAG 12.4)", arguments: [true, false])
     func forgotten(byReset: Bool) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -147,7 +147,7 @@ struct ProximityLifeTests {
 
     // MARK: The other side
 
-    @Test("authorizes nothing of another origin and nothing but log-ins that wait, whatever else the gateway has (checklist 36)")
+    @Test("authorizes nothing of another origin and nothing but log-ins that wait, whatever else the gateway has (MAG checklist 36)")
     func origin() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -225,7 +225,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("authorises in the name of a user, never of the board")
+    @Test("authorizes in the name of a user, never of the board")
     func userOnly() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -237,7 +237,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("authorises by POST, and by GET where that is not known; JSON around the URL is as good (7.3)")
+    @Test("authorizes by POST, and by GET where that is not known; JSON around the URL is as good (MAG 7.3)")
     func methods() async throws {
         try await withBench { bench async throws in
             let session = bench.session()

@@ -11,7 +11,7 @@ import Vault
 
 @Suite("Registration at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct RegistrationLifeTests {
-    @Test("happens by itself before the first call: initialize, register, token, call (0.2)")
+    @Test("happens by itself before the first call: initialize, register, token, call (MAG 0.2)")
     func firstCall() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -100,7 +100,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("awaiting activation is kept and reported, and ends when an administrator activates (checklist 16)")
+    @Test("awaiting activation is kept and reported, and ends when an administrator activates (MAG checklist 16)")
     func activation() async throws {
         try await withBench({ $0.activatesDevices = false }) { bench in
             let session = bench.session()
@@ -133,7 +133,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("is removed here when the gateway removed it (12.4), and comes back only when a person wants it")
+    @Test("is removed here when the gateway removed it (MAG 12.4), and comes back only when a person wants it")
     func deregister() async throws {
         try await withBench { bench in
             try await Gateways(vault: bench.vault).activate(bench.configuration)
@@ -161,7 +161,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("is kept whole when the gateway does not remove it (checklist 44)", arguments: [
+    @Test("is kept whole when the gateway does not remove it (MAG checklist 44)", arguments: [
         Fault.Kind.error(code: 1_001_000, status: 500), .error(code: 1_001_107, status: 400), .status(404), .drop,
     ])
     func deregisterFails(kind: Fault.Kind) async throws {
@@ -178,7 +178,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("is reset here alone: the gateway is not told, other gateways' data stays, the next identifier is new (12.4)")
+    @Test("is reset here alone: the gateway is not told, other gateways' data stays, the next identifier is new (MAG 12.4)")
     func reset() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -197,7 +197,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("stays when the master client id changes, client credentials and tokens do not (checklist 7)")
+    @Test("stays when the master client id changes, client credentials and tokens do not (MAG checklist 7)")
     func masterChange() async throws {
         let second = MasterClient(clientID: "second-master")
         try await withBench({ $0.masterClients.append(second) }) { bench in
@@ -216,7 +216,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("with static credentials never initializes the client (checklist 8)")
+    @Test("with static credentials never initializes the client (MAG checklist 8)")
     func staticCredentials() async throws {
         let master = MasterClient(clientID: "static-client", staticSecret: "a static secret of the lab")
         try await withBench({ $0.masterClients = [master] }) { bench async throws in

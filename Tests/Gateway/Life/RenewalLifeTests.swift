@@ -11,7 +11,7 @@ import Testing
 struct RenewalLifeTests {
     private func serial(_ session: GatewaySession) async throws -> String? { try await session.status().certificate?.serialNumber }
 
-    @Test("puts a new certificate for the same key in use, after it has proven itself (checklist 18)")
+    @Test("puts a new certificate for the same key in use, after it has proven itself (MAG checklist 18)")
     func renew() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -58,7 +58,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("follows a …206 of the called API, which is then called again (checklist 18)")
+    @Test("follows a …206 of the called API, which is then called again (MAG checklist 18)")
     func onDemand() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -69,7 +69,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("refused by the gateway ends the registration, and the board registers anew (checklist 19)")
+    @Test("refused by the gateway ends the registration, and the board registers anew (MAG checklist 19)")
     func refused() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -101,7 +101,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("without a word of the gateway keeps everything (checklist 19)", arguments: [
+    @Test("without a word of the gateway keeps everything (MAG checklist 19)", arguments: [
         Fault.Kind.drop, .status(502), .status(404), .captivePortal, .error(code: 1_000_000, status: 500),
         .error(code: 1_000_111, status: 429),
     ])
@@ -170,7 +170,7 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("of a device that was removed at the gateway drops it, and nothing registers by itself (checklist 26)")
+    @Test("of a device that was removed at the gateway drops it, and nothing registers by itself (MAG checklist 26)")
     func withdrawn() async throws {
         try await withBench { bench in
             let session = bench.session()

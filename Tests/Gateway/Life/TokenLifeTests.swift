@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Tokens and calls at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct TokenLifeTests {
-    @Test("A token that died at the gateway is replaced once for all its callers (…990, checklist 24)")
+    @Test("A token that died at the gateway is replaced once for all its callers (…990, MAG checklist 24)")
     func expired() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -43,7 +43,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A request is tried four times in all (checklist 24)", arguments: [
+    @Test("A request is tried four times in all (MAG checklist 24)", arguments: [
         (3_007_990, "gateway.token-expired"), (1_002_201, "gateway.client-credentials-invalid"),
     ])
     func attempts(code: Int, name: String) async throws {
@@ -56,7 +56,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A token endpoint that refuses the client is asked four times in all (checklist 24)")
+    @Test("A token endpoint that refuses the client is asked four times in all (MAG checklist 24)")
     func tokenAttempts() async throws {
         try await withBench { bench in
             bench.lab.inject(Fault(.error(code: 3_003_201, status: 401), at: .token))
@@ -65,7 +65,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A device that was removed at the gateway does not register by itself, and keeps its data (…107, checklist 26)")
+    @Test("A device that was removed at the gateway does not register by itself, and keeps its data (…107, MAG checklist 26)")
     func removed() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -97,7 +97,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A scope that the gateway does not grant is an error, not a loop (5.2)")
+    @Test("A scope that the gateway does not grant is an error, not a loop (MAG 5.2)")
     func scope() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -112,7 +112,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("The refresh token comes first, then the id_token, then the credentials (checklist 20)")
+    @Test("The refresh token comes first, then the id_token, then the credentials (MAG checklist 20)")
     func order() async throws {
         try await withBench({ $0.givesSessionsToClients = true }) { bench in
             let session = bench.session()
@@ -131,7 +131,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("The refresh token is kept when the refresh got no answer (checklist 27)", arguments: [
+    @Test("The refresh token is kept when the refresh got no answer (MAG checklist 27)", arguments: [
         Fault.Kind.drop, .status(502), .captivePortal,
     ])
     func refreshKept(kind: Fault.Kind) async throws {
@@ -153,7 +153,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("An id_token signed with a published key is checked with it; the key set is read once (checklist 22, 23)")
+    @Test("An id_token signed with a published key is checked with it; the key set is read once (MAG checklist 22, 23)")
     func publishedKeys() async throws {
         try await withBench({ $0.givesSessionsToClients = true; $0.idTokenAlgorithm = .rs256 }) { bench in
             let session = bench.session()
@@ -168,7 +168,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A key set that lacks the needed key is read again, once; without the key no token is taken (checklist 23)")
+    @Test("A key set that lacks the needed key is read again, once; without the key no token is taken (MAG checklist 23)")
     func unknownKey() async throws {
         let foreign = try KeySet(#"{"keys":[]}"#.utf8.map { $0 })
         try await withBench({ $0.givesSessionsToClients = true; $0.idTokenAlgorithm = .rs256 }) { bench in
@@ -186,7 +186,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("Revocation ends the tokens at the gateway and here (5.8)")
+    @Test("Revocation ends the tokens at the gateway and here (MAG 5.8)")
     func revocation() async throws {
         try await withBench({ $0.givesSessionsToClients = true }) { bench in
             let session = bench.session()
@@ -199,7 +199,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A call carries token, mag-identifier and the caller's own headers, and gives the answer as it is (6.1, 6.3)")
+    @Test("A call carries token, mag-identifier and the caller's own headers, and gives the answer as it is (MAG 6.1, 6.3)")
     func injected() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -214,7 +214,7 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A host without configuration is not called, a public one gets nothing of ours (checklist 17, 31)")
+    @Test("A host without configuration is not called, a public one gets nothing of ours (MAG checklist 17, 31)")
     func hosts() async throws {
         try await withBench { bench in
             try await withBench { other in

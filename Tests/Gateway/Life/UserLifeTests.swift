@@ -10,7 +10,7 @@ import Vault
 
 @Suite("A person who logs in at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct UserLifeTests {
-    @Test("registers an unregistered board by E4, and the id_token gives the first token (4.3, 4.4)")
+    @Test("registers an unregistered board by E4, and the id_token gives the first token (MAG 4.3, 4.4)")
     func registers() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -27,7 +27,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("is there beside the board, whose own token stays (5.1, 5.7)")
+    @Test("is there beside the board, whose own token stays (MAG 5.1, 5.7)")
     func beside() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -68,7 +68,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("with a wrong password changes nothing, on a registered board or not (checklist 25)", arguments: [true, false])
+    @Test("with a wrong password changes nothing, on a registered board or not (MAG checklist 25)", arguments: [true, false])
     func wrongPassword(isRegistered: Bool) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -118,7 +118,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("on a device that awaits activation is told so, and is logged in once it is active (checklist 16)")
+    @Test("on a device that awaits activation is told so, and is logged in once it is active (MAG checklist 16)")
     func pending() async throws {
         try await withBench({ $0.activatesDevices = false }) { bench in
             let session = bench.session()
@@ -138,7 +138,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("stays nameless or keeps the typed name where the gateway does not tell (quirk Q26)")
+    @Test("stays nameless or keeps the typed name where the gateway does not tell (MAG quirk Q26)")
     func unnamed() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -148,7 +148,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("gets no session from an id_token that does not hold; the registration stands (5.5)")
+    @Test("gets no session from an id_token that does not hold; the registration stands (MAG 5.5)")
     func falseIDToken() async throws {
         try await withBench { bench async throws in
             let session = bench.session()
@@ -159,7 +159,7 @@ struct UserLifeTests {
         }
     }
 
-    @Test("without single sign-on registers the board and logs in with the same password (4.4)")
+    @Test("without single sign-on registers the board and logs in with the same password (MAG 4.4)")
     func withoutSingleSignOn() async throws {
         try await withBench { bench in
             let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The tokens of a person at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct UserTokenLifeTests {
-    @Test("come by the refresh token, then by the id_token, and never by the board's credentials (checklist 20)")
+    @Test("come by the refresh token, then by the id_token, and never by the board's credentials (MAG checklist 20)")
     func order() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -27,7 +27,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("that died at the gateway are replaced once for all callers, and the board's stays in use (…990, checklist 24)")
+    @Test("that died at the gateway are replaced once for all callers, and the board's stays in use (…990, MAG checklist 24)")
     func expired() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -67,7 +67,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("do not end by a fault of the gateway, or for the want of an answer (5.3, checklist 27)", arguments: [
+    @Test("do not end by a fault of the gateway, or for the want of an answer (5.3, MAG checklist 27)", arguments: [
         Fault.Kind.error(code: 3_003_000, status: 500), .error(code: 3_003_135, status: 400), .status(502), .drop, .captivePortal,
     ])
     func spared(kind: Fault.Kind) async throws {
@@ -95,7 +95,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("go with another master client id; the id_token stays (checklist 7, 12.4)")
+    @Test("go with another master client id; the id_token stays (MAG checklist 7, 12.4)")
     func masterChange() async throws {
         let second = MasterClient(clientID: "second-master")
         try await withBench({ $0.masterClients.append(second) }) { bench in
@@ -109,7 +109,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("go with the registration: removed, reset or not renewed (12.4)", arguments: ["removed", "reset", "not renewed"])
+    @Test("go with the registration: removed, reset or not renewed (MAG 12.4)", arguments: ["removed", "reset", "not renewed"])
     func registrationEnds(how: String) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -145,7 +145,7 @@ struct UserTokenLifeTests {
 
     // MARK: Log-out
 
-    @Test("end at the gateway by E10, and with them the user's rows and no other (5.9, 12.4, checklist 43)")
+    @Test("end at the gateway by E10, and with them the user's rows and no other (5.9, 12.4, MAG checklist 43)")
     func logOut() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -170,7 +170,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("stay when the log-out fails, unless it is forced, and the failure is told either way (5.9, 12.4)", arguments: [
+    @Test("stay when the log-out fails, unless it is forced, and the failure is told either way (MAG 5.9, 12.4)", arguments: [
         Fault.Kind.error(code: 3_006_000, status: 500), .status(502), .drop, .captivePortal,
     ])
     func logOutFails(kind: Fault.Kind) async throws {
@@ -189,7 +189,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("end by E9 where there is no id_token (5.9)")
+    @Test("end by E9 where there is no id_token (MAG 5.9)")
     func logOutByRevocation() async throws {
         try await withBench { bench in
             let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })

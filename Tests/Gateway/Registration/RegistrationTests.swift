@@ -17,7 +17,7 @@ struct RegistrationRequestTests {
             authentication: ClientAuthentication(id: "c900-dyn", secret: SecretBytes(utf8: "s4cr3t-dyn"), expires: nil),
             isStatic: false))
 
-    @Test("has the headers of 4.3 and neither authorization nor create-session (checklist 11, 13)")
+    @Test("has the headers of 4.3 and neither authorization nor create-session (MAG checklist 11, 13)")
     func headers() {
         let headers = request.headers
         #expect(headers.first("client-authorization") == "Basic YzkwMC1keW46czRjcjN0LWR5bg==")
@@ -28,7 +28,7 @@ struct RegistrationRequestTests {
         #expect(headers.first("authorization") == nil && headers.first("create-session") == nil)
     }
 
-    @Test("carries a certificate request for the key, in base64url on one line (checklist 11)")
+    @Test("carries a certificate request for the key, in base64url on one line (MAG checklist 11)")
     func body() throws {
         let key = try PrivateKey(generating: .rsa(bits: 2048))
         let text = String(decoding: try request.body(for: key), as: UTF8.self)
@@ -72,7 +72,7 @@ struct RegistrationAnswerTests {
         #expect(try answer(body: Self.certificate.pem + Documents.authority.pem).chain == [Self.certificate, Documents.authority])
     }
 
-    @Test("is refused without exactly one of each part (checklist 14)", arguments: [
+    @Test("is refused without exactly one of each part (MAG checklist 14)", arguments: [
         [("mag-identifier", "m")], [("device-status", "activated")],
         [("device-status", "activated"), ("device-status", "activated"), ("mag-identifier", "m")],
         [("device-status", "activated"), ("mag-identifier", "m"), ("mag-identifier", "m")],
@@ -105,10 +105,10 @@ struct RenewalPolicyTests {
             magIdentifier: "m", isActive: true, registeredAt: now - 400 * day, renewedAt: daysAgo.map { now - $0 * day })
     }
 
-    @Test("is due with fewer than 30 days left (checklist 18)", arguments: [(31.0, false), (30, false), (29.9, true), (-1, true)])
+    @Test("is due with fewer than 30 days left (MAG checklist 18)", arguments: [(31.0, false), (30, false), (29.9, true), (-1, true)])
     func due(days: Double, isDue: Bool) throws { #expect(RenewalPolicy.isDue(try device(endsIn: days), at: now) == isDue) }
 
-    @Test("of a renewed certificate that is in the window from its first day waits for half its rest (quirk Q20)")
+    @Test("of a renewed certificate that is in the window from its first day waits for half its rest (MAG quirk Q20)")
     func bounded() throws {
         #expect(!RenewalPolicy.isDue(try device(endsIn: 10, renewed: 0), at: now))
         #expect(!RenewalPolicy.isDue(try device(endsIn: 6, renewed: 4), at: now))
@@ -118,7 +118,7 @@ struct RenewalPolicyTests {
         #expect(RenewalPolicy.isDue(try device(endsIn: 10, renewed: -1), at: now))
     }
 
-    @Test("is refused only by the gateway's own word (checklist 19)", arguments: [
+    @Test("is refused only by the gateway's own word (MAG checklist 19)", arguments: [
         (200, nil, false), (400, "1000101", true), (401, "1000206", true), (403, "1000107", true), (404, nil, false),
         (500, "1000000", false), (502, nil, false), (503, "1000101", false), (429, "1000111", false), (408, nil, false),
         (302, nil, false), (401, nil, false), (400, "1000000", false),
@@ -135,7 +135,7 @@ struct InitializationAnswerTests {
         try InitializationAnswer.credentials(Array(text.utf8), masterID: "m").authentication
     }
 
-    @Test("never ends with 0, else at epoch seconds as a number or string (checklist 10)")
+    @Test("never ends with 0, else at epoch seconds as a number or string (MAG checklist 10)")
     func expiration() throws {
         #expect(try credentials(#"{"client_id":"c","client_secret":"s","client_expiration":0}"#).expires == nil)
         for text in ["1893456000", #""1893456000""#] {

@@ -118,7 +118,7 @@ struct HoldingsTests {
         #expect(holdings.user == nil, "nothing is left of the log-in")
     }
 
-    @Test("loses the same for another master client, and nothing for the same one (12.4, checklist 7)")
+    @Test("loses the same for another master client, and nothing for the same one (12.4, MAG checklist 7)")
     func adopt() throws {
         var holdings = try full()
         holdings.adopt(try GatewayConfiguration(parsing: Documents.document()))
@@ -146,7 +146,7 @@ struct HoldingsTests {
 
 @Suite("Additional hosts")
 struct HostSecurityTests {
-    @Test("need something that proves them, a name and a port (1.3)")
+    @Test("need something that proves them, a name and a port (MAG 1.3)")
     func refused() throws {
         for make in [
             { try HostSecurity(host: "h.test", port: 443) },

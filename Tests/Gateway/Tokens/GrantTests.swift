@@ -53,7 +53,7 @@ struct GrantTests {
         return grants.ofBoard(tokens, at: now)
     }
 
-    @Test("apply when there is what they need, and single sign-on is on for the id_token (checklist 20)")
+    @Test("apply when there is what they need, and single sign-on is on for the id_token (MAG checklist 20)")
     func applicability() throws {
         let tomorrow = Date(timeIntervalSince1970: 1_800_086_400)
         #expect(try names() == ["client_credentials"])

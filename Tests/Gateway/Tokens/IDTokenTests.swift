@@ -27,7 +27,7 @@ struct IDTokenTests {
         }
     }
 
-    @Test("is for this client and this device (checklist 22)")
+    @Test("is for this client and this device (MAG checklist 22)")
     func accepted() throws { #expect(try validate([:]) == Date(timeIntervalSince1970: 1_800_000_060)) }
 
     @Test("is refused with claims of others, and when it has ended", arguments: [

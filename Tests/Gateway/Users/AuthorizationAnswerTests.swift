@@ -20,7 +20,7 @@ struct AuthorizationAnswerTests {
         }
     }
 
-    @Test("name the providers, and which is for another device, its name in any case (7.1)")
+    @Test("name the providers, and which is for another device, its name in any case (MAG 7.1)")
     func providers() throws {
         let session = try session(#"""
             {"idp":"all","providers":[
@@ -49,12 +49,12 @@ struct AuthorizationAnswerTests {
     ])
     func refused(text: String) { #expect(throws: AnswerFault.self) { try session(text) } }
 
-    @Test("are pending without a code, in every way to say so (7.3)", arguments: [
+    @Test("are pending without a code, in every way to say so (MAG 7.3)", arguments: [
         "", "{}", #"{"code":"","state":""}"#, #"{"code":null}"#, #"{"state":"another"}"#,
     ])
     func pending(text: String) throws { #expect(try poll(text) == nil) }
 
-    @Test("give a code that came with our state (checklist 33)")
+    @Test("give a code that came with our state (MAG checklist 33)")
     func code() throws {
         let code = try #require(try poll(#"{"code":"c-1","state":"state-1","more":[]}"#))
         #expect(code.value.exposedText() == "c-1" && code.state == proof.state)
@@ -78,7 +78,7 @@ struct AuthorizationAnswerTests {
 
 @Suite("Scope of an authorization session")
 struct AuthorizationScopeTests {
-    @Test("has msso_register where a code shall register, msso with single sign-on (7.1, checklist 34)", arguments: [
+    @Test("has msso_register where a code shall register, msso with single sign-on (7.1, MAG checklist 34)", arguments: [
         ("openid msso msso_register a", true, false, "openid msso a"),
         ("openid msso a", true, true, "openid msso a msso_register"),
         ("a", true, true, "a openid msso_register"), (nil, true, false, "openid"), ("openid msso a", false, false, "openid a"),

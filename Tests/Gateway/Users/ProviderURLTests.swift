@@ -3,12 +3,12 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What another device wants authorised")
+@Suite("What another device wants authorized")
 struct ProviderURLTests {
     private let bare = GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: "")
     private let prefixed = GatewayIdentity(host: "gw.lab.test", port: 8443, prefix: "mag/v2")
 
-    @Test("is called by what follows the gateway's own address (7.3)", arguments: [
+    @Test("is called by what follows the gateway's own address (MAG 7.3)", arguments: [
         ("https://gw.lab.test:8443/auth/device/authorization/7b", "/auth/device/authorization/7b"),
         ("HTTPS://GW.lab.test:8443/auth/x", "/auth/x"),
         ("https://gw.lab.test.:8443/auth/x", "/auth/x"),
@@ -26,7 +26,7 @@ struct ProviderURLTests {
         #expect(try ProviderURL("https://gw.lab.test:443/auth/x", at: standard).path == "/auth/x")
     }
 
-    @Test("is refused for every other origin (checklist 36)", arguments: [
+    @Test("is refused for every other origin (MAG checklist 36)", arguments: [
         "http://gw.lab.test:8443/auth/x", "ftp://gw.lab.test:8443/auth/x", "//gw.lab.test:8443/auth/x", "/auth/x",
         "https://gw.lab.test/auth/x", "https://gw.lab.test:443/auth/x", "https://gw.lab.test:08443/auth/x",
         "https://gw.lab.test:+8443/auth/x", "https://gw.lab.test:/auth/x", "https://gw.lab.test:8443:8443/auth/x",

@@ -47,7 +47,7 @@ struct UserRequestTests {
         #expect(request.subject[.commonName] == "Aladdin" && request.voucher.endpoint == .registerUser)
     }
 
-    @Test("register by code with verifier and redirect URI, as socialLogin (4.1, 4.3)")
+    @Test("register by code with verifier and redirect URI, as socialLogin (MAG 4.1, 4.3)")
     func code() {
         let request = request(.code(
             SecretBytes(utf8: "c-1"), verifier: SecretBytes(utf8: "v-1"), redirectURI: "latchkey://callback"))
@@ -82,7 +82,7 @@ struct UserRequestTests {
         #expect(code.fields.map { "\($0.name)=\($0.value.exposedText())" } == ["code=c", "code_verifier=v", "redirect_uri=r"])
     }
 
-    @Test("are answered with exactly one id_token where a session was asked for (checklist 14)")
+    @Test("are answered with exactly one id_token where a session was asked for (MAG checklist 14)")
     func session() throws {
         let complete: HTTPHeaders = ["ID-Token": "a.b.c", "id-token-type": HeldIDToken.jwtBearer]
         let session = try CertificateAnswer.session(HTTPResponse(status: 200, headers: complete))

@@ -1,4 +1,4 @@
-"""A phone that wants to log in: the central of the exchange (gateway protocol 8.2 to 8.4)."""
+"""A phone that wants to log in: the central of the exchange (MAG 8.2 to 8.4)."""
 import asyncio
 from argparse import Namespace
 from functools import partial

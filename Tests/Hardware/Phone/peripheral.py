@@ -1,4 +1,4 @@
-"""A phone that is logged in and lets others log in: the peripheral of the exchange (gateway protocol 8.2 to 8.5)."""
+"""A phone that is logged in and lets others log in: the peripheral of the exchange (MAG 8.2 to 8.5)."""
 import asyncio
 import json
 from argparse import Namespace

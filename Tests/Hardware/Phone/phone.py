@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--orders", metavar="FIFO", help="is made, and read until it says stop")
     parser.add_argument("--verbose", action="store_true", help="Bumble's own log, on standard error")
     exchange = parser.add_argument_group("exchange of a central")
-    exchange.add_argument("--url", default="", help="what to have authorised")
+    exchange.add_argument("--url", default="", help="what to have authorized")
     exchange.add_argument("--name", help="of the device; the request has none without it")
     exchange.add_argument("--mode", default="whole", help="one exchange after the other, each on its own connection: whole, "
                           "silence, idleness, flood, endless, invalid-text, invalid-document, replay, noise; or "

@@ -1,4 +1,4 @@
-"""The request for authorisation, as each of the two reference clients writes it (gateway protocol 8.2)."""
+"""The request for authorization, as each of the two reference clients writes it (MAG 8.2)."""
 import json
 
 #: Payload of a write in an MTU of 23, for which neither client asks more.

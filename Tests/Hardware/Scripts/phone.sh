@@ -122,7 +122,7 @@ step noise
 order --mode noise
 await_end
 
-# What was authorised once is not authorised again.
+# What was authorized once is not authorized again.
 step replay
 order --mode replay
 let_in

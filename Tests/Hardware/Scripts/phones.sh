@@ -30,7 +30,7 @@ take_urls() {
     # shellcheck disable=SC2046 # one word each
     curl -sSk $(yes "$begin" | head -n "$1") | grep -o "$gateway/auth/device/authorization/[0-9a-f]*\"" | tr -d '"' > /run/urls
 }
-# The next log-in that waits for somebody to authorise it.
+# The next log-in that waits for somebody to authorize it.
 next_url() {
     taken=$((${taken:-0} + 1))
     url=$(sed -n "${taken}p" /run/urls)
@@ -83,7 +83,7 @@ end_login() {
     wait "$login"
     observe login $?
 }
-# The lab has the request authorised that the phone received.
+# The lab has the request authorized that the phone received.
 authorize() {
     "$PROGRAMS/latchkey-lab" logins authorize --user alice \
         "$(tail -n "+$((seen + 1))" "$log" | sed -n 's/.*"provider_url":"\([^"]*\)".*/\1/p')" > /run/authorize.out

@@ -75,9 +75,9 @@ final class Served: Sendable {
             .json(["uid": .integer(Int64(request.peer.uid)), "pid": .integer(Int64(request.peer.pid))])
         }
         router.on("GET", "/v1/things/{name}", needs: .read, .init(
-            "A thing", query: ["colour": .string("of the thing")], answer: .openObject(""))
+            "A thing", query: ["color": .string("of the thing")], answer: .openObject(""))
         ) { request in
-            .json(["name": .string(request.parameters["name"] ?? ""), "colour": .string(request.query["colour"] ?? "")])
+            .json(["name": .string(request.parameters["name"] ?? ""), "color": .string(request.query["color"] ?? "")])
         }
         router.on("GET", "/v1/things/first", needs: .read, .init("The first thing", answer: .openObject(""))) { _ in
             .json(["name": "the first"])
