@@ -12,8 +12,9 @@ let strict: [SwiftSetting] = [
 /// Folds equal functions of the shipped program, exports none of them, binds all it calls before it starts, so that what is
 /// bound is read-only then, and has what libdispatch asks of the system go through `CDispatchPools`.
 let compact: [LinkerSetting] = [
-    .unsafeFlags(["--icf=safe", "--no-export-dynamic", "-z", "now", "--wrap=dispatch_source_set_timer", "--wrap=setpriority"]
-        .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
+    .unsafeFlags(
+        ["--icf=safe", "--no-export-dynamic", "-z", "now", "--wrap=dispatch_source_set_timer", "--wrap=setpriority"]
+            .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
 ]
 
 /// A system library: a module map under `Sources/`, installed from Debian.
@@ -22,15 +23,19 @@ func system(_ name: String, apt package: String) -> Target {
 }
 
 /// A room of the house; what it may know is exactly what is listed.
-func room(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil)
+func room(
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
+)
     -> Target
 {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(name)", exclude: exclude, resources: resources,
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(name)", exclude: exclude, resources: resources,
         swiftSettings: strict)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-    .testTarget(name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)",
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, path: "Tests/\(name)",
         exclude: exclude, swiftSettings: strict)
 }
 
@@ -47,10 +52,16 @@ let parsers: [Target.Dependency] = [
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
 let fuzzing: [Target] =
     Context.environment["LATCHKEY_FUZZ"] == nil
-    ? [.testTarget(name: "FuzzTests", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Corpus", "Fuzzer.swift"],
-        swiftSettings: strict)]
-    : [.executableTarget(name: "fuzz", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Corpus", "CorpusTests.swift"],
-        swiftSettings: strict)]
+    ? [
+        .testTarget(
+            name: "FuzzTests", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Corpus", "Fuzzer.swift"],
+            swiftSettings: strict)
+    ]
+    : [
+        .executableTarget(
+            name: "fuzz", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Corpus", "CorpusTests.swift"],
+            swiftSettings: strict)
+    ]
 
 let package = Package(
     name: "latchkey",
@@ -81,7 +92,8 @@ let package = Package(
         system("CBluetooth", apt: "libbluetooth-dev"),
         system("CSystemd", apt: "libsystemd-dev"),
 
-        .target(name: "CDispatchPools", path: "Sources/CDispatchPools",
+        .target(
+            name: "CDispatchPools", path: "Sources/CDispatchPools",
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
         // For the program alone: tests have memory checkers.
         .target(name: "CWipedHeap", path: "Sources/CWipedHeap"),
@@ -99,25 +111,39 @@ let package = Package(
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
         room("Proximity", ["Groundwork", "Bluetooth", "CQREncode"]),
         room("LocalAPI", ["Groundwork", "HTTPClient", "CMicroHTTPD"]),
-        room("Agent", ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging",
-            "Board", "Bluetooth", "Proximity", "LocalAPI", "Settings", logging, signals]),
-        .executableTarget(name: "latchkey",
-            dependencies: ["Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", "CWipedHeap", argumentParser, logging],
+        room(
+            "Agent",
+            [
+                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging",
+                "Board", "Bluetooth", "Proximity", "LocalAPI", "Settings", logging, signals,
+            ]),
+        .executableTarget(
+            name: "latchkey",
+            dependencies: [
+                "Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", "CWipedHeap",
+                argumentParser, logging,
+            ],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
 
-        .target(name: "GatewayLab", dependencies: ["Groundwork", "Cryptography", "CQREncode", logging,
-            .product(name: "Hummingbird", package: "hummingbird"),
-            .product(name: "HummingbirdCore", package: "hummingbird"),
-            .product(name: "HummingbirdTLS", package: "hummingbird"),
-            .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-            .product(name: "NIOSSL", package: "swift-nio-ssl")],
+        .target(
+            name: "GatewayLab",
+            dependencies: [
+                "Groundwork", "Cryptography", "CQREncode", logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
             path: "Sources/GatewayLab", swiftSettings: strict),
-        .executableTarget(name: "latchkey-lab", dependencies: ["Groundwork", "GatewayLab", argumentParser, logging],
+        .executableTarget(
+            name: "latchkey-lab", dependencies: ["Groundwork", "GatewayLab", argumentParser, logging],
             path: "Sources/latchkey-lab", swiftSettings: strict),
         .target(name: "LabBrokerPlugin", path: "Sources/LabBrokerPlugin"),
 
         // What tests share: programs as users start them, a board, clocks, authorities, a radio and a gateway that obey.
-        .target(name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
+        .target(
+            name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
             path: "Tests/Support", swiftSettings: strict),
         tests(of: "Groundwork", ["CLinux"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL"]),
@@ -131,26 +157,49 @@ let package = Package(
         tests(of: "Bluetooth", ["Groundwork"]),
         tests(of: "Proximity", ["Groundwork", "Bluetooth", "TestSupport"]),
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient", "TestSupport"]),
-        tests(of: "Agent", ["Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
-            "Gateway", "Messaging", "Board", "Bluetooth", "Proximity", "LocalAPI", logging, "TestSupport"]),
+        tests(
+            of: "Agent",
+            [
+                "Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
+                "Gateway", "Messaging", "Board", "Bluetooth", "Proximity", "LocalAPI", logging, "TestSupport",
+            ]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),
-        .executableTarget(name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
+        .executableTarget(
+            name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),
-        .executableTarget(name: "hardware-probe", dependencies: ["Groundwork", "Board"], path: "Tests/Hardware/Probe", swiftSettings: strict),
-        .testTarget(name: "HardwareTests", dependencies: ["TestSupport", "Groundwork", "hardware-probe", "bluetooth-probe", "latchkey", "latchkey-lab"], path: "Tests/Hardware",
+        .executableTarget(
+            name: "hardware-probe", dependencies: ["Groundwork", "Board"], path: "Tests/Hardware/Probe",
+            swiftSettings: strict),
+        .testTarget(
+            name: "HardwareTests",
+            dependencies: [
+                "TestSupport", "Groundwork", "hardware-probe", "bluetooth-probe", "latchkey", "latchkey-lab",
+            ], path: "Tests/Hardware",
             exclude: ["Probe", "BluetoothProbe", "Phone", "Scripts"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", path: "Tests/Architecture", swiftSettings: strict),
         // Whole programs: built before the tests because the tests depend on them.
-        .testTarget(name: "AcceptanceTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
+        .testTarget(
+            name: "AcceptanceTests",
+            dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance", exclude: ["every_route.py"], swiftSettings: strict),
-        .testTarget(name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"], path: "Tests/Faults", exclude: ["Clock"],
+        .testTarget(
+            name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],
+            path: "Tests/Faults", exclude: ["Clock"],
             swiftSettings: strict),
-        .testTarget(name: "CrashTests", dependencies: ["TestSupport", "Groundwork", "Cryptography", "Storage", "Vault", "Messaging", "GatewayLab",
-            "latchkey", "latchkey-lab"], path: "Tests/Crash", exclude: ["powercut.py"], swiftSettings: strict),
-        .testTarget(name: "HostileTests",
-            dependencies: ["TestSupport", "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging", "GatewayLab",
-                "latchkey", "latchkey-lab"],
+        .testTarget(
+            name: "CrashTests",
+            dependencies: [
+                "TestSupport", "Groundwork", "Cryptography", "Storage", "Vault", "Messaging", "GatewayLab",
+                "latchkey", "latchkey-lab",
+            ], path: "Tests/Crash", exclude: ["powercut.py"], swiftSettings: strict),
+        .testTarget(
+            name: "HostileTests",
+            dependencies: [
+                "TestSupport", "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "Gateway", "Messaging",
+                "GatewayLab",
+                "latchkey", "latchkey-lab",
+            ],
             path: "Tests/Hostile", exclude: ["bad_servers.py", "attack.py"], swiftSettings: strict),
     ] + fuzzing
 )

@@ -29,7 +29,8 @@ extension Agent {
             (vault, setAside) = try await standby.wait { try await openVault(configuration, state.path) }
         }
         let agent = Agent(
-            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault), time: time,
+            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault),
+            time: time,
             board: BoardParts(configuration.board, time: time), logger: logger)
         if let setAside {
             agent.report(.own(.vaultSetAside(path: setAside)))
@@ -43,13 +44,15 @@ extension Agent {
         let server: LocalServer
         do {
             server = LocalServer(
-                socketPath: configuration.api.socket, policy: try AccessPolicy(configuration.api), router: agent.router())
+                socketPath: configuration.api.socket, policy: try AccessPolicy(configuration.api),
+                router: agent.router())
             try server.listen()
         } catch {
             await agent.end()
             throw error
         }
-        logger.notice("ready", metadata: ["socket": "\(configuration.api.socket)", "board": "\(agent.board.definition.name)"])
+        logger.notice(
+            "ready", metadata: ["socket": "\(configuration.api.socket)", "board": "\(agent.board.definition.name)"])
         notifier.ready("running on \(agent.board.definition.title)")
         let all = services + [agent.restarting("local API") { try await server.run() }]
         await Services.run(all) { for await _ in signals { return } }
@@ -95,7 +98,9 @@ extension Agent {
         return services
     }
 
-    private nonisolated func restarting(_ name: String, _ body: @escaping @Sendable () async throws -> Void) -> Restarting {
+    private nonisolated func restarting(_ name: String, _ body: @escaping @Sendable () async throws -> Void)
+        -> Restarting
+    {
         Restarting(
             onFailure: { self.report(.own(.serviceFailed(name, $0, retryAfter: $1))) }, body: body)
     }

@@ -154,7 +154,8 @@ public actor Agent {
         if let station = await link.settledStation() { return station }
         if let fault = await link.outboxFault { throw fault }
         let status = try await link.session.status()
-        throw status.registration == .pending ? status.magIdentifier.map(GatewayError.awaitingActivation) ?? .notRegistered
+        throw status.registration == .pending
+            ? status.magIdentifier.map(GatewayError.awaitingActivation) ?? .notRegistered
             : .notRegistered
     }
 
@@ -170,8 +171,9 @@ public actor Agent {
     /// Hands a telemetry message to the outbox of the active gateway. Without one there is nobody to send it to.
     func publishTelemetry(_ payload: [UInt8]) async throws {
         guard let station = await link?.station else { return }
-        _ = try await station.outbox.accept(OutgoingMessage(
-            topic: try station.topics.custom(configuration.telemetry.topic), payload: payload,
-            qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry))
+        _ = try await station.outbox.accept(
+            OutgoingMessage(
+                topic: try station.topics.custom(configuration.telemetry.topic), payload: payload,
+                qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry))
     }
 }

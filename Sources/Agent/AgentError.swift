@@ -34,59 +34,73 @@ public enum AgentError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .notEnrolled:
-            Explanation("agent.not-enrolled", .unconfigured, "this board is not enrolled at a gateway",
+            Explanation(
+                "agent.not-enrolled", .unconfigured, "this board is not enrolled at a gateway",
                 remedy: "enroll it: latchkey enroll - < url.txt", gateway: .local(100_004))
         case .stateDirectory(let path, let reason):
-            Explanation("agent.state-directory", .configuration, "cannot use the state directory \(path): \(reason)",
+            Explanation(
+                "agent.state-directory", .configuration, "cannot use the state directory \(path): \(reason)",
                 remedy: "make it with mode 0700 for the agent's user, or name another in agent.state_directory")
         case .stateDirectoryInUse(let path):
-            Explanation("agent.state-directory", .configuration,
+            Explanation(
+                "agent.state-directory", .configuration,
                 "cannot use the state directory \(path): another agent is using it",
                 remedy: "another agent is running here: stop it (systemctl stop latchkey), or name another directory "
                     + "in agent.state_directory")
         case .stateDirectoryOfOther(let path, let owner, let user):
-            Explanation("agent.state-directory", .configuration,
+            Explanation(
+                "agent.state-directory", .configuration,
                 "cannot use the state directory \(path): it belongs to \(UserName.shown(owner)), "
                     + "and this agent runs as \(UserName.shown(user))",
                 remedy: "where the agent is installed: systemctl start latchkey; else run it as "
                     + "\(UserName.shown(owner)), or with settings that name another directory than \(path) "
                     + "in agent.state_directory")
         case .passphraseUnreadable(let path, let reason):
-            Explanation("vault.passphrase-unreadable", .configuration,
+            Explanation(
+                "vault.passphrase-unreadable", .configuration,
                 "cannot take the passphrase in \(path): \(reason)",
                 remedy: "check vault.passphrase_file, that the agent's user may read it, and that nobody else may")
         case .badRequest(let member, let fault):
-            Explanation("agent.bad-request", .misuse, "\(member) \(fault)",
+            Explanation(
+                "agent.bad-request", .misuse, "\(member) \(fault)",
                 remedy: "GET /v1/openapi.json describes each request",
                 meaning: "a request of the local API lacks a member or holds a wrong one")
         case .topicReserved(let topic):
-            Explanation("agent.topic-reserved", .permission, "the agent itself publishes to \(topic)",
+            Explanation(
+                "agent.topic-reserved", .permission, "the agent itself publishes to \(topic)",
                 remedy: "publish to another topic; root and the agent's own user may use this one")
         case .subscriptionEnded:
-            Explanation("agent.subscription-ended", .temporary,
+            Explanation(
+                "agent.subscription-ended", .temporary,
                 "the registration whose messages were read has gone, or the gateway was switched",
                 remedy: "subscribe again; latchkey status shows the registration there is now")
         case .noProximityService:
-            Explanation("agent.no-proximity-service", .conflict,
+            Explanation(
+                "agent.no-proximity-service", .conflict,
                 "the gateway's configuration names no Bluetooth service for proximity log-in",
                 remedy: "have the gateway's administrator set mag.ble in the configuration, and enroll again; "
                     + "a QR code works without")
         case .browserNotOffered:
-            Explanation("agent.browser-not-offered", .conflict, "the gateway offers no log-in in a browser",
+            Explanation(
+                "agent.browser-not-offered", .conflict, "the gateway offers no log-in in a browser",
                 remedy: "log in by password, or with a device nearby")
         case .browserAnswerInvalid(let reason):
-            Explanation("agent.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
+            Explanation(
+                "agent.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
                 remedy: Self.logInAgain)
         case .noSuchLogIn(let id):
-            Explanation("agent.no-such-log-in", .notFound, "no log-in \(id) in a browser is under way",
+            Explanation(
+                "agent.no-such-log-in", .notFound, "no log-in \(id) in a browser is under way",
                 remedy: Self.logInAgain)
         case .slotInUse(let id):
-            Explanation("agent.slot-in-use", .conflict,
+            Explanation(
+                "agent.slot-in-use", .conflict,
                 "the vault was opened by slot \(id), and the settings name its key",
                 remedy: "have the agent open the vault by another slot first, or give this one another key with: "
                     + "latchkey vault rewrap")
         case .noSuchPart(let part):
-            Explanation("agent.no-such-part", .notFound, "this board has no \(part)",
+            Explanation(
+                "agent.no-such-part", .notFound, "this board has no \(part)",
                 remedy: "name it in the board definition, see: latchkey board list")
         }
     }

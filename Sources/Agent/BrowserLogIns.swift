@@ -20,7 +20,9 @@ actor BrowserLogIns {
     /// - Throws: `GatewayError`, also when the gateway offers no log-in in a browser.
     func begin(at session: GatewaySession) async throws -> JSON {
         let authorization = try await session.authorizationSession()
-        guard let provider = authorization.providers.first(where: { $0.pollURL == nil }) else { throw AgentError.browserNotOffered }
+        guard let provider = authorization.providers.first(where: { $0.pollURL == nil }) else {
+            throw AgentError.browserNotOffered
+        }
         let id = Hex.encode(try Random.bytes(8))
         if begun.count == Self.limit { begun.removeFirst() }
         begun.append(Begun(id: id, session: session, authorization: authorization))
@@ -31,7 +33,9 @@ actor BrowserLogIns {
     ///   - answer: where the browser was led to in the end: the redirect address, with `code` and `state`.
     ///   - active: of the gateway that is active now; nobody logs in at one that the board has left.
     func end(_ id: String, answer: String, at active: GatewaySession) async throws -> UserStatus {
-        guard let index = begun.firstIndex(where: { $0.id == id && $0.session === active }) else { throw AgentError.noSuchLogIn(String(id.prefix(32))) }
+        guard let index = begun.firstIndex(where: { $0.id == id && $0.session === active }) else {
+            throw AgentError.noSuchLogIn(String(id.prefix(32)))
+        }
         let logIn = begun[index]
         let code = try Self.code(in: answer, redirectURI: active.configuration.redirectURI)
         begun.remove(at: index)

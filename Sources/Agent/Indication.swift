@@ -51,7 +51,8 @@ extension AgentEvent.Source {
         switch self {
         case .gateway, .broker, .own(.notReady), .own(.configurationUnusable): true
         case .outbox, .proximity, .button, .sensor, .own(.serviceFailed), .own(.vaultSetAside), .own(.outboxSetAside),
-            .own(.sharingFailed), .own(.auditFailed): false
+            .own(.sharingFailed), .own(.auditFailed):
+            false
         }
     }
 }

@@ -76,12 +76,18 @@ struct Standby {
         router.on("GET", "/v1/version", needs: .read, .versionOfAgent) { _ in
             .json(Version.report)
         }
-        router.on("GET", "/v1/status", needs: .read, .init("Why the agent waits", answer: .status)) { _ in .json(report()) }
-        router.on("GET", "/v1/doctor", needs: .read, .init(
-            "The health checks that need no vault", answer: .diagnosis)
+        router.on("GET", "/v1/status", needs: .read, .init("Why the agent waits", answer: .status)) { _ in
+            .json(report())
+        }
+        router.on(
+            "GET", "/v1/doctor", needs: .read,
+            .init(
+                "The health checks that need no vault", answer: .diagnosis)
         ) { _ in .json(diagnosis()) }
         for (method, path, permission) in Self.closed {
-            router.on(method, path, needs: permission, .init("Needs the vault", answer: .object([:]))) { _ in throw fault.error }
+            router.on(method, path, needs: permission, .init("Needs the vault", answer: .object([:]))) { _ in
+                throw fault.error
+            }
         }
         return router
     }

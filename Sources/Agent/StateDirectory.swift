@@ -23,7 +23,9 @@ final class StateDirectory: Sendable {
         defer { if directory >= 0 { close(directory) } }
         // Another's may not even be opened; whose it is can be seen all the same.
         guard (directory >= 0 ? fstat(directory, &status) : stat(path, &status)) == 0 else { throw Self.failure(path) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw .stateDirectory(path: path, reason: "it is not a directory") }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw .stateDirectory(path: path, reason: "it is not a directory")
+        }
         guard status.st_uid == geteuid() else {
             throw .stateDirectoryOfOther(path: path, owner: status.st_uid, user: geteuid())
         }
@@ -33,9 +35,12 @@ final class StateDirectory: Sendable {
         }
         var descriptor = openat(directory, Self.lockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         // On a disk that became read-only the agent at least tells so.
-        if descriptor < 0, errno == EROFS { descriptor = openat(directory, Self.lockName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
+        if descriptor < 0, errno == EROFS {
+            descriptor = openat(directory, Self.lockName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        }
         guard descriptor >= 0 else {
-            throw errno == ELOOP ? .stateDirectory(path: path, reason: "its file \(Self.lockName) is a link") : Self.failure(path)
+            throw errno == ELOOP
+                ? .stateDirectory(path: path, reason: "its file \(Self.lockName) is a link") : Self.failure(path)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
@@ -54,7 +59,9 @@ final class StateDirectory: Sendable {
     /// What a person has to know of the disk that a state directory lies on; `nil` when there is room on it.
     static func trouble(in path: String) -> String? {
         var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return "the disk of \(path) cannot be asked: \(String(cString: strerror(errno)))" }
+        guard statvfs(path, &status) == 0 else {
+            return "the disk of \(path) cannot be asked: \(String(cString: strerror(errno)))"
+        }
         if status.f_flag & UInt(ST_RDONLY) != 0 { return "the disk of \(path) is read-only" }
         let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
         return free < leastFree ? "the disk of \(path) is full: \(free >> 10) KiB are free" : nil

@@ -27,7 +27,9 @@ extension Agent {
         }
         let status = try await link.session.status()
         report.merge(status.report(at: now)) { _, new in new }
-        if let trouble = lastTrouble, !trouble.isExplained(by: status.lastFailure) { report["lastError"] = trouble.json }
+        if let trouble = lastTrouble, !trouble.isExplained(by: status.lastFailure) {
+            report["lastError"] = trouble.json
+        }
         let others = try await gateways.known().filter { $0 != status.gateway }
         if !others.isEmpty { report["otherGateways"] = .array(others.map { ["url": .string($0.baseURL)] }) }
         if let user = try await link.session.user() { report["user"] = user.json(at: now) }
@@ -83,8 +85,9 @@ extension GatewayStatus {
         }
         if let lastContact { report["lastContact"] = .string(lastContact.formatted(.iso8601)) }
         if let lastFailure, now.timeIntervalSince(lastFailure.at) < AgentEvent.shownSeconds {
-            report["lastError"] = .object(lastFailure.error.explanation.merging(
-                ["time": .string(lastFailure.at.formatted(.iso8601))], uniquingKeysWith: { own, _ in own }))
+            report["lastError"] = .object(
+                lastFailure.error.explanation.merging(
+                    ["time": .string(lastFailure.at.formatted(.iso8601))], uniquingKeysWith: { own, _ in own }))
         }
         return report
     }

@@ -13,7 +13,9 @@ enum UserName {
         var found: UnsafeMutablePointer<passwd>?
         // The name of one user and what else is known of it: 16 KiB are enough for any.
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
-            guard getpwuid_r(user, &entry, buffer.baseAddress!, buffer.count, &found) == 0, found != nil else { return nil }
+            guard getpwuid_r(user, &entry, buffer.baseAddress!, buffer.count, &found) == 0, found != nil else {
+                return nil
+            }
             return entry.pw_name.map { String(cString: $0) }
         }
     }

@@ -11,7 +11,8 @@ public struct BluetoothAddress: Sendable, Hashable, CustomStringConvertible {
     /// Reads six pairs of hexadecimal digits with colons between them.
     public init?(_ text: String, kind: Kind) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 6, parts.allSatisfy({ $0.utf8.count == 2 }), let decoded = Hex.decode(parts.joined()) else {
+        guard parts.count == 6, parts.allSatisfy({ $0.utf8.count == 2 }), let decoded = Hex.decode(parts.joined())
+        else {
             return nil
         }
         self.init(bytes: decoded, kind: kind)

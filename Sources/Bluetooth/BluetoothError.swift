@@ -22,38 +22,48 @@ public enum BluetoothError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .noAdapter(let name):
-            Explanation("bluetooth.no-adapter", .unavailable,
+            Explanation(
+                "bluetooth.no-adapter", .unavailable,
                 "there is no Bluetooth adapter\(name.isEmpty ? "" : " \(name)")",
                 remedy: "plug one in, or see `rfkill` and `dmesg` for the one that is missing")
         case .blocked(let adapter, true):
-            Explanation("bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is switched off by hardware",
+            Explanation(
+                "bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is switched off by hardware",
                 remedy: "turn the switch of the device on")
         case .blocked(let adapter, false):
-            Explanation("bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is blocked by rfkill",
+            Explanation(
+                "bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is blocked by rfkill",
                 remedy: "rfkill unblock bluetooth")
         case .noPermission(let operation):
-            Explanation("bluetooth.no-permission", .unavailable, "no permission to \(operation)",
+            Explanation(
+                "bluetooth.no-permission", .unavailable, "no permission to \(operation)",
                 remedy: "the kernel's transport needs CAP_NET_ADMIN, and bluetoothd a policy that lets this user in",
                 meaning: "the system does not let the agent use Bluetooth")
         case .noLowEnergy(let adapter):
-            Explanation("bluetooth.no-low-energy", .unavailable, "Bluetooth adapter \(adapter) has no Low Energy",
+            Explanation(
+                "bluetooth.no-low-energy", .unavailable, "Bluetooth adapter \(adapter) has no Low Energy",
                 remedy: "use an adapter of Bluetooth 4.0 or later")
         case .daemonMissing:
-            Explanation("bluetooth.daemon-missing", .unavailable, "bluetoothd does not answer on the system bus",
+            Explanation(
+                "bluetooth.daemon-missing", .unavailable, "bluetoothd does not answer on the system bus",
                 remedy: "start bluetooth.service, or set the transport to \"kernel\"")
         case .disconnected:
-            Explanation("bluetooth.disconnected", .unreachable, "the Bluetooth connection has ended",
+            Explanation(
+                "bluetooth.disconnected", .unreachable, "the Bluetooth connection has ended",
                 remedy: Self.closer)
         case .timedOut(let operation):
-            Explanation("bluetooth.timed-out", .unreachable, "the other device did not answer in time: \(operation)",
+            Explanation(
+                "bluetooth.timed-out", .unreachable, "the other device did not answer in time: \(operation)",
                 remedy: Self.closer)
         case .att(let code, let operation):
-            Explanation("bluetooth.refused", .refused, "the other device refuses to \(operation): \(code)",
+            Explanation(
+                "bluetooth.refused", .refused, "the other device refuses to \(operation): \(code)",
                 remedy: code.concernsSecurity ? "pair the devices" : nil)
         case .tooLong:
             Explanation("bluetooth.too-long", .tooLarge, "the value is longer than one packet of the connection")
         case .failed(let operation, let reason):
-            Explanation("bluetooth.failed", .unavailable, "cannot \(operation): \(reason)",
+            Explanation(
+                "bluetooth.failed", .unavailable, "cannot \(operation): \(reason)",
                 meaning: "the adapter, the kernel or bluetoothd failed at something")
         case .stopped: Explanation("bluetooth.stopped", .temporary, "Bluetooth was stopped")
         }

@@ -58,6 +58,7 @@ public struct BluetoothUUID: Sendable, Hashable, CustomStringConvertible {
 
     /// The long form, in lower case and with dashes.
     public var description: String {
-        [bytes[..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10...]].map { Hex.encode($0) }.joined(separator: "-")
+        [bytes[..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10...]].map { Hex.encode($0) }.joined(
+            separator: "-")
     }
 }

@@ -60,7 +60,9 @@ extension Peripheral {
     public func keep(_ central: CentralID) async {}
 
     /// Sends a value, whoever has to be hung up for it.
-    public func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID) async throws(BluetoothError) {
+    public func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID)
+        async throws(BluetoothError)
+    {
         try await notify(value, to: central, characteristic: characteristic, sparing: { [] })
     }
 }

@@ -51,7 +51,8 @@ public protocol RemotePeripheral: Sendable {
     /// Finds a characteristic.
     ///
     /// - Returns: `nil` where the service or the characteristic is not there
-    func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError) -> RemoteCharacteristic?
+    func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError)
+        -> RemoteCharacteristic?
 
     /// Enables notifications, or indications where there is nothing else.
     ///
@@ -64,7 +65,8 @@ public protocol RemotePeripheral: Sendable {
 
     /// - Parameter value: at most ``mtu`` - 3 bytes
     /// - Throws: ``BluetoothError/tooLong``, ``BluetoothError/att(_:operation:)`` as the peripheral refuses
-    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError)
+    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool)
+        async throws(BluetoothError)
 
     /// Bytes of the longest packet of the attribute protocol.
     var mtu: Int { get async }

@@ -35,54 +35,67 @@ public enum BoardError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .definitionAbsent(let name, let searched, let known):
-            Explanation("board.definition-absent", .configuration,
+            Explanation(
+                "board.definition-absent", .configuration,
                 "no board definition \(name) in \(searched.joined(separator: ", "))",
                 remedy: known.isEmpty
                     ? "install the package's board files, or write one"
                     : "use one of: \(known.joined(separator: ", "))")
         case .definitionUnreadable(let path, let reason):
-            Explanation("board.definition-unreadable", .configuration,
+            Explanation(
+                "board.definition-unreadable", .configuration,
                 "cannot read board definition \(path): \(reason)",
                 remedy: "make the file readable for the agent's user")
         case .definitionFaulty(let path, let faults):
-            Explanation("board.definition-faulty", .configuration,
+            Explanation(
+                "board.definition-faulty", .configuration,
                 "board definition \(path): " + faults.map(\.description).joined(separator: " | "),
                 remedy: "correct the file; the installed definitions show every key")
         case .chipAbsent(let label, let present):
-            Explanation("board.chip-absent", .configuration,
+            Explanation(
+                "board.chip-absent", .configuration,
                 "no GPIO chip is labeled \(label)"
                     + (present.isEmpty ? ", there is none at all" : "; present: \(present.joined(separator: ", "))"),
                 remedy: "name the chip as `gpiodetect` shows it in the board definition, or set `simulated = true` "
                     + "there")
         case .chipForbidden(let path):
-            Explanation("board.chip-forbidden", .configuration, "cannot open GPIO chip \(path): permission denied",
+            Explanation(
+                "board.chip-forbidden", .configuration, "cannot open GPIO chip \(path): permission denied",
                 remedy: "let the agent's user into the group of \(path), by default gpio")
         case .lineAbsent(let chip, let line):
-            Explanation("board.line-absent", .configuration, "GPIO chip \(chip) has no line \(line)",
+            Explanation(
+                "board.line-absent", .configuration, "GPIO chip \(chip) has no line \(line)",
                 remedy: "name a line that `gpioinfo` shows in the board definition")
         case .lineBusy(let chip, let line, let consumer):
-            Explanation("board.line-busy", .configuration,
+            Explanation(
+                "board.line-busy", .configuration,
                 "line \(line) of GPIO chip \(chip) is in use by \(consumer.isEmpty ? "the kernel" : consumer)",
                 remedy: "stop that program or device tree overlay, or choose another line in the board definition")
         case .lineFailed(let operation, let chip, let reason):
-            Explanation("board.line-failed", .unavailable, "cannot \(operation) of GPIO chip \(chip): \(reason)",
+            Explanation(
+                "board.line-failed", .unavailable, "cannot \(operation) of GPIO chip \(chip): \(reason)",
                 remedy: "look at the kernel's log (dmesg) for that chip")
         case .sensorAbsent(let sensor, let place):
-            Explanation("board.sensor-absent", .unavailable, "sensor \(sensor): \(place) is not there",
+            Explanation(
+                "board.sensor-absent", .unavailable, "sensor \(sensor): \(place) is not there",
                 remedy: "check the wiring and the part's driver (dmesg), or take the sensor out of the definition")
         case .sensorUnreadable(let sensor, let path, let reason):
-            Explanation("board.sensor-unreadable", .unavailable, "sensor \(sensor): cannot read \(path): \(reason)",
+            Explanation(
+                "board.sensor-unreadable", .unavailable, "sensor \(sensor): cannot read \(path): \(reason)",
                 remedy: "check the wiring and the kernel's log (dmesg)")
         case .sensorSilent(let sensor, let path):
-            Explanation("board.sensor-silent", .unavailable,
+            Explanation(
+                "board.sensor-silent", .unavailable,
                 "sensor \(sensor): \(path) is empty, the part does not answer",
                 remedy: "check the part's wiring and its pull-up resistor")
         case .sensorStalled(let sensor, let patience):
-            Explanation("board.sensor-stalled", .unavailable,
+            Explanation(
+                "board.sensor-stalled", .unavailable,
                 "sensor \(sensor): its driver has not answered for \(patience)",
                 remedy: "check the part's wiring and the kernel's log (dmesg); restart the board if it goes on")
         case .sensorMalformed(let sensor, let path, let text):
-            Explanation("board.sensor-malformed", .unavailable,
+            Explanation(
+                "board.sensor-malformed", .unavailable,
                 "sensor \(sensor): \(path) holds no number but \"\(text)\"",
                 remedy: "check the channel in the board definition")
         }

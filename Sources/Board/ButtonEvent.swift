@@ -15,9 +15,11 @@ extension ButtonEvent: ReportedEvent {
         case .pressed: EventReport("button.pressed", .notable)
         case .foundDown: EventReport("button.found-down", .notable)
         case .released(_, let held):
-            EventReport("button.released", .notable, nil, [
-                "heldMilliseconds": .integer(Int64(held / .milliseconds(1))),
-            ])
+            EventReport(
+                "button.released", .notable, nil,
+                [
+                    "heldMilliseconds": .integer(Int64(held / .milliseconds(1)))
+                ])
         }
     }
 }

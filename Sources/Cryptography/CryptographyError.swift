@@ -38,32 +38,41 @@ extension CryptographyError {
     public var explanation: Explanation {
         switch self {
         case .openSSL(let operation, let reason):
-            Explanation("cryptography.openssl", .internal, "OpenSSL cannot \(operation): \(reason)",
+            Explanation(
+                "cryptography.openssl", .internal, "OpenSSL cannot \(operation): \(reason)",
                 meaning: "OpenSSL failed at something that should work")
         case .malformed(let subject, let reason):
-            Explanation("cryptography.malformed", .damaged, "cannot read the \(subject.rawValue): \(reason)",
+            Explanation(
+                "cryptography.malformed", .damaged, "cannot read the \(subject.rawValue): \(reason)",
                 meaning: "a key, a certificate or a token is not what it should be, or has bytes after it")
         case .tooLong(let subject, let count, let limit):
-            Explanation("cryptography.too-long", .damaged,
+            Explanation(
+                "cryptography.too-long", .damaged,
                 "cannot read the \(subject.rawValue): it has \(count) bytes, more than the \(limit) allowed",
                 meaning: "a key, a certificate or a token is longer than any good one is")
         case .invalidParameter(let operation, let reason):
-            Explanation("cryptography.invalid-parameter", .internal, "cannot \(operation): \(reason)",
+            Explanation(
+                "cryptography.invalid-parameter", .internal, "cannot \(operation): \(reason)",
                 meaning: "a parameter that no implementation should accept, such as a key of the wrong length")
         case .unsuitableKey(let reason):
-            Explanation("cryptography.unsuitable-key", .configuration, "cannot use the key: \(reason)",
+            Explanation(
+                "cryptography.unsuitable-key", .configuration, "cannot use the key: \(reason)",
                 remedy: "use an RSA key of 2048 to 8192 bits or an EC key on P-256")
         case .notAuthentic:
-            Explanation("cryptography.not-authentic", .damaged,
+            Explanation(
+                "cryptography.not-authentic", .damaged,
                 "cannot open the sealed text: it was changed, or sealed with another key or for another place")
         case .signatureInvalid(let subject):
-            Explanation("cryptography.signature-invalid", .damaged,
+            Explanation(
+                "cryptography.signature-invalid", .damaged,
                 "the signature of the \(subject.rawValue) does not hold")
         case .algorithmRefused(let name):
-            Explanation("cryptography.algorithm-refused", .invalidAnswer,
+            Explanation(
+                "cryptography.algorithm-refused", .invalidAnswer,
                 "cannot use the signed token: the algorithm \(name) is not accepted for this key")
         case .keyDoesNotFitCertificate:
-            Explanation("cryptography.key-does-not-fit-certificate", .damaged,
+            Explanation(
+                "cryptography.key-does-not-fit-certificate", .damaged,
                 "cannot use the client certificate: the private key is not the one it was issued for",
                 remedy: "register the board again, so that it gets a certificate for its key")
         }

@@ -16,20 +16,25 @@ public enum LabError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .cannotListen(let address, let port, let reason):
-            Explanation("lab.cannot-listen", .notRunning, "cannot listen on \(address) port \(port): \(reason)",
+            Explanation(
+                "lab.cannot-listen", .notRunning, "cannot listen on \(address) port \(port): \(reason)",
                 remedy: "stop that program, or choose another port with --port, --admin-port or --broker-port "
                     + "(0 is any)")
         case .cannotKeep(let path, let reason):
-            Explanation("lab.cannot-keep", .configuration, "cannot write \(path): \(reason)",
+            Explanation(
+                "lab.cannot-keep", .configuration, "cannot write \(path): \(reason)",
                 remedy: "check owner and free space of the directory")
         case .stateUnreadable(let path, let reason):
-            Explanation("lab.state-unreadable", .configuration, "cannot read the lab's state in \(path): \(reason)",
+            Explanation(
+                "lab.state-unreadable", .configuration, "cannot read the lab's state in \(path): \(reason)",
                 remedy: "move the file away to start with an empty lab")
         case .brokerMissing:
-            Explanation("lab.broker-missing", .configuration, "cannot start the broker: there is no mosquitto program",
+            Explanation(
+                "lab.broker-missing", .configuration, "cannot start the broker: there is no mosquitto program",
                 remedy: "apt-get install mosquitto")
         case .brokerPluginMissing(let path):
-            Explanation("lab.broker-plugin-missing", .configuration,
+            Explanation(
+                "lab.broker-plugin-missing", .configuration,
                 "cannot start the broker: its plugin \(path) is missing",
                 remedy: "swift build --product latchkey-lab-broker puts it beside the program; "
                     + "--broker-plugin names another file")
@@ -40,7 +45,8 @@ public enum LabError: Explained, Equatable {
         case .noSuch(let thing, let name):
             Explanation("lab.no-such-thing", .invalidInput, "the lab has no \(thing) \(name)")
         case .badPrefix(let prefix):
-            Explanation("lab.bad-prefix", .misuse,
+            Explanation(
+                "lab.bad-prefix", .misuse,
                 "the prefix \(prefix) is not a bare word of letters, digits, '-' and '_'",
                 remedy: "use a word such as lab")
         }

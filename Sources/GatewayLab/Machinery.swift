@@ -87,7 +87,7 @@ actor Machinery {
                 try await broker.start()
                 self.broker = broker
                 return port
-            } catch where attempts > 0 {
+            } catch  where attempts > 0 {
                 continue
             }
         }

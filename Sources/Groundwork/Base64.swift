@@ -15,7 +15,9 @@ public enum Base64 {
         _ bytes: some Sequence<UInt8>, alphabet: Alphabet = .standard, padded: Bool? = nil
     ) -> String {
         // An array of its own, as what follows is quick for one only.
-        text(of: Array(bytes), alphabet == .standard ? characters : urlSafeCharacters, padded: padded ?? (alphabet == .standard))
+        text(
+            of: Array(bytes), alphabet == .standard ? characters : urlSafeCharacters,
+            padded: padded ?? (alphabet == .standard))
     }
 
     private static func text(of bytes: [UInt8], _ characters: [UInt8], padded: Bool) -> String {

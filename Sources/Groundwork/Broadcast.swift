@@ -22,7 +22,10 @@ public final class Broadcast<Element: Sendable>: Sendable {
             state.subscribers[state.next] = continuation
             return state.next
         }
-        guard let id else { continuation.finish(); return stream }
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.subscribers.removeValue(forKey: id) }
         }

@@ -26,12 +26,14 @@ public enum DisplayText {
     ///
     /// - Parameter limit: the most Unicode scalars that are kept.
     public static func oneLine(_ text: String, limit: Int = .max) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).map { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: " "
-            default: scalar
-            }
-        }))
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(limit).map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .lineSeparator, .paragraphSeparator: " "
+                    default: scalar
+                    }
+                }))
     }
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {

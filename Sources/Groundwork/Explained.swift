@@ -32,7 +32,8 @@ public enum UnexpectedError: Explained, Equatable {
         switch self {
         case .cancelled: Explanation("internal.cancelled", .cancelled, "it was cancelled")
         case .unexpected(let type):
-            Explanation("internal.unexpected", .internal, "an unexpected error: \(type)",
+            Explanation(
+                "internal.unexpected", .internal, "an unexpected error: \(type)",
                 remedy: "report it, with what the log says: journalctl -u latchkey")
         }
     }

@@ -64,12 +64,14 @@ public final class NamedThread: SerialExecutor, Sendable {
         tasks.thread.withLock { $0 = self }
         var thread = pthread_t()
         let start = Unmanaged.passRetained(Start(name: name, executor: self))
-        let status = pthread_create(&thread, nil, { argument in
-            let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
-            _ = latchkey_name_thread(start.name)
-            start.executor.run()
-            return nil
-        }, start.toOpaque())
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+                _ = latchkey_name_thread(start.name)
+                start.executor.run()
+                return nil
+            }, start.toOpaque())
         // No thread means no memory or no process slots; nothing that follows could work.
         precondition(status == 0, "cannot start thread \(name): error \(status)")
         pthread_detach(thread)
@@ -163,7 +165,10 @@ public final class NamedThread: SerialExecutor, Sendable {
     private final class Start: Sendable {
         let name: String
         let executor: NamedThread
-        init(name: String, executor: NamedThread) { self.name = name; self.executor = executor }
+        init(name: String, executor: NamedThread) {
+            self.name = name
+            self.executor = executor
+        }
     }
 
     /// A POSIX semaphore at an address that stays.
@@ -171,7 +176,10 @@ public final class NamedThread: SerialExecutor, Sendable {
         // `sem_t` is made for use from several threads at once; the pointer itself never changes.
         private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
         init() { sem_init(handle, 0, 0) }
-        deinit { sem_destroy(handle); handle.deallocate() }
+        deinit {
+            sem_destroy(handle)
+            handle.deallocate()
+        }
         func signal() { sem_post(handle) }
 
         /// - Parameter patience: how long at most; `nil` for ever. May return early.

@@ -60,7 +60,8 @@ public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
         if isLate { continuation.resume(throwing: CancellationError()) }
     }
 
-    private func start(_ key: Key, _ work: @escaping @Sendable () async throws -> Void, _ state: inout State) -> Flight {
+    private func start(_ key: Key, _ work: @escaping @Sendable () async throws -> Void, _ state: inout State) -> Flight
+    {
         let id = state.number()
         let predecessor = state.tail
         let task = Task {

@@ -46,7 +46,8 @@ final class ConnectionPool {
         self.share = share
         let status = latchkey_curl_share_connections(curl.table, share)
         guard status == CURLSHE_OK else {
-            throw .library(operation: "make a connection pool", reason: String(cString: curl.calls.share_strerror(status)!))
+            throw .library(
+                operation: "make a connection pool", reason: String(cString: curl.calls.share_strerror(status)!))
         }
     }
 

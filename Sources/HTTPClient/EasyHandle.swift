@@ -10,7 +10,9 @@ final class EasyHandle {
 
     init(of curl: Curl) throws(HTTPError) {
         self.curl = curl
-        guard let handle = curl.calls.easy_init() else { throw .library(operation: "make a handle", reason: "no memory") }
+        guard let handle = curl.calls.easy_init() else {
+            throw .library(operation: "make a handle", reason: "no memory")
+        }
         self.handle = handle
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }

@@ -46,60 +46,74 @@ extension HTTPError {
         case .malformedRequest(let reason):
             Explanation("http.malformed-request", .internal, "cannot send the request: \(reason)")
         case .plainHTTPRefused(let host):
-            Explanation("http.plain-http-refused", .configuration,
+            Explanation(
+                "http.plain-http-refused", .configuration,
                 "cannot send the request to \(host): its URL is http, not https", remedy: "use an https URL")
         case .noTrust(let host):
-            Explanation("http.no-trust", .configuration,
+            Explanation(
+                "http.no-trust", .configuration,
                 "cannot connect to \(host): nothing says which server certificate to trust",
                 remedy: "name trust anchors or public key pins for this host in the configuration")
         case .cannotResolve(let host):
-            Explanation("http.cannot-resolve", .unreachable, "cannot find the address of \(host)",
+            Explanation(
+                "http.cannot-resolve", .unreachable, "cannot find the address of \(host)",
                 remedy: "check the host name and the name server of this network")
         case .cannotConnect(let host, let port, let reason):
-            Explanation("http.cannot-connect", .unreachable, "cannot connect to \(host) port \(port): \(reason)",
+            Explanation(
+                "http.cannot-connect", .unreachable, "cannot connect to \(host) port \(port): \(reason)",
                 remedy: "check that the host is up and that no firewall is in the way")
         case .cannotConnectToSocket(let path, let reason):
-            Explanation("http.cannot-connect-to-socket", .notRunning, "cannot connect to \(path): \(reason)",
+            Explanation(
+                "http.cannot-connect-to-socket", .notRunning, "cannot connect to \(path): \(reason)",
                 remedy: "check that the service is running and that this user may use its socket")
         case .tls(let host, let refusal):
-            Explanation("http.server-not-trusted", .unreachable, "\(host) is not trusted: \(refusal)",
+            Explanation(
+                "http.server-not-trusted", .unreachable, "\(host) is not trusted: \(refusal)",
                 remedy: "compare the server's certificate with the configuration's anchors and pins, and this board's "
                     + "clock",
                 meaning: "the server did not prove to be the one that is meant: its certificate chain, its name or its "
                     + "dates are wrong")
         case .handshakeFailed(let host, let reason):
-            Explanation("http.handshake-failed", .unreachable, "cannot agree on TLS with \(host): \(reason)",
+            Explanation(
+                "http.handshake-failed", .unreachable, "cannot agree on TLS with \(host): \(reason)",
                 remedy: "check that the port is right, that the server speaks TLS 1.2 or 1.3 with forward secrecy, "
                     + "and that nothing is in between")
         case .clientCertificateRefused(let host, let alert):
-            Explanation("http.client-certificate-refused", .refused,
+            Explanation(
+                "http.client-certificate-refused", .refused,
                 "\(host) refused the client certificate: \(TLSAlert(number: UInt8(clamping: alert)).name)",
                 remedy: "check the dates of the device certificate and the registration at the gateway")
         case .handshakeTimeout(let host):
-            Explanation("http.handshake-timeout", .unreachable, "\(host) did not finish the TLS handshake in time",
+            Explanation(
+                "http.handshake-timeout", .unreachable, "\(host) did not finish the TLS handshake in time",
                 remedy: "try again; if it stays, look at the server's log")
         case .timeout(let url):
-            Explanation("http.timeout", .unreachable, "no complete answer in time from \(url)",
+            Explanation(
+                "http.timeout", .unreachable, "no complete answer in time from \(url)",
                 remedy: "try again; if it stays, look at the server's log")
         case .responseTooLarge(let url, let limit):
             Explanation("http.response-too-large", .invalidAnswer, "the answer of \(url) is larger than \(limit) bytes")
         case .responseHeadTooLarge(let url):
-            Explanation("http.response-head-too-large", .invalidAnswer,
+            Explanation(
+                "http.response-head-too-large", .invalidAnswer,
                 "the head of the answer of \(url) has more than \(ResponseHead.byteLimit) bytes or "
                     + "\(ResponseHead.fieldLimit) fields")
         case .malformedResponse(let url):
             Explanation("http.malformed-response", .invalidAnswer, "the answer of \(url) is not HTTP")
         case .connectionLost(let url, let reason):
-            Explanation("http.connection-lost", .unreachable,
+            Explanation(
+                "http.connection-lost", .unreachable,
                 "the connection ended before the answer of \(url) was complete: \(reason)",
                 remedy: "try again; if it stays, look at the server's log")
         case .cancelled: Explanation("http.cancelled", .cancelled, "the request was cancelled")
         case .libraryMissing(let name):
-            Explanation("http.library-missing", .unavailable,
+            Explanation(
+                "http.library-missing", .unavailable,
                 "no request can be made without \(name), which could not be loaded",
                 remedy: "install the Debian package libcurl4")
         case .unsuitableLibrary(let found):
-            Explanation("http.unsuitable-library", .unavailable, "libcurl uses \(found) for TLS, not OpenSSL",
+            Explanation(
+                "http.unsuitable-library", .unavailable, "libcurl uses \(found) for TLS, not OpenSSL",
                 remedy: "install libcurl4 (the OpenSSL flavor) in place of libcurl3-gnutls")
         case .library(let operation, let reason):
             Explanation("http.library", .internal, "libcurl cannot \(operation): \(reason)")

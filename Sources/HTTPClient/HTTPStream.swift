@@ -31,7 +31,9 @@ public final class HTTPStream: AsyncSequence, Sendable {
 
         /// - Returns: `nil` at the end of the body.
         /// - Throws: ``HTTPError/cancelled`` in a cancelled task, else why the body cannot be complete.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(HTTPError) -> [UInt8]? {
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(HTTPError)
+            -> [UInt8]?
+        {
             try await stream.queue.next(of: stream.order)
         }
     }

@@ -26,7 +26,9 @@ struct RequestTarget: Sendable, Equatable {
         guard status != CURLUE_USER_NOT_ALLOWED else {
             throw .malformedRequest(reason: "the URL carries a user name or password")
         }
-        guard status == CURLUE_OK else { throw .malformedRequest(reason: "the URL is not an absolute http or https URL") }
+        guard status == CURLUE_OK else {
+            throw .malformedRequest(reason: "the URL is not an absolute http or https URL")
+        }
         func part(_ part: CURLUPart, _ flags: Int32 = 0) throws(HTTPError) -> String {
             var text: UnsafeMutablePointer<CChar>?
             guard curl.url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else {

@@ -51,7 +51,8 @@ final class Transfer {
 
     private func diagnosis(of status: CURLcode) -> Diagnosis {
         Diagnosis(
-            status: status, text: easy.failureText(status), generalText: easy.curl.text(of: status), target: order.target,
+            status: status, text: easy.failureText(status), generalText: easy.curl.text(of: status),
+            target: order.target,
             unixSocket: order.unixSocket, hasConnected: hasConnected, hasBegunTLS: tls != nil,
             systemError: Int32(easy.number(CURLINFO_OS_ERRNO)), refusal: tls?.lastRefusal, alert: alert)
     }
@@ -140,13 +141,17 @@ extension Transfer {
     private func setCallbacks() throws(HTTPError) {
         try easy.setErrorText()
         try easy.set(CURLOPT_PRIVATE, pointer: reference)
-        try easy.set(CURLOPT_HEADERFUNCTION, receiver: { bytes, size, count, transfer in
-            Transfer.from(transfer!).receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
-        })
+        try easy.set(
+            CURLOPT_HEADERFUNCTION,
+            receiver: { bytes, size, count, transfer in
+                Transfer.from(transfer!).receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
+            })
         try easy.set(CURLOPT_HEADERDATA, pointer: reference)
-        try easy.set(CURLOPT_WRITEFUNCTION, receiver: { bytes, size, count, transfer in
-            Transfer.from(transfer!).receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
-        })
+        try easy.set(
+            CURLOPT_WRITEFUNCTION,
+            receiver: { bytes, size, count, transfer in
+                Transfer.from(transfer!).receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
+            })
         try easy.set(CURLOPT_WRITEDATA, pointer: reference)
         let status = latchkey_curl_set_connected_hook(easy.curl.table, easy.handle) { transfer, _, _, _, _ in
             Transfer.from(transfer!).hasConnected = true

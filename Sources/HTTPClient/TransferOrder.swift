@@ -25,7 +25,9 @@ final class TransferOrder: Sendable {
         if target.isProtected {
             guard request.trust != nil else { throw .noTrust(host: target.host) }
         } else {
-            guard request.unixSocket != nil || request.allowsPlainHTTP else { throw .plainHTTPRefused(host: target.host) }
+            guard request.unixSocket != nil || request.allowsPlainHTTP else {
+                throw .plainHTTPRefused(host: target.host)
+            }
         }
         if let path = request.unixSocket {
             // sun_path of unix(7) holds 108 bytes, the last of them zero.
@@ -53,7 +55,9 @@ final class TransferOrder: Sendable {
     func cancel() { cancelled.store(true, ordering: .releasing) }
 
     private static func checked(method: String) throws(HTTPError) -> String {
-        guard isToken(method) else { throw .malformedRequest(reason: "the method is not a token of letters and digits") }
+        guard isToken(method) else {
+            throw .malformedRequest(reason: "the method is not a token of letters and digits")
+        }
         return method
     }
 

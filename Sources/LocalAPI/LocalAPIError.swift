@@ -37,56 +37,71 @@ public enum LocalAPIError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .alreadyRunning(let path):
-            Explanation("local-api.already-running", .configuration, "another daemon is listening on \(path)",
+            Explanation(
+                "local-api.already-running", .configuration, "another daemon is listening on \(path)",
                 remedy: "stop it first, or name another socket in api.socket")
         case .cannotListen(let path, let reason):
-            Explanation("local-api.cannot-listen", .configuration, "cannot listen on \(path): \(reason)",
+            Explanation(
+                "local-api.cannot-listen", .configuration, "cannot listen on \(path): \(reason)",
                 remedy: "check that the directory is there and that the agent's user may write in it")
         case .libraryMissing(let name):
-            Explanation("local-api.library-missing", .unavailable,
+            Explanation(
+                "local-api.library-missing", .unavailable,
                 "nothing can listen without \(name), which could not be loaded",
                 remedy: "install the Debian package libmicrohttpd12")
         case .badTarget(let reason):
-            Explanation("local-api.bad-target", .misuse, "the path or query of the request \(reason)",
+            Explanation(
+                "local-api.bad-target", .misuse, "the path or query of the request \(reason)",
                 meaning: "the path or query of the request could be read in two ways, or not at all")
         case .unknownParameter(let name, let known):
-            Explanation("local-api.unknown-parameter", .misuse,
+            Explanation(
+                "local-api.unknown-parameter", .misuse,
                 "the query names \(name), which this route does not know",
                 remedy: known.isEmpty ? "it takes no parameters" : "it takes: \(known.joined(separator: ", "))")
         case .badBody(let reason):
-            Explanation("local-api.bad-body", .misuse, "the body of the request \(reason)",
+            Explanation(
+                "local-api.bad-body", .misuse, "the body of the request \(reason)",
                 meaning: "the body of the request is not the JSON object that the route takes")
         case .notFound(let path):
             Explanation("local-api.not-found", .unknownRoute, "there is no \(path)", remedy: Self.routes)
         case .methodNotAllowed(let method, let path, _):
-            Explanation("local-api.method-not-allowed", .methodNotAllowed, "\(path) cannot be asked with \(method)",
+            Explanation(
+                "local-api.method-not-allowed", .methodNotAllowed, "\(path) cannot be asked with \(method)",
                 remedy: Self.routes)
         case .accessDenied(let permission, let uid):
-            Explanation("local-api.access-denied", .permission, "user \(uid) may not \(permission.rawValue)",
+            Explanation(
+                "local-api.access-denied", .permission, "user \(uid) may not \(permission.rawValue)",
                 remedy: "add the user or one of its groups to api.\(permission.rawValue) of the configuration")
         case .tooManyRequests(let uid, let shortage):
-            Explanation("local-api.too-many-requests", .tooMany,
+            Explanation(
+                "local-api.too-many-requests", .tooMany,
                 "\(Self.holders(uid, shortage)) requests under way already",
                 remedy: "end an event stream, or wait for an answer, then try again; event streams count as requests")
         case .tooManyConnections(let uid, let shortage):
-            Explanation("local-api.too-many-connections", .tooMany,
+            Explanation(
+                "local-api.too-many-connections", .tooMany,
                 "\(Self.holders(uid, shortage)) connections open already",
                 remedy: "close connections that are not used, then try again")
         case .bodyTooLarge(let limit):
-            Explanation("local-api.body-too-large", .tooLarge, "the body of the request has more than \(limit) bytes",
+            Explanation(
+                "local-api.body-too-large", .tooLarge, "the body of the request has more than \(limit) bytes",
                 remedy: "send less at once")
         case .headTooLarge(let limit):
-            Explanation("local-api.head-too-large", .headTooLarge,
+            Explanation(
+                "local-api.head-too-large", .headTooLarge,
                 "the head of the request has more than \(limit) bytes",
                 remedy: "send less at once")
         case .requestTooSlow(let limit):
-            Explanation("local-api.request-too-slow", .tooSlow,
+            Explanation(
+                "local-api.request-too-slow", .tooSlow,
                 "the request was not complete within \(limit.components.seconds) s")
         case .stopping:
-            Explanation("local-api.stopping", .temporary, "the daemon is stopping",
+            Explanation(
+                "local-api.stopping", .temporary, "the daemon is stopping",
                 remedy: "try again when it has started")
         case .daemonNotRunning(let path):
-            Explanation("local-api.daemon-not-running", .notRunning,
+            Explanation(
+                "local-api.daemon-not-running", .notRunning,
                 "the daemon is not running: nothing is listening on \(path)",
                 remedy: path == LocalClient.standardSocketPath
                     ? "start it: systemctl start latchkey; the socket of a daemon started by hand is named by --socket "
@@ -94,10 +109,12 @@ public enum LocalAPIError: Explained, Equatable {
                     : "start the daemon whose settings name this socket (latchkey run --config FILE), or name another "
                         + "by --socket or LATCHKEY_SOCKET")
         case .socketForbidden(let path):
-            Explanation("local-api.access-denied", .permission, "this user may not connect to \(path)",
+            Explanation(
+                "local-api.access-denied", .permission, "this user may not connect to \(path)",
                 remedy: "add the user to the socket's group, or use sudo")
         case .noAnswer(let reason):
-            Explanation("local-api.no-answer", .notRunning, "no answer from the daemon: \(reason)",
+            Explanation(
+                "local-api.no-answer", .notRunning, "no answer from the daemon: \(reason)",
                 remedy: "see what the daemon says: journalctl -u latchkey")
         case .cancelled: Explanation("local-api.cancelled", .cancelled, "the request to the daemon was cancelled")
         case .remote(_, let explanation): explanation
@@ -129,7 +146,8 @@ public enum LocalAPIError: Explained, Equatable {
 
     /// What is said of an answer of the daemon that is no success and holds no error.
     static func remoteWithoutError(status: Int) -> Explanation {
-        Explanation("local-api.no-answer", .notRunning, "the daemon answered with status \(status)",
+        Explanation(
+            "local-api.no-answer", .notRunning, "the daemon answered with status \(status)",
             remedy: "see what the daemon says: journalctl -u latchkey")
     }
 }

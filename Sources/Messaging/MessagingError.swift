@@ -34,63 +34,79 @@ public enum MessagingError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .invalidTopic(let topic, let fault):
-            Explanation("messaging.invalid-topic", .invalidInput, "\"\(topic)\" is no topic: \(fault)",
+            Explanation(
+                "messaging.invalid-topic", .invalidInput, "\"\(topic)\" is no topic: \(fault)",
                 remedy: Self.topicRules)
         case .invalidFilter(let filter, let fault):
-            Explanation("messaging.invalid-filter", .invalidInput, "\"\(filter)\" is no topic filter: \(fault)",
+            Explanation(
+                "messaging.invalid-filter", .invalidInput, "\"\(filter)\" is no topic filter: \(fault)",
                 remedy: Self.topicRules)
         case .payloadTooLarge(let bytes, let limit):
-            Explanation("messaging.payload-too-large", .tooLarge,
+            Explanation(
+                "messaging.payload-too-large", .tooLarge,
                 "the payload has \(bytes) bytes, more than the \(limit) allowed",
                 remedy: "send less at once, or raise the limit")
         case .emptyPayload:
             Explanation("messaging.empty-payload", .invalidInput, "a message in an envelope needs a payload")
         case .outboxFull(let limit):
-            Explanation("messaging.outbox-full", .full, "the outbox is full: \(limit) bytes wait to be sent",
+            Explanation(
+                "messaging.outbox-full", .full, "the outbox is full: \(limit) bytes wait to be sent",
                 remedy: Self.outboxRoom)
         case .outboxShareFull(let limit):
-            Explanation("messaging.outbox-share-full", .full,
+            Explanation(
+                "messaging.outbox-share-full", .full,
                 "your messages fill your share of the outbox: \(limit) bytes wait to be sent", remedy: Self.outboxRoom)
         case .noSuchDeadLetter(let id):
-            Explanation("messaging.no-such-dead-letter", .notFound, "there is no dead letter \(id)",
+            Explanation(
+                "messaging.no-such-dead-letter", .notFound, "there is no dead letter \(id)",
                 remedy: "list them with: latchkey dead-letters")
         case .outboxUnusable(let error):
-            Explanation("messaging.outbox-unusable", .unavailable, "the outbox cannot be used: \(error.message)",
+            Explanation(
+                "messaging.outbox-unusable", .unavailable, "the outbox cannot be used: \(error.message)",
                 remedy: error.remedy, meaning: "the messages that wait could not be written or read; none was accepted",
                 cause: error.code)
         case .outboxClosed(let path):
-            Explanation("messaging.outbox-closed", .temporary, "the outbox \(path) is closed",
+            Explanation(
+                "messaging.outbox-closed", .temporary, "the outbox \(path) is closed",
                 remedy: "the gateway was switched or the program is ending; try again")
         case .credentialsUnavailable(let why):
-            Explanation("messaging.credentials-unavailable", .temporary,
+            Explanation(
+                "messaging.credentials-unavailable", .temporary,
                 "there are no credentials for the broker: \(why.message)",
                 remedy: why.remedy ?? "check the registration at the gateway",
                 meaning: "the board could not get what it logs in at the broker with; the cause is an error of its own",
                 cause: why.code, gateway: why.gateway)
         case .cannotConnect(let broker, let reason):
-            Explanation("messaging.cannot-connect", .unreachable, "cannot connect to broker \(broker): \(reason)",
+            Explanation(
+                "messaging.cannot-connect", .unreachable, "cannot connect to broker \(broker): \(reason)",
                 remedy: Self.wayToBroker)
         case .tlsRefused(let broker, let refusal):
-            Explanation("messaging.tls-refused", .unreachable, "broker \(broker) is not believed: \(refusal)",
+            Explanation(
+                "messaging.tls-refused", .unreachable, "broker \(broker) is not believed: \(refusal)",
                 remedy: "check the clock, and that the gateway's configuration has the broker's authority or pin",
                 meaning: "the broker did not prove to be the one that is meant")
         case .tlsFailed(let broker, let reason):
-            Explanation("messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
+            Explanation(
+                "messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
                 remedy: "check that the port is that of MQTT over TLS, the device certificate, and the broker's log")
         case .connectTimeout(let broker, let limit):
-            Explanation("messaging.connect-timeout", .unreachable,
+            Explanation(
+                "messaging.connect-timeout", .unreachable,
                 "broker \(broker) did not answer within \(limit.components.seconds) s", remedy: Self.wayToBroker)
         case .refused(let broker, let refusal):
-            Explanation("messaging.refused", .refused, "broker \(broker) refuses the connection: \(refusal)",
+            Explanation(
+                "messaging.refused", .refused, "broker \(broker) refuses the connection: \(refusal)",
                 remedy: refusal.concernsCredentials
                     ? "a new token is asked for; if this stays, check the registration" : nil)
         case .connectionLost(let broker, let reason):
-            Explanation("messaging.connection-lost", .unreachable,
+            Explanation(
+                "messaging.connection-lost", .unreachable,
                 "the connection to broker \(broker) was lost: \(reason)",
                 remedy: "wait; the connection is made again by itself. If it is lost again and again, check that "
                     + "the port is that of MQTT over TLS, the device certificate, and the broker's log")
         case .subscriptionRefused(let filter):
-            Explanation("messaging.subscription-refused", .refused, "the broker refuses the subscription to \(filter)",
+            Explanation(
+                "messaging.subscription-refused", .refused, "the broker refuses the subscription to \(filter)",
                 remedy: "check what this client may subscribe to at the broker")
         case .alreadyRunning:
             Explanation("messaging.already-running", .internal, "the connection to the broker is being kept already")

@@ -48,7 +48,9 @@ public enum SettingsDocument {
         var (line, digits) = (1, 0)
         /// The quotation mark of the string that is open; ends with the line, as no setting has several.
         var quote: Unicode.Scalar?
-        var isEscaped = false, isComment = false, isWord = false
+        var isEscaped = false
+        var isComment = false
+        var isWord = false
         for scalar in text.unicodeScalars {
             if scalar == "\n" {
                 (line, digits, quote, isEscaped, isComment, isWord) = (line + 1, 0, nil, false, false, false)
@@ -66,11 +68,13 @@ public enum SettingsDocument {
             case "0"..."9" where !isWord: digits += 1
             case "-" where digits == 4, ":" where digits == 2:
                 throw SettingsFault(
-                    keyPath: "", fault: "line \(line): a date or a time, which no setting is", fix: "write text in quotes")
+                    keyPath: "", fault: "line \(line): a date or a time, which no setting is",
+                    fix: "write text in quotes")
             default:
                 digits = 0
                 // Digits in a name are no date.
-                isWord = scalar.properties.isAlphabetic || scalar == "_" || scalar == "-" || (isWord && "0"..."9" ~= scalar)
+                isWord =
+                    scalar.properties.isAlphabetic || scalar == "_" || scalar == "-" || (isWord && "0"..."9" ~= scalar)
             }
         }
     }

@@ -61,7 +61,9 @@ public struct SettingsTable {
         }
     }
 
-    public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ key: String, of type: Choice.Type) -> Choice? {
+    public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ key: String, of type: Choice.Type)
+        -> Choice?
+    {
         guard let word = string(key) else { return nil }
         if let choice = Choice(rawValue: word) { return choice }
         let words = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")

@@ -93,7 +93,8 @@ public final class Database {
 
     private func configure(_ options: Options) throws(StorageError) {
         try connection.check(latchkey_sqlite_defend(try connection.opened()))
-        try execute("""
+        try execute(
+            """
             PRAGMA journal_mode = WAL;
             PRAGMA synchronous = FULL;
             PRAGMA secure_delete = ON;

@@ -5,12 +5,13 @@ extension Database {
     /// Opens a database whose loss the program survives: a damaged file is moved aside and a new one begun.
     ///
     /// - Returns: the path the damaged file has now, for the caller to report; `nil` when all was well.
-    public static func openSettingAsideDamage(path: String, migrations: [Migration], options: Options = Options(),
-        now: Date = Date()) throws(StorageError) -> (database: Database, setAside: String?)
-    {
+    public static func openSettingAsideDamage(
+        path: String, migrations: [Migration], options: Options = Options(),
+        now: Date = Date()
+    ) throws(StorageError) -> (database: Database, setAside: String?) {
         do throws(StorageError) {
             return (try Database(path: path, migrations: migrations, options: options), nil)
-        } catch where error.isDamage {
+        } catch  where error.isDamage {
             let setAside = try setAside(path, now: now)
             return (try Database(path: path, migrations: migrations, options: options), setAside)
         }

@@ -48,7 +48,8 @@ public final class Statement {
     public func bind(_ values: [Value]) throws(StorageError) {
         reset()
         guard values.count == Int(sqlite3_bind_parameter_count(handle)) else {
-            throw StorageError.refused(path: connection.path,
+            throw StorageError.refused(
+                path: connection.path,
                 reason: "\(values.count) values for \(sqlite3_bind_parameter_count(handle)) parameters")
         }
         for (index, value) in zip(Int32(1)..., values) { try connection.check(bind(value, at: index)) }

@@ -42,39 +42,50 @@ public enum StorageError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .cannotOpen(let path, let reason):
-            Explanation("storage.cannot-open", .configuration, "cannot open database \(path): \(reason)",
+            Explanation(
+                "storage.cannot-open", .configuration, "cannot open database \(path): \(reason)",
                 remedy: "check that the directory exists and that the agent's user may write to it")
         case .missing(let path):
-            Explanation("storage.missing", .configuration, "there is no database \(path)",
+            Explanation(
+                "storage.missing", .configuration, "there is no database \(path)",
                 remedy: "check the path of the state directory")
         case .permissionsTooOpen(let path, let mode):
-            Explanation("storage.permissions-too-open", .configuration,
+            Explanation(
+                "storage.permissions-too-open", .configuration,
                 "database \(path) is open to others than its owner (mode \(String(mode, radix: 8)))",
                 remedy: "run: chmod 600 \(path)")
         case .newerVersion(let path, let found, let supported):
-            Explanation("storage.newer-version", .unavailable,
+            Explanation(
+                "storage.newer-version", .unavailable,
                 "database \(path) has version \(found), newer than the \(supported) this program knows",
                 remedy: "install the newer program again, or restore the file from before the update")
         case .damaged(let path, let detail):
-            Explanation("storage.damaged", .damaged, "database \(path) is damaged: \(detail)",
+            Explanation(
+                "storage.damaged", .damaged, "database \(path) is damaged: \(detail)",
                 remedy: "keep the file for examination and move it away, or restore a copy")
         case .notADatabase(let path):
-            Explanation("storage.not-a-database", .damaged, "\(path) is not a database",
+            Explanation(
+                "storage.not-a-database", .damaged, "\(path) is not a database",
                 remedy: "keep the file for examination and move it away, or restore a copy")
         case .full(let path):
-            Explanation("storage.full", .full, "cannot write to database \(path): the disk is full",
+            Explanation(
+                "storage.full", .full, "cannot write to database \(path): the disk is full",
                 remedy: "free space on the file system")
         case .readOnly(let path):
-            Explanation("storage.read-only", .unavailable, "cannot write to database \(path): it is read-only",
+            Explanation(
+                "storage.read-only", .unavailable, "cannot write to database \(path): it is read-only",
                 remedy: "check the mount options and the owner of the file")
         case .inputOutput(let path, let detail):
-            Explanation("storage.input-output", .unavailable, "the disk failed on database \(path): \(detail)",
+            Explanation(
+                "storage.input-output", .unavailable, "the disk failed on database \(path): \(detail)",
                 remedy: "look for disk errors in the kernel's log (dmesg); the card or disk may be failing")
         case .busy(let path):
-            Explanation("storage.busy", .temporary, "database \(path) is held by another process",
+            Explanation(
+                "storage.busy", .temporary, "database \(path) is held by another process",
                 remedy: "find the other process with: fuser \(path)")
         case .cannotSetAside(let path, let reason):
-            Explanation("storage.cannot-set-aside", .configuration,
+            Explanation(
+                "storage.cannot-set-aside", .configuration,
                 "cannot set damaged database \(path) aside: \(reason)",
                 remedy: "check that the agent's user may write to the directory")
         case .closed(let path): Explanation("storage.closed", .temporary, "database \(path) is closed")
@@ -100,7 +111,8 @@ public enum StorageError: Explained, Equatable {
         switch code & 0xff {
         // Where it cannot make or grow one of its own files, SQLite tells of no more than that.
         case SQLITE_CANTOPEN, SQLITE_IOERR:
-            self = Self(systemError: systemError, path: path)
+            self =
+                Self(systemError: systemError, path: path)
                 ?? (code & 0xff == SQLITE_CANTOPEN
                     ? .cannotOpen(path: path, reason: reason)
                     : .inputOutput(path: path, detail: "\(reason) (SQLite code \(code))"))

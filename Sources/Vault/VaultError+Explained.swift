@@ -6,94 +6,117 @@ extension VaultError {
     public var explanation: Explanation {
         switch self {
         case .missing(let path):
-            Explanation("vault.missing", .configuration, "there is no vault \(path)",
+            Explanation(
+                "vault.missing", .configuration, "there is no vault \(path)",
                 remedy: "check the state directory, or enroll this board")
         case .fileDamaged(let path, let detail):
-            Explanation("vault.file-damaged", .damaged, "vault \(path) is damaged: \(detail)",
+            Explanation(
+                "vault.file-damaged", .damaged, "vault \(path) is damaged: \(detail)",
                 remedy: Self.restoreOrEnroll)
         case .newerVersion(let path, let found, let supported):
-            Explanation("vault.newer-version", .unavailable,
+            Explanation(
+                "vault.newer-version", .unavailable,
                 "vault \(path) has version \(found), newer than the \(supported) this program knows",
                 remedy: "install the newer program again, or restore the vault from before the update")
         case .permissionsTooOpen(let path, let mode):
-            Explanation("vault.permissions-too-open", .configuration,
+            Explanation(
+                "vault.permissions-too-open", .configuration,
                 "\(path) is open to others than its owner (mode \(String(mode, radix: 8)))",
                 remedy: "run: chmod 600 \(path)")
         case .manifestDamaged(let path):
-            Explanation("vault.manifest-damaged", .damaged, "the list of records in vault \(path) is damaged",
+            Explanation(
+                "vault.manifest-damaged", .damaged, "the list of records in vault \(path) is damaged",
                 remedy: Self.restoreOrEnroll)
         case .manifestRolledBack(let path):
-            Explanation("vault.manifest-rolled-back", .damaged,
+            Explanation(
+                "vault.manifest-rolled-back", .damaged,
                 "vault \(path) was replaced by an older copy while in use",
                 remedy: "find out who replaced the file; restart the agent to go on with the older copy")
         case .closed(let path): Explanation("vault.closed", .temporary, "vault \(path) is closed")
         case .noSlotOpens(let path, let tried):
-            Explanation("vault.no-slot-opens", .configuration,
+            Explanation(
+                "vault.no-slot-opens", .configuration,
                 tried.isEmpty
                     ? "cannot open vault \(path): no key was offered"
                     : "cannot open vault \(path): no slot opens with \(tried.map(\.rawValue).joined(separator: ", "))",
                 remedy: "check that the credential, passphrase or key file is the one this vault was sealed with",
                 meaning: "none of the keys that were offered fits a slot of the vault")
         case .slotDamaged(let path, let id, let kind):
-            Explanation("vault.slot-damaged", .damaged, "slot \(id) (\(kind)) of vault \(path) is damaged",
+            Explanation(
+                "vault.slot-damaged", .damaged, "slot \(id) (\(kind)) of vault \(path) is damaged",
                 remedy: "open the vault by another slot and renew this one, or restore a copy of the vault")
         case .slotParametersRefused(let kind):
-            Explanation("vault.slot-parameters-refused", .damaged,
+            Explanation(
+                "vault.slot-parameters-refused", .damaged,
                 "a \(kind) slot asks for more memory or time than is allowed",
                 remedy: "restore a copy of the vault; somebody has changed this one")
         case .slotUnknown(let path, let id):
             Explanation("vault.slot-unknown", .notFound, "vault \(path) has no slot \(id)")
         case .lastSlot(let path, let id):
-            Explanation("vault.last-slot", .conflict, "slot \(id) is the last that opens vault \(path)",
+            Explanation(
+                "vault.last-slot", .conflict, "slot \(id) is the last that opens vault \(path)",
                 remedy: "add another slot first")
         case .tooManySlots(let path, let limit):
-            Explanation("vault.too-many-slots", .conflict,
+            Explanation(
+                "vault.too-many-slots", .conflict,
                 "vault \(path) has \(limit) slots already, the most there can be",
                 remedy: "remove a slot first")
         case .credentialMissing(let name, let directory):
-            Explanation("vault.credential-missing", .configuration,
+            Explanation(
+                "vault.credential-missing", .configuration,
                 directory.map { "there is no credential \(name) in \($0)" }
                     ?? "systemd handed over no credential \(name): CREDENTIALS_DIRECTORY is not set",
                 remedy: "run the agent as latchkey.service, with LoadCredentialEncrypted= for it in the unit; "
                     + "for development set vault.slot to development-key-file")
         case .keyFileMissing(let path):
-            Explanation("vault.key-file-missing", .configuration, "there is no key file \(path)",
+            Explanation(
+                "vault.key-file-missing", .configuration, "there is no key file \(path)",
                 remedy: "put the key file back; without it, move the vault away and enroll this board again")
         case .keyFileOfOther(let path, let owner):
-            Explanation("vault.key-file-of-other", .configuration,
+            Explanation(
+                "vault.key-file-of-other", .configuration,
                 "key file \(path) belongs to another user (uid \(owner))",
                 remedy: "give the file to the agent's user or to root")
         case .keyUnreadable(let path, let reason):
-            Explanation("vault.key-unreadable", .configuration, "cannot read key \(path): \(reason)",
+            Explanation(
+                "vault.key-unreadable", .configuration, "cannot read key \(path): \(reason)",
                 remedy: "check that the agent's user may read the file")
         case .keyUnwritable(let path, let reason):
-            Explanation("vault.key-unwritable", .configuration, "cannot make key file \(path): \(reason)",
+            Explanation(
+                "vault.key-unwritable", .configuration, "cannot make key file \(path): \(reason)",
                 remedy: "check that the directory exists and that the agent's user may write to it")
         case .keyLength(let path, let bytes, let least, let most):
-            Explanation("vault.key-length", .configuration,
+            Explanation(
+                "vault.key-length", .configuration,
                 "key \(path) has \(bytes) bytes; \(least) to \(most) are allowed",
                 remedy: Self.newKey)
         case .credentialLength(let bytes, let least, let most):
-            Explanation("vault.credential-length", .invalidInput,
+            Explanation(
+                "vault.credential-length", .invalidInput,
                 "the credential has \(bytes) bytes; \(least) to \(most) are allowed", remedy: Self.newKey)
         case .passphraseEmpty: Explanation("vault.passphrase-empty", .invalidInput, "the passphrase is empty")
         case .passphraseShort(let bytes, let least):
-            Explanation("vault.passphrase-short", .invalidInput,
+            Explanation(
+                "vault.passphrase-short", .invalidInput,
                 "the passphrase has \(bytes) bytes; a new slot needs at least \(least)",
                 remedy: "use a longer one, such as six words that were drawn at random")
         case .recordDamaged(let name):
             Explanation("vault.record-damaged", .damaged, "record \(name) is damaged", remedy: Self.restoreOrReset)
         case .recordDisplaced(let name):
-            Explanation("vault.record-displaced", .damaged,
+            Explanation(
+                "vault.record-displaced", .damaged,
                 "in the place of record \(name) lies something sealed for another place", remedy: Self.restoreOrReset)
         case .recordRolledBack(let name):
-            Explanation("vault.record-rolled-back", .damaged, "an earlier state of record \(name) was put back",
+            Explanation(
+                "vault.record-rolled-back", .damaged, "an earlier state of record \(name) was put back",
                 remedy: Self.restoreOrReset)
         case .recordMissing(let name):
-            Explanation("vault.record-missing", .damaged, "record \(name) was taken out of the vault",
+            Explanation(
+                "vault.record-missing", .damaged, "record \(name) was taken out of the vault",
                 remedy: Self.restoreOrReset)
         case .nameNotAllowed(let name, let kind):
-            Explanation("vault.name-not-allowed", .internal,
+            Explanation(
+                "vault.name-not-allowed", .internal,
                 "record name \(name)\(kind.map { " (kind \($0.rawValue))" } ?? "") is empty, too long or not printable "
                     + "ASCII")
         case .contentTooLong(let name, let bytes, let limit):

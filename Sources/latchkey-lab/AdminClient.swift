@@ -12,9 +12,10 @@ struct AdminOptions: ParsableArguments {
     @Option(help: "Admin address of the running lab.")
     var admin = "http://127.0.0.1:8480"
 
-    @Option(help: ArgumentHelp(
-        "Data directory of the running lab, with its admin token; not needed for labs that this user started.",
-        valueName: "directory"))
+    @Option(
+        help: ArgumentHelp(
+            "Data directory of the running lab, with its admin token; not needed for labs that this user started.",
+            valueName: "directory"))
     var data: String?
 
     @Flag(help: "Print the answer as JSON.")
@@ -70,10 +71,11 @@ struct AdminOptions: ParsableArguments {
             _ = try known.get()
             throw AdminFailure.wrongToken(address: address)
         default:
-            throw AdminFailure.refused(Explanation(
-                answer["code"]?.string ?? "lab.bad-input",
-                answer["kind"]?.string.flatMap(ExplanationKind.init) ?? .invalidInput,
-                answer["error"]?.string ?? "it gave no reason"))
+            throw AdminFailure.refused(
+                Explanation(
+                    answer["code"]?.string ?? "lab.bad-input",
+                    answer["kind"]?.string.flatMap(ExplanationKind.init) ?? .invalidInput,
+                    answer["error"]?.string ?? "it gave no reason"))
         }
     }
 
@@ -105,13 +107,16 @@ enum AdminFailure: Explained, Equatable {
     var explanation: Explanation {
         switch self {
         case .noLab(let address):
-            Explanation("lab.not-running", .notRunning, "no lab answers at \(address)",
+            Explanation(
+                "lab.not-running", .notRunning, "no lab answers at \(address)",
                 remedy: "start one with latchkey-lab run, or name its admin address with --admin")
         case .noToken(let path, let address):
-            Explanation("lab.unauthorized", .permission,
+            Explanation(
+                "lab.unauthorized", .permission,
                 "the lab at \(address) asks for its admin token, and \(path) cannot be read", remedy: Self.rightUser)
         case .wrongToken(let address):
-            Explanation("lab.unauthorized", .permission, "the lab at \(address) has another admin token",
+            Explanation(
+                "lab.unauthorized", .permission, "the lab at \(address) has another admin token",
                 remedy: Self.rightUser)
         case .refused(let explanation): explanation
         }

@@ -21,8 +21,10 @@ struct Table {
     /// Boards choose their names; a terminal would obey control characters in them. An empty cell has a dash.
     private static func plain(_ text: String) -> String {
         guard !text.isEmpty else { return "-" }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map {
-            $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
-        }))
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map {
+                    $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
+                }))
     }
 }

@@ -17,8 +17,10 @@ struct ClientOptions: ParsableArguments {
     @Flag(help: "Print JSON, for programs; errors too, on standard error.")
     var json = false
 
-    @Option(help: ArgumentHelp(
-        "Socket of the daemon (environment: LATCHKEY_SOCKET; default: \(AgentConfiguration.defaultSocketPath)).", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "Socket of the daemon (environment: LATCHKEY_SOCKET; default: \(AgentConfiguration.defaultSocketPath)).",
+            valueName: "path"))
     var socket: String?
 
     var client: LocalClient {

@@ -36,6 +36,7 @@ struct Failure {
         let prefix = "Error: "
         let usage = lines.dropFirst().map { String($0.drop { $0 == " " }) }.joined(separator: "\n")
         return .invalid(
-            message: first.hasPrefix(prefix) ? String(first.dropFirst(prefix.count)) : first, usage: usage.isEmpty ? nil : usage)
+            message: first.hasPrefix(prefix) ? String(first.dropFirst(prefix.count)) : first,
+            usage: usage.isEmpty ? nil : usage)
     }
 }

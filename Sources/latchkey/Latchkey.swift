@@ -17,12 +17,19 @@ struct Latchkey: AsyncParsableCommand {
             the board's sensors and receives messages.
             """,
         groupedSubcommands: [
-            CommandGroup(name: "Daemon", subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self, VaultCommand.self]),
-            CommandGroup(name: "Identity", subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self]),
-            CommandGroup(name: "People", subcommands: [
-                Login.self, Logout.self, Whoami.self, Share.self, Authorize.self, Consent.self, ProximityCommand.self,
-            ]),
-            CommandGroup(name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Call.self]),
+            CommandGroup(
+                name: "Daemon",
+                subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self, VaultCommand.self]),
+            CommandGroup(
+                name: "Identity", subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self]),
+            CommandGroup(
+                name: "People",
+                subcommands: [
+                    Login.self, Logout.self, Whoami.self, Share.self, Authorize.self, Consent.self,
+                    ProximityCommand.self,
+                ]),
+            CommandGroup(
+                name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Call.self]),
             CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
             CommandGroup(name: "More", subcommands: [Explain.self, Completions.self, VersionCommand.self]),
         ])

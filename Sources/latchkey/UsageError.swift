@@ -14,13 +14,16 @@ enum UsageError: Explained, Equatable {
     var explanation: Explanation {
         switch self {
         case .unknownCommand(let name, let path, let suggestion):
-            Explanation("usage.unknown-command", .misuse, "there is no command \(name)",
+            Explanation(
+                "usage.unknown-command", .misuse, "there is no command \(name)",
                 remedy: suggestion.map { "did you mean: \($0)" } ?? "\(path) --help lists the commands")
         case .invalid(let message, let usage):
-            Explanation("usage.invalid", .misuse, message, remedy: usage,
+            Explanation(
+                "usage.invalid", .misuse, message, remedy: usage,
                 meaning: "the command was not given as it is used")
         case .unconfirmed(let consequence):
-            Explanation("usage.unconfirmed", .misuse, "\(consequence), and there is no terminal to confirm it at",
+            Explanation(
+                "usage.unconfirmed", .misuse, "\(consequence), and there is no terminal to confirm it at",
                 remedy: "add --yes to do it without being asked")
         }
     }

@@ -6,7 +6,8 @@ import Testing
 @Suite("The command line of a board", .timeLimit(.minutes(5)))
 struct CommandLineTests {
     static let needsRegistration = [
-        ["publish", "door", "open"], ["subscribe"], ["token"], ["renew"], ["call", "GET", "/lab/hello"], ["deregister", "--yes"],
+        ["publish", "door", "open"], ["subscribe"], ["token"], ["renew"], ["call", "GET", "/lab/hello"],
+        ["deregister", "--yes"],
     ]
 
     @Test("has one text and one exit status for a board that is not registered")
@@ -15,14 +16,18 @@ struct CommandLineTests {
             for arguments in Self.needsRegistration {
                 let result = try await run(arguments, board)
                 #expect(result.status == 78, "\(arguments)")
-                #expect(result.errors.hasPrefix("latchkey: this board is not enrolled at a gateway\n"), "\(arguments): \(result.errors)")
+                #expect(
+                    result.errors.hasPrefix("latchkey: this board is not enrolled at a gateway\n"),
+                    "\(arguments): \(result.errors)")
             }
             _ = try await board.enroll(at: lab)
             #expect(try await board.latchkey("reset", "--yes").status == 0)
             for arguments in Self.needsRegistration {
                 let result = try await run(arguments, board)
                 #expect(result.status == 78, "\(arguments)")
-                #expect(result.errors.hasPrefix("latchkey: this board is not registered at the gateway\n"), "\(arguments): \(result.errors)")
+                #expect(
+                    result.errors.hasPrefix("latchkey: this board is not registered at the gateway\n"),
+                    "\(arguments): \(result.errors)")
             }
         }
     }
@@ -36,7 +41,8 @@ struct CommandLineTests {
             #expect(foreign.status == 65)
             #expect(foreign.errors.contains("call a path of the gateway"))
             #expect(try await board.latchkey("call", "GET", "/lab/nothing").status == 76)
-            let enrollment = try await board.latchkey("enroll", "-", input: "http://localhost/connect/device/config?subjectKeyHash=x\n")
+            let enrollment = try await board.latchkey(
+                "enroll", "-", input: "http://localhost/connect/device/config?subjectKeyHash=x\n")
             #expect(enrollment.status == 65)
             #expect(enrollment.errors.contains("it must start with https://"))
             #expect(!enrollment.errors.contains("openapi"))
@@ -103,9 +109,15 @@ struct CommandLineTests {
             let enrolled = try await board.enroll(at: lab)
             let device = try #require(enrolled.registration.deviceID)
             _ = try await board.status { $0.isConnected }
-            for (filter, shown) in [(["greeting"], "greeting  hello"), (["--raw", "/2.0/client/devices/\(device)/custom/greeting"],
-                "/2.0/client/devices/\(device)/custom/greeting  hello")] {
-                let reader = try RunningProgram(Program(name: "latchkey").url,
+            for (filter, shown) in [
+                (["greeting"], "greeting  hello"),
+                (
+                    ["--raw", "/2.0/client/devices/\(device)/custom/greeting"],
+                    "/2.0/client/devices/\(device)/custom/greeting  hello"
+                ),
+            ] {
+                let reader = try RunningProgram(
+                    Program(name: "latchkey").url,
                     ["subscribe", "--count", "1", "--socket", board.socket] + filter)
                 _ = try await reader.errors.line(containing: "subscribed")
                 #expect(try await board.latchkey("publish", "greeting", "hello").status == 0)

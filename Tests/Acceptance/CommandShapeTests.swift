@@ -10,9 +10,12 @@ struct CommandShapeTests {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
-    @Test("says with --json in JSON that it was used wrongly", arguments: [
-        ["status", "--json", "--bogus"], ["publish", "--json", "--qos", "7", "a", "b"], ["board", "watch", "--json", "--count", "0"],
-    ])
+    @Test(
+        "says with --json in JSON that it was used wrongly",
+        arguments: [
+            ["status", "--json", "--bogus"], ["publish", "--json", "--qos", "7", "a", "b"],
+            ["board", "watch", "--json", "--count", "0"],
+        ])
     func usage(arguments: [String]) async throws {
         let result = try await Program(name: "latchkey").run(arguments)
         #expect(result.status == 64 && result.output.isEmpty)
@@ -26,7 +29,9 @@ struct CommandShapeTests {
 
     @Test("refuses to watch the sensors no times, as it could never end")
     func watchNothing() async throws {
-        let refused = try await Program(name: "latchkey").run(["board", "watch", "--count", "0", "--socket", "/tmp/latchkey-nobody.sock"])
+        let refused = try await Program(name: "latchkey").run([
+            "board", "watch", "--count", "0", "--socket", "/tmp/latchkey-nobody.sock",
+        ])
         #expect(refused.status == 64 && refused.errors.contains("--count is 1 or more"))
     }
 
@@ -35,7 +40,8 @@ struct CommandShapeTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).toml")
         defer { try? FileManager.default.removeItem(at: file) }
         try "[agent]\nlog_level = \"loud\"\n".write(to: file, atomically: true, encoding: .utf8)
-        let report = try object(try await Program(name: "latchkey").run(["config", "check", "--json", file.path]).output)
+        let report = try object(
+            try await Program(name: "latchkey").run(["config", "check", "--json", file.path]).output)
         let fault = try #require((report["faults"] as? [[String: Any]])?.first)
         #expect(fault["path"] as? String == "agent.log_level")
         #expect((fault["message"] as? String)?.isEmpty == false && (fault["remedy"] as? String)?.isEmpty == false)

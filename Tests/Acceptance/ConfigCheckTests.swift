@@ -5,10 +5,12 @@ import Testing
 
 @Suite("latchkey config check", .timeLimit(.minutes(2)))
 struct ConfigCheckTests {
-    @Test("finds what run refuses, and with --syntax-only looks at the file alone", arguments: [
-        ("[api]\noperate = [\"nobody-of-this-name\"]", "this machine does not know nobody-of-this-name"),
-        ("[bluetooth]\nadapter = \"hci99\"\n[api]", "there is no Bluetooth adapter hci99"),
-    ])
+    @Test(
+        "finds what run refuses, and with --syntax-only looks at the file alone",
+        arguments: [
+            ("[api]\noperate = [\"nobody-of-this-name\"]", "this machine does not know nobody-of-this-name"),
+            ("[bluetooth]\nadapter = \"hci99\"\n[api]", "there is no Bluetooth adapter hci99"),
+        ])
     func machine(settings: String, fault: String) async throws {
         let (board, program) = (try TestBoard(), Program(name: "latchkey"))
         let file = board.configuration.path
@@ -47,7 +49,8 @@ struct ConfigCheckTests {
         }
     }
 
-    @Test("a state directory of another user is refused by run, and left as it is, also as root",
+    @Test(
+        "a state directory of another user is refused by run, and left as it is, also as root",
         .enabled(if: getuid() == 0, "only root gives files away"))
     func ofOther() async throws {
         let board = try TestBoard()

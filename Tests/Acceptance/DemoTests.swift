@@ -31,7 +31,9 @@ struct DemoTests {
     func leavesNothing(_ end: End) async throws {
         let folder = URL(filePath: "/tmp/lk-demo-\(UInt32.random(in: .min ... .max))")
         let (programs, temporary) = (folder.appending(path: "programs"), folder.appending(path: "tmp"))
-        for made in [programs, temporary] { try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true) }
+        for made in [programs, temporary] {
+            try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true)
+        }
         defer { try? FileManager.default.removeItem(at: folder) }
         try link(programs, failing: end == .failed)
 
@@ -40,11 +42,15 @@ struct DemoTests {
             Self.script, (end.isLive ? [] : ["--once"]) + ["--programs", programs.path],
             environment: ["LATCHKEY_DEMO": mark, "TMPDIR": temporary.path])
         if let signal = end.signal {
-            let sign = end == .terminatedEarly ? "An agent, on this machine's own sensors" : "Readings and events, as they come"
+            let sign =
+                end == .terminatedEarly
+                ? "An agent, on this machine's own sensors" : "Readings and events, as they come"
             _ = try await demo.output.line(containing: sign, within: 120)
             kill(demo.processIdentifier, signal)
         }
-        #expect(try await demo.ended(within: 180) == end.status, "\(demo.output.text.suffix(500)) \(demo.errors.text.suffix(1000))")
+        #expect(
+            try await demo.ended(within: 180) == end.status,
+            "\(demo.output.text.suffix(500)) \(demo.errors.text.suffix(1000))")
         #expect(demo.output.text.contains("It works.") == [.finished, .terminated, .interrupted].contains(end))
         #expect(processes(with: mark) == [])
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
@@ -60,10 +66,10 @@ struct DemoTests {
         let program = folder.appending(path: "latchkey")
         try FileManager.default.removeItem(at: program)
         try """
-            #!/bin/sh
-            [ "$1" != enroll ] || exit 1
-            exec '\(Program.folder.appending(path: "latchkey").path)' "$@"
-            """.write(to: program, atomically: true, encoding: .utf8)
+        #!/bin/sh
+        [ "$1" != enroll ] || exit 1
+        exec '\(Program.folder.appending(path: "latchkey").path)' "$@"
+        """.write(to: program, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
     }
 

@@ -21,12 +21,15 @@ struct DoctorWithoutDaemonTests {
         var found = try await examine(board)
         #expect(found.status == 69)
         #expect(found.checks["daemon"]?["verdict"] as? String == "fail")
-        #expect((found.checks["daemon"]?["message"] as? String)?.contains("nothing is listening on \(board.socket)") == true)
+        #expect(
+            (found.checks["daemon"]?["message"] as? String)?.contains("nothing is listening on \(board.socket)") == true
+        )
         #expect(found.checks["settings"]?["verdict"] as? String == "fail")
         #expect((found.checks["settings"]?["message"] as? String)?.contains("broker.port") == true)
 
         found = try await examine(board, settings: "[api]\noperate = [\"nobody-of-this-name\"]\n")
-        #expect((found.checks["settings"]?["message"] as? String)?.contains("does not know nobody-of-this-name") == true)
+        #expect(
+            (found.checks["settings"]?["message"] as? String)?.contains("does not know nobody-of-this-name") == true)
         #expect((found.checks["settings"]?["remedy"] as? String)?.contains("latchkey config check") == true)
         try await board.tearDown()
     }
@@ -35,12 +38,15 @@ struct DoctorWithoutDaemonTests {
     func lock() async throws {
         let board = try TestBoard()
         try await board.start()
-        let moved = try String(contentsOf: board.configuration, encoding: .utf8).replacing(board.socket, with: board.socket + "2")
+        let moved = try String(contentsOf: board.configuration, encoding: .utf8).replacing(
+            board.socket, with: board.socket + "2")
         let process = try #require(board.daemon?.processIdentifier)
         let elsewhere = try TestBoard()
         let found = try await examine(elsewhere, settings: moved)
         #expect(found.status == 69)
-        #expect((found.checks["daemon"]?["message"] as? String)?.contains("process \(process) is an agent") == true, "\(found)")
+        #expect(
+            (found.checks["daemon"]?["message"] as? String)?.contains("process \(process) is an agent") == true,
+            "\(found)")
         try await board.tearDown()
         try await elsewhere.tearDown()
     }
@@ -49,9 +55,12 @@ struct DoctorWithoutDaemonTests {
     func socket() async throws {
         let board = try TestBoard(settings: "")
         try await board.start()
-        let found = try await examine(board, as: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+        let found = try await examine(
+            board, as: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
         #expect(found.status == 77)
-        #expect((found.checks["daemon"]?["message"] as? String)?.contains("user nobody may not connect to \(board.socket)") == true)
+        #expect(
+            (found.checks["daemon"]?["message"] as? String)?.contains("user nobody may not connect to \(board.socket)")
+                == true)
         #expect((found.checks["daemon"]?["remedy"] as? String)?.contains("adduser NAME latchkey") == true)
         try await board.tearDown()
     }

@@ -31,35 +31,46 @@ struct DocumentTests {
             let authority = board.folder.appending(path: "ca.pem")
             try lab.caCertificatePEM.write(to: authority, atomically: true, encoding: .utf8)
             let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
-            let asking = try RunningProgram(URL(filePath: "/usr/bin/python3"), [
-                "-B", Self.repository.appending(path: "Tests/Acceptance/every_route.py").path, board.socket, authority.path,
-                phone.registration.clientID,
-            ])
+            let asking = try RunningProgram(
+                URL(filePath: "/usr/bin/python3"),
+                [
+                    "-B", Self.repository.appending(path: "Tests/Acceptance/every_route.py").path, board.socket,
+                    authority.path,
+                    phone.registration.clientID,
+                ])
             let status = try await asking.ended(within: 120)
             #expect(status == 0, "\(asking.errors.text)")
             try await board.stop()
 
-            let record = try #require(try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).first)
+            let record = try #require(
+                try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).first)
             let text = try String(contentsOf: record, encoding: .utf8)
-            #expect(!text.contains("alice-password") && !text.contains(token) && !text.contains("sessionID="), "the record holds a secret")
+            #expect(
+                !text.contains("alice-password") && !text.contains(token) && !text.contains("sessionID="),
+                "the record holds a secret")
             let result = try await check(folder)
             print(result.text)
             #expect(result.status == 0, "\(result.text)")
 
             // What the document does not say has to be found: otherwise the check would prove nothing.
             for (original, broken) in [
-                (#""uptime":{"#, #""upTime":{"#), (#""depth":{"description":"messages that wait","type":"integer"}"#, #""depth":{"type":"string"}"#),
-                (#""latchkey":{"description""#, #""latchkey":{"pattern":"^7","description""#), (#""202":{"#, #""201":{"#),
+                (#""uptime":{"#, #""upTime":{"#),
+                (#""depth":{"description":"messages that wait","type":"integer"}"#, #""depth":{"type":"string"}"#),
+                (#""latchkey":{"description""#, #""latchkey":{"pattern":"^7","description""#),
+                (#""202":{"#, #""201":{"#),
             ] {
                 #expect(text.contains(original), "the document has no \(original)")
-                try text.replacingOccurrences(of: original, with: broken).write(to: record, atomically: true, encoding: .utf8)
+                try text.replacingOccurrences(of: original, with: broken).write(
+                    to: record, atomically: true, encoding: .utf8)
                 let found = try await check(folder)
                 #expect(found.status == 1, "\(broken): \(found.text)")
             }
             try text.write(to: record, atomically: true, encoding: .utf8)
             // Some routes are asked for by other tests; those that nobody asked for are named.
             let rest = try await check(folder, "--every", Self.repository.appending(path: "Config/openapi.json").path)
-            #expect(rest.status == 1 && rest.text.contains("POST /v1/login/nearby was never answered with success"), "\(rest.text)")
+            #expect(
+                rest.status == 1 && rest.text.contains("POST /v1/login/nearby was never answered with success"),
+                "\(rest.text)")
             try keep(record)
         } catch {
             try? await board.tearDown()

@@ -32,7 +32,9 @@ struct EnrollmentTests {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
             let start = try #require(url.range(of: "subjectKeyHash=")).upperBound
-            let wrong = String(url[..<start]) + Data(repeating: 7, count: 32).base64EncodedString()
+            let wrong =
+                String(url[..<start])
+                + Data(repeating: 7, count: 32).base64EncodedString()
                 .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
                 .replacingOccurrences(of: "=", with: "%3D")
             try await expectRefusal(wrong, code: "gateway.enrollment-key-mismatch", exit: 76, on: board)
@@ -68,10 +70,12 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a configuration file with faults names path, fault and fix, and the old one stays active", arguments: [
-        ("hostname", "server.hostname"), ("client_id", "oauth.client.client_ids[0].client_id"),
-        ("organization", "oauth.client.organization"),
-    ])
+    @Test(
+        "a configuration file with faults names path, fault and fix, and the old one stays active",
+        arguments: [
+            ("hostname", "server.hostname"), ("client_id", "oauth.client.client_ids[0].client_id"),
+            ("organization", "oauth.client.organization"),
+        ])
     func faultyConfiguration(key: String, path: String) async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

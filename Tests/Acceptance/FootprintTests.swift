@@ -10,18 +10,22 @@ struct FootprintTests {
     /// The release build, made by `deploy/test` before the tests: `swift test` itself builds for debugging.
     static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
 
-    @Test("its stripped file has at most 20 MiB", .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
+    @Test(
+        "its stripped file has at most 20 MiB",
+        .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func size() async throws {
         let stripped = FileManager.default.temporaryDirectory.appending(path: "latchkey-stripped-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: stripped) }
-        let strip = try RunningProgram(URL(filePath: "/usr/bin/strip"), ["-o", stripped.path, try #require(Self.release)])
+        let strip = try RunningProgram(
+            URL(filePath: "/usr/bin/strip"), ["-o", stripped.path, try #require(Self.release)])
         #expect(try await strip.ended(within: 60) == 0)
         let bytes = try #require(stripped.resourceValues(forKeys: [.fileSizeKey]).fileSize)
         print("stripped: \(bytes) bytes")
         #expect(bytes <= 20 << 20)
     }
 
-    @Test("it looks for no library beside itself, and binds all it calls before it starts",
+    @Test(
+        "it looks for no library beside itself, and binds all it calls before it starts",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func linked() async throws {
         let readelf = Program(url: URL(filePath: "/usr/bin/readelf"))
@@ -31,22 +35,24 @@ struct FootprintTests {
         #expect(section.output.contains("BIND_NOW"), "\(section.output)")
     }
 
-    @Test("connected and idle it keeps to its memory and threads, and sleeps between keep-alives",
+    @Test(
+        "connected and idle it keeps to its memory and threads, and sleeps between keep-alives",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func idle() async throws {
         let lab = try await Lab.start()
         let program = Program(url: URL(filePath: try #require(Self.release)))
         // One sensor that is there and is not due again: what wakes the daemon is then its own.
-        let definition = FileManager.default.temporaryDirectory.appending(path: "latchkey-quiet-\(UUID().uuidString).toml")
+        let definition = FileManager.default.temporaryDirectory.appending(
+            path: "latchkey-quiet-\(UUID().uuidString).toml")
         defer { try? FileManager.default.removeItem(at: definition) }
         try """
-            title = "Quiet board"
-            [[sensor]]
-            name = "system.uptime"
-            source = "system"
-            channel = "uptime"
-            period-s = 900
-            """.write(to: definition, atomically: true, encoding: .utf8)
+        title = "Quiet board"
+        [[sensor]]
+        name = "system.uptime"
+        source = "system"
+        channel = "uptime"
+        period-s = 900
+        """.write(to: definition, atomically: true, encoding: .utf8)
         let board = try TestBoard(program: program, definition: definition.path)
         do {
             try await board.start()
@@ -75,12 +81,14 @@ struct FootprintTests {
         await lab.stop()
     }
 
-    @Test("sampling four values a second it keeps to the same memory and threads, and wakes for what it sends and nothing else",
+    @Test(
+        "sampling four values a second it keeps to the same memory and threads, and wakes for what it sends and nothing else",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func sampling() async throws {
         let lab = try await Lab.start()
         let program = Program(url: URL(filePath: try #require(Self.release)))
-        let definition = FileManager.default.temporaryDirectory.appending(path: "latchkey-busy-\(UUID().uuidString).toml")
+        let definition = FileManager.default.temporaryDirectory.appending(
+            path: "latchkey-busy-\(UUID().uuidString).toml")
         defer { try? FileManager.default.removeItem(at: definition) }
         let sensors = ["load", "memory-available", "disk-free", "uptime"].map { channel in
             """
@@ -93,8 +101,10 @@ struct FootprintTests {
             \(channel == "disk-free" ? "path = \"/\"" : "")
             """
         }
-        try (["title = \"Busy board\""] + sensors).joined(separator: "\n").write(to: definition, atomically: true, encoding: .utf8)
-        let board = try TestBoard(program: program, definition: definition.path, settings: "[telemetry]\ntopic = \"readings\"")
+        try (["title = \"Busy board\""] + sensors).joined(separator: "\n").write(
+            to: definition, atomically: true, encoding: .utf8)
+        let board = try TestBoard(
+            program: program, definition: definition.path, settings: "[telemetry]\ntopic = \"readings\"")
         do {
             try await board.start()
             let arrivals = lab.arrivals.subscribe()

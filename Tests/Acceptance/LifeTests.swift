@@ -28,13 +28,17 @@ struct LifeTests {
 
     /// Runs a command that does not find a library, in a mount namespace of its own.
     private static func without(_ library: String) -> [String] {
-        ["/usr/bin/unshare", "--mount", "/bin/sh", "-ec", """
+        [
+            "/usr/bin/unshare", "--mount", "/bin/sh", "-ec",
+            """
             /sbin/ldconfig -p | sed -n 's/.*\(library) .*=> //p' | while read -r file; do mount --bind /dev/null "$file"; done
             exec "$@"
-            """, "sh"]
+            """, "sh",
+        ]
     }
 
-    @Test("a token that is still valid brings the board to its broker without libcurl; what needs it says that it is missing",
+    @Test(
+        "a token that is still valid brings the board to its broker without libcurl; what needs it says that it is missing",
         .enabled(if: getuid() == 0, "mounts as root"))
     func withoutCurl() async throws {
         try await withLabAndBoard { lab, board in
@@ -51,7 +55,9 @@ struct LifeTests {
         }
     }
 
-    @Test("without libmicrohttpd the daemon says that it is missing, and ends", .enabled(if: getuid() == 0, "mounts as root"))
+    @Test(
+        "without libmicrohttpd the daemon says that it is missing, and ends",
+        .enabled(if: getuid() == 0, "mounts as root"))
     func withoutMicroHTTPD() async throws {
         let board = try TestBoard()
         board.launcher = Self.without("libmicrohttpd.so.12")
@@ -86,7 +92,9 @@ struct LifeTests {
             let switched = try await board.latchkey("enroll", try await second.mintEnrollmentURL())
             let status = try await board.status()
             let firstURL = try #require(original.gateway?.url)
-            #expect(switched.output.contains("switched from   \(firstURL); the registration there is kept"), "\(switched.output)")
+            #expect(
+                switched.output.contains("switched from   \(firstURL); the registration there is kept"),
+                "\(switched.output)")
             #expect(status.otherGateways?.map(\.url) == [firstURL])
             let other = try await connected(board)
             #expect(other.registration.magIdentifier != original.registration.magIdentifier)
@@ -154,7 +162,9 @@ struct LifeTests {
         }
     }
 
-    @Test("reset forgets the identity here without a word to the gateway; enrolled again the board is another device (MAG 12.4)")
+    @Test(
+        "reset forgets the identity here without a word to the gateway; enrolled again the board is another device (MAG 12.4)"
+    )
     func reset() async throws {
         try await withLabAndBoard { lab, board in
             let first = try await board.enroll(at: lab)

@@ -15,13 +15,16 @@ struct LocalProgramTests {
         let board = try TestBoard()
         do {
             try String(contentsOf: board.configuration, encoding: .utf8)
-                .replacingOccurrences(of: "[api]\n", with: """
-                    [api]
-                    group = "nogroup"
-                    read = ["\(Self.guest)"]
-                    publish = ["\(Self.guest)"]
+                .replacingOccurrences(
+                    of: "[api]\n",
+                    with: """
+                        [api]
+                        group = "nogroup"
+                        read = ["\(Self.guest)"]
+                        publish = ["\(Self.guest)"]
 
-                    """)
+                        """
+                )
                 .write(to: board.configuration, atomically: true, encoding: .utf8)
             // Others have to reach the socket in it.
             chmod(board.folder.path, 0o755)
@@ -39,11 +42,17 @@ struct LocalProgramTests {
     }
 
     /// A request of the guest's. - Returns: the answer, and its status in a line of its own.
-    private func ask(_ board: TestBoard, _ target: String, posting body: String, type: String = "application/json") async throws -> String {
-        let curl = try RunningProgram(URL(filePath: "/usr/bin/setpriv"), [
-            "--reuid=\(Self.guest)", "--regid=nogroup", "--clear-groups", "curl", "-sS", "-m", "60", "-w", "\n%{http_code}",
-            "-H", "Content-Type: \(type)", "--data-binary", body, "--unix-socket", board.socket, "http://localhost\(target)",
-        ])
+    private func ask(_ board: TestBoard, _ target: String, posting body: String, type: String = "application/json")
+        async throws -> String
+    {
+        let curl = try RunningProgram(
+            URL(filePath: "/usr/bin/setpriv"),
+            [
+                "--reuid=\(Self.guest)", "--regid=nogroup", "--clear-groups", "curl", "-sS", "-m", "60", "-w",
+                "\n%{http_code}",
+                "-H", "Content-Type: \(type)", "--data-binary", body, "--unix-socket", board.socket,
+                "http://localhost\(target)",
+            ])
         #expect(try await curl.ended(within: 90) == 0)
         return curl.output.text
     }
@@ -57,25 +66,38 @@ struct LocalProgramTests {
             let attempts = [
                 ("/v1/messages", #"{"topic":"status","payload":"offline","retain":true}"#, "application/json"),
                 ("/v1/messages", #"{"topic":"telemetry","payload":"{}"}"#, "application/json"),
-                ("/v1/messages", #"{"topic":"/2.0/client/devices/\#(device)/custom/status","raw":true,"payload":"offline"}"#, "application/json"),
+                (
+                    "/v1/messages",
+                    #"{"topic":"/2.0/client/devices/\#(device)/custom/status","raw":true,"payload":"offline"}"#,
+                    "application/json"
+                ),
                 ("/v1/messages/lines?topic=status", "offline\n", "text/plain"),
-                ("/v1/messages/lines?raw=true&topic=/2.0/client/devices/\(device)/custom/telemetry", "{}\n", "text/plain"),
+                (
+                    "/v1/messages/lines?raw=true&topic=/2.0/client/devices/\(device)/custom/telemetry", "{}\n",
+                    "text/plain"
+                ),
                 ("/v1/send", #"{"device":"\#(device)","topic":"status","payload":"offline"}"#, "application/json"),
             ]
             for (target, body, type) in attempts {
                 let answer = try await ask(board, target, posting: body, type: type)
-                #expect(answer.hasSuffix("\n403") && answer.contains("agent.topic-reserved"), "\(target) \(body): \(answer)")
+                #expect(
+                    answer.hasSuffix("\n403") && answer.contains("agent.topic-reserved"), "\(target) \(body): \(answer)"
+                )
             }
-            #expect(try await ask(board, "/v1/messages", posting: #"{"topic":"status/door","payload":"open"}"#).hasSuffix("\n202"))
+            #expect(
+                try await ask(board, "/v1/messages", posting: #"{"topic":"status/door","payload":"open"}"#).hasSuffix(
+                    "\n202"))
             #expect(try await board.latchkey("publish", "status", "by the owner").status == 0)
         }
     }
 
-    @Test("that misspell a member are told so, and nothing is accepted", arguments: [
-        ("/v1/messages", #"{"topic":"door","payload":"open","retian":true}"#),
-        ("/v1/reset", #"{"force":true}"#),
-        ("/v1/call", #"{"method":"GET","path":"/lab/hello","headers":[{"name":"a","value":"b","values":"c"}]}"#),
-    ])
+    @Test(
+        "that misspell a member are told so, and nothing is accepted",
+        arguments: [
+            ("/v1/messages", #"{"topic":"door","payload":"open","retian":true}"#),
+            ("/v1/reset", #"{"force":true}"#),
+            ("/v1/call", #"{"method":"GET","path":"/lab/hello","headers":[{"name":"a","value":"b","values":"c"}]}"#),
+        ])
     func unknownMember(target: String, body: String) async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -91,10 +113,13 @@ struct LocalProgramTests {
     func withdrawnQuestion() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
-            #expect(try await board.latchkey("login", "--user", "alice", "--password-stdin", input: "alice-password\n").status == 0)
+            #expect(
+                try await board.latchkey("login", "--user", "alice", "--password-stdin", input: "alice-password\n")
+                    .status == 0)
             let events = try board.follow("status", "--follow")
             _ = try await events.output.line(containing: "uptime")
-            let asking = try board.follow("authorize", "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef")
+            let asking = try board.follow(
+                "authorize", "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef")
             _ = try await events.output.line(containing: "proximity.consent-asked")
             let start = ContinuousClock.now
             try await asking.stop(SIGKILL)

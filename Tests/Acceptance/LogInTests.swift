@@ -11,11 +11,15 @@ struct LogInTests {
         _ = try await board.status { $0.isConnected }
     }
 
-    private func logIn(_ board: TestBoard, as user: String = "alice", password: String = "alice-password") async throws -> Program.Result {
+    private func logIn(_ board: TestBoard, as user: String = "alice", password: String = "alice-password") async throws
+        -> Program.Result
+    {
         try await board.latchkey("login", "--user", user, "--password-stdin", "--json", input: password + "\n")
     }
 
-    @Test("by password makes the user known, and log-out ends it at the gateway too; the board stays registered (MAG 12.4)")
+    @Test(
+        "by password makes the user known, and log-out ends it at the gateway too; the board stays registered (MAG 12.4)"
+    )
     func password() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -73,7 +77,9 @@ struct LogInTests {
         }
     }
 
-    @Test("by QR code: one board shows it, another lets it in after consent, and the first is registered and logged in (MAG 7.3)")
+    @Test(
+        "by QR code: one board shows it, another lets it in after consent, and the first is registered and logged in (MAG 7.3)"
+    )
     func qrCode() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -102,7 +108,8 @@ struct LogInTests {
 
                 let records = try await board.ask("proximity", "audit")["records"] as? [[String: Any]]
                 #expect(records?.map { $0["outcome"] as? String } == ["authorized"])
-                let again = try await board.latchkey("authorize", "--json", "https://elsewhere.example/auth/device/authorization/1")
+                let again = try await board.latchkey(
+                    "authorize", "--json", "https://elsewhere.example/auth/device/authorization/1")
                 #expect(again.status != 0 && again.errors.contains("proximity.invalid-authorize-url"))
             } catch {
                 try? await other.tearDown()
@@ -194,7 +201,8 @@ struct LogInTests {
 
             let again = try await board.latchkey("authorize", "--json", url)
             #expect(again.status != 0 && again.errors.contains("proximity.request-replayed"))
-            let silent = try board.follow("authorize", "\(lab.baseURL)/auth/device/authorization/fedcba9876543210fedcba9876543210")
+            let silent = try board.follow(
+                "authorize", "\(lab.baseURL)/auth/device/authorization/fedcba9876543210fedcba9876543210")
             #expect(try await silent.ended(within: 60) != 0)
             #expect(silent.errors.text.contains("nobody answered in time"))
         }
@@ -228,7 +236,9 @@ struct LogInTests {
         }
     }
 
-    @Test("the button lets nobody in while several ask, as it cannot tell them apart; one who asks alone afterwards is let in")
+    @Test(
+        "the button lets nobody in while several ask, as it cannot tell them apart; one who asks alone afterwards is let in"
+    )
     func severalAtTheButton() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -258,7 +268,9 @@ struct LogInTests {
         }
     }
 
-    @Test("a scanned code does nothing but let a device in: no other address of the gateway is called, and nobody is asked")
+    @Test(
+        "a scanned code does nothing but let a device in: no other address of the gateway is called, and nobody is asked"
+    )
     func otherAddresses() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)

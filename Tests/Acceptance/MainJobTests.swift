@@ -19,7 +19,8 @@ struct MainJobTests {
                 throw Unexpected("the broker's messages ended")
             }
             #expect(reading.topic == "/2.0/client/devices/\(device)/custom/readings")
-            let telemetry = try #require(try JSONSerialization.jsonObject(with: Data(reading.payload)) as? [String: Any])
+            let telemetry = try #require(
+                try JSONSerialization.jsonObject(with: Data(reading.payload)) as? [String: Any])
             let names = try #require(telemetry["readings"] as? [[String: Any]]).compactMap { $0["name"] as? String }
             #expect(names.contains { $0.contains("memory") })
             let milliseconds = try #require(telemetry["time"] as? Double)
@@ -47,7 +48,8 @@ struct MainJobTests {
             let presence = try await Acceptance.within(30, "the word that the board is offline") {
                 var seen: [String] = []
                 for await message in arrivals where message.topic.hasSuffix("/custom/status") {
-                    seen.append(String(decoding: message.payload, as: UTF8.self) + (message.retained ? " retained" : ""))
+                    seen.append(
+                        String(decoding: message.payload, as: UTF8.self) + (message.retained ? " retained" : ""))
                     if seen.last?.hasPrefix("offline") == true { return seen }
                 }
                 return seen
@@ -61,15 +63,19 @@ struct MainJobTests {
         let board = try TestBoard()
         do {
             try await board.start()
-            let curl = try RunningProgram(URL(filePath: "/usr/bin/curl"), [
-                "-sS", "--unix-socket", board.socket, "http://localhost/v1/openapi.json",
-            ])
+            let curl = try RunningProgram(
+                URL(filePath: "/usr/bin/curl"),
+                [
+                    "-sS", "--unix-socket", board.socket, "http://localhost/v1/openapi.json",
+                ])
             #expect(try await curl.ended(within: 60) == 0)
             let served = try JSONSerialization.jsonObject(with: Data(curl.output.text.utf8)) as? NSDictionary
             let copy = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().appending(path: "Config/openapi.json")
             let kept = try JSONSerialization.jsonObject(with: Data(contentsOf: copy)) as? NSDictionary
-            #expect(try #require(served) == #require(kept), "fetch it anew: curl --unix-socket … http://localhost/v1/openapi.json")
+            #expect(
+                try #require(served) == #require(kept),
+                "fetch it anew: curl --unix-socket … http://localhost/v1/openapi.json")
         } catch {
             try? await board.tearDown()
             throw error
@@ -84,10 +90,13 @@ struct MainJobTests {
             _ = try await board.status { $0.isConnected }
             let report = try await board.ask("doctor")
             let checks = try #require(report["checks"] as? [[String: Any]])
-            #expect(checks.compactMap { $0["name"] as? String } == [
-                "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
-            ])
-            let verdicts = Dictionary(uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })
+            #expect(
+                checks.compactMap { $0["name"] as? String } == [
+                    "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "broker",
+                    "outbox", "sensors", "gpio", "bluetooth", "consent",
+                ])
+            let verdicts = Dictionary(
+                uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })
             #expect(verdicts.filter { !["pass", "skip"].contains($0.value) } == ["vault": "warn", "gpio": "warn"])
             await lab.suspend()
             await lab.stopBroker()
@@ -114,7 +123,8 @@ struct MainJobTests {
     func secondDaemon() async throws {
         let board = try TestBoard()
         try await board.start()
-        let second = try await Program(name: "latchkey").run(["run", "--config", board.configuration.path], seconds: 20)
+        let second = try await Program(name: "latchkey").run(
+            ["run", "--config", board.configuration.path], seconds: 20)
         #expect(second.status == 78 || second.status == 1)
         #expect(second.errors.contains("another agent is using it"))
         try await board.tearDown()

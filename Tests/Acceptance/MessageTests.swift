@@ -20,14 +20,17 @@ struct MessageTests {
             _ = try await reader.errors.line(containing: "subscribed")
 
             let topic = "/2.0/client/devices/\(device)/custom/greeting"
-            try await phone.publish("""
+            try await phone.publish(
+                """
                 {"Version":"1.0","SenderId":"alice","SenderType":"USER","DisplayName":"Alice","SentTime":1767225600000,\
                 "ContentType":"text/plain","ContentEncoding":"BASE64","Payload":"aGVsbG8="}
                 """, to: topic)
             try await phone.publish("no envelope", to: topic)
             #expect(try await reader.ended(within: 30) == 0)
 
-            let messages = try reader.output.lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+            let messages = try reader.output.lines.map {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            }
             #expect(messages.map { $0?["text"] as? String } == ["hello", "no envelope"])
             #expect(value(messages[0], "envelope", "senderID") as? String == "alice")
             #expect(value(messages[0], "envelope", "sentAt") as? String == "2026-01-01T00:00:00Z")
@@ -76,27 +79,32 @@ struct MessageTests {
         try await withLabAndBoard { lab, board in
             _ = try await enroll(board, at: lab)
             try await board.stop()
-            let outbox = try #require(try FileManager.default.contentsOfDirectory(atPath: board.state.path).first {
-                $0.hasPrefix("outbox-") && $0.hasSuffix(".db")
-            })
+            let outbox = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: board.state.path).first {
+                    $0.hasPrefix("outbox-") && $0.hasSuffix(".db")
+                })
             // An agent that does not get at its outbox for 5 s says so; this machine may be that slow.
             for _ in 1...3 {
-                let holder = try RunningProgram(URL(filePath: "/usr/bin/python3"), [
-                    "-c", """
-                    import signal, sqlite3, sys
-                    outbox = sqlite3.connect(sys.argv[1], isolation_level=None)
-                    outbox.execute("PRAGMA locking_mode = EXCLUSIVE")
-                    outbox.execute("BEGIN EXCLUSIVE")
-                    print("held", flush=True)
-                    signal.pause()
-                    """, board.state.appending(path: outbox).path,
-                ])
+                let holder = try RunningProgram(
+                    URL(filePath: "/usr/bin/python3"),
+                    [
+                        "-c",
+                        """
+                        import signal, sqlite3, sys
+                        outbox = sqlite3.connect(sys.argv[1], isolation_level=None)
+                        outbox.execute("PRAGMA locking_mode = EXCLUSIVE")
+                        outbox.execute("BEGIN EXCLUSIVE")
+                        print("held", flush=True)
+                        signal.pause()
+                        """, board.state.appending(path: outbox).path,
+                    ])
                 _ = try await holder.output.line(containing: "held")
                 try await board.start()
                 let reading = #"{"topic":"door","payload":"open"}"#
                 let request = try LocalRequest(posting: reading, to: "/v1/messages", socket: board.socket)
                 // Answered after the request was read, and without the thread that opens the outbox.
-                #expect(try LocalRequest.post(#"{"pressed":false}"#, to: "/v1/board/button", socket: board.socket) == 200)
+                #expect(
+                    try LocalRequest.post(#"{"pressed":false}"#, to: "/v1/board/button", socket: board.socket) == 200)
                 try await holder.stop(SIGKILL)
                 let status = try request.status()
                 if status == 202 { return }
@@ -112,9 +120,12 @@ struct MessageTests {
     func curl() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await enroll(board, at: lab)
-            let curl = try RunningProgram(URL(filePath: "/usr/bin/curl"), [
-                "-sS", "--unix-socket", board.socket, "-d", #"{"topic":"door","payload":"open"}"#, "http://localhost/v1/messages",
-            ])
+            let curl = try RunningProgram(
+                URL(filePath: "/usr/bin/curl"),
+                [
+                    "-sS", "--unix-socket", board.socket, "-d", #"{"topic":"door","payload":"open"}"#,
+                    "http://localhost/v1/messages",
+                ])
             #expect(try await curl.ended(within: 60) == 0)
             #expect(curl.output.text.contains(#""id":"#))
         }

@@ -57,23 +57,28 @@ struct PoisonTests {
         try await withLabAndBoard(settings: settings) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
-            let refused = try await board.latchkey("publish", "--json", "big", input: String(repeating: "A", count: 16_385))
+            let refused = try await board.latchkey(
+                "publish", "--json", "big", input: String(repeating: "A", count: 16_385))
             #expect(refused.errors.contains("messaging.payload-too-large"))
-            #expect(try await board.latchkey("publish", "big", input: String(repeating: "A", count: 16_384)).status == 0)
+            #expect(
+                try await board.latchkey("publish", "big", input: String(repeating: "A", count: 16_384)).status == 0)
         }
     }
 }
 
 @Suite("Messages of an identity that is gone", .timeLimit(.minutes(5)))
 struct FormerIdentityTests {
-    @Test("are not sent by the next one, and whoever gives the identity up is told", arguments: ["reset", "deregister"])
+    @Test(
+        "are not sent by the next one, and whoever gives the identity up is told", arguments: ["reset", "deregister"])
     func notSent(command: String) async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             await lab.stopBroker(abruptly: true)
             _ = try await board.status { !$0.isConnected }
-            for number in 1...3 { #expect(try await board.latchkey("publish", "secret/\(number)", "old identity").status == 0) }
+            for number in 1...3 {
+                #expect(try await board.latchkey("publish", "secret/\(number)", "old identity").status == 0)
+            }
             let gone = try await board.latchkey(command, "--yes")
             #expect(gone.status == 0)
             #expect(gone.output.contains("3 messages"), "\(gone.output)")
@@ -99,9 +104,10 @@ struct FormerIdentityTests {
             await lab.stopBroker(abruptly: true)
             _ = try await board.status { !$0.isConnected }
             #expect(try await board.latchkey("publish", "secret/one", "old identity").status == 0)
-            let outbox = try #require(try FileManager.default.contentsOfDirectory(atPath: board.state.path).first {
-                $0.hasPrefix("outbox-") && $0.hasSuffix(".db")
-            })
+            let outbox = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: board.state.path).first {
+                    $0.hasPrefix("outbox-") && $0.hasSuffix(".db")
+                })
             // As it was at the moment of the kill, with what the reset had not got to.
             try await board.stop(SIGKILL)
             let kept = board.folder.appending(path: "kept")
@@ -112,7 +118,8 @@ struct FormerIdentityTests {
             try await board.start()
             #expect(try await board.latchkey("reset", "--yes").status == 0)
             try await board.stop()
-            for name in try FileManager.default.contentsOfDirectory(atPath: board.state.path) where name.hasPrefix(outbox) {
+            for name in try FileManager.default.contentsOfDirectory(atPath: board.state.path)
+            where name.hasPrefix(outbox) {
                 try FileManager.default.removeItem(at: board.state.appending(path: name))
             }
             for name in try FileManager.default.contentsOfDirectory(atPath: kept.path) {

@@ -12,12 +12,15 @@ struct ScriptTests {
         _ command: String, in folder: String = "Tests", environment: [String: String] = [:]
     ) async throws -> Program.Result {
         let place = Self.repository.appending(path: folder).path
-        return try await Program(url: URL(filePath: "/bin/sh")).run(["-c", "cd '\(place)' && \(command)"], environment: environment)
+        return try await Program(url: URL(filePath: "/bin/sh")).run(
+            ["-c", "cd '\(place)' && \(command)"], environment: environment)
     }
 
-    @Test("explain themselves, also when they are called by a relative path from elsewhere", arguments: [
-        "bench", "demo", "fuzz", "install", "prepare", "sanitize", "test",
-    ])
+    @Test(
+        "explain themselves, also when they are called by a relative path from elsewhere",
+        arguments: [
+            "bench", "demo", "fuzz", "install", "prepare", "sanitize", "test",
+        ])
     func help(name: String) async throws {
         let help = try await shell("../deploy/\(name) --help")
         #expect(help.status == 0)
@@ -26,10 +29,13 @@ struct ScriptTests {
         #expect(help.errors == "")
     }
 
-    @Test("say what is wrong with the program that is to be installed", arguments: [
-        ("--program", 64, "--program needs a file"), ("--program /nope", 66, "there is no program /nope"),
-        ("--program ../README.md", 65, "README.md is not a program for Linux"), ("--purge", 64, "--purge goes with --uninstall"),
-    ] as [(String, Int32, String)])
+    @Test(
+        "say what is wrong with the program that is to be installed",
+        arguments: [
+            ("--program", 64, "--program needs a file"), ("--program /nope", 66, "there is no program /nope"),
+            ("--program ../README.md", 65, "README.md is not a program for Linux"),
+            ("--purge", 64, "--purge goes with --uninstall"),
+        ] as [(String, Int32, String)])
     func wrongProgram(arguments: String, status: Int32, says: String) async throws {
         let refused = try await shell("../deploy/install \(arguments)", environment: ["DESTDIR": "/nowhere"])
         #expect(refused.status == status)
@@ -57,7 +63,8 @@ struct ScriptTests {
             program.replaceSubrange(18..<20, with: [22, 0])
             let file = folder.appending(path: "program")
             try program.write(to: file)
-            let installed = try await shell("../deploy/install --program '\(file.path)'", environment: ["DESTDIR": folder.path])
+            let installed = try await shell(
+                "../deploy/install --program '\(file.path)'", environment: ["DESTDIR": folder.path])
             #expect(installed.status == 0, "\(installed.errors)")
             #expect(installed.errors.contains("no completions were installed"))
             #expect(installed.errors.contains("the board needs: libcurl4"))
@@ -73,7 +80,8 @@ struct ScriptTests {
     func installedREADME() async throws {
         try await withDestination { folder in
             let program = Program(name: "latchkey").url.path
-            let installed = try await shell("../deploy/install --program '\(program)'", environment: ["DESTDIR": folder.path])
+            let installed = try await shell(
+                "../deploy/install --program '\(program)'", environment: ["DESTDIR": folder.path])
             #expect(installed.status == 0, "\(installed.errors)")
             #expect(isThere("usr/share/zsh/vendor-completions/_latchkey", in: folder))
             let documentation = folder.appending(path: "usr/share/doc/latchkey")

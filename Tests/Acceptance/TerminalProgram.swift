@@ -16,7 +16,9 @@ final class TerminalProgram: Sendable {
     init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], columns: UInt16 = 80) throws {
         var (own, other): (Int32, Int32) = (-1, -1)
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        guard openpty(&own, &other, nil, nil, &size) == 0 else { throw Unexpected("no terminal: \(String(cString: strerror(errno)))") }
+        guard openpty(&own, &other, nil, nil, &size) == 0 else {
+            throw Unexpected("no terminal: \(String(cString: strerror(errno)))")
+        }
         // No other child may hold the terminal open.
         _ = fcntl(own, F_SETFD, FD_CLOEXEC)
         guard let path = ttyname(other) else { throw Unexpected("no terminal: \(String(cString: strerror(errno)))") }
@@ -78,7 +80,9 @@ final class TerminalProgram: Sendable {
     func type(_ text: String) { _ = text.withCString { write(keyboard, $0, strlen($0)) } }
 
     /// Waits until the screen shows `text`.
-    func shows(_ text: String, within seconds: Double = 60) async throws { _ = try await screen.line(containing: text, within: seconds) }
+    func shows(_ text: String, within seconds: Double = 60) async throws {
+        _ = try await screen.line(containing: text, within: seconds)
+    }
 
     func ended(within seconds: Double = 60) async throws -> Int32 {
         let watchdog = Task { [processIdentifier] in

@@ -78,7 +78,8 @@ struct TerminalTests {
         }
     }
 
-    @Test("leave no prompt on the line of the shell after Ctrl-C", arguments: [["reset"], ["login", "--user", "alice"]])
+    @Test(
+        "leave no prompt on the line of the shell after Ctrl-C", arguments: [["reset"], ["login", "--user", "alice"]])
     func prompt(arguments: [String]) async throws {
         try await withRegisteredBoard { _, board in
             let command = try TerminalProgram(Program(name: "latchkey").url, arguments + ["--socket", board.socket])

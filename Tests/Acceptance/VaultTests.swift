@@ -29,7 +29,9 @@ struct VaultTests {
         }
     }
 
-    @Test("is changed from a development key to a credential, and a leaked credential for another, without enrolling again")
+    @Test(
+        "is changed from a development key to a credential, and a leaked credential for another, without enrolling again"
+    )
     func moved() async throws {
         let (first, second) = ("the first credential of this board", "the other one, once the first leaked")
         try await withLabAndBoard { lab, board in
@@ -48,7 +50,8 @@ struct VaultTests {
             try await board.ask("vault", "remove", "1")
             try FileManager.default.removeItem(at: board.state.appending(path: "vault.key"))
 
-            try await board.ask("vault", "rewrap", "2", "--kind", "systemd-credential", "--key-file", try key(second, board))
+            try await board.ask(
+                "vault", "rewrap", "2", "--kind", "systemd-credential", "--key-file", try key(second, board))
             try await board.stop()
             let refused = try board.launch()
             #expect(try await refused.ended(within: 60) == 78)
@@ -68,13 +71,18 @@ struct VaultTests {
         return file.path
     }
 
-    @Test("is not what is too short to be one, nor a slot that is not there; the last slot stays", arguments: [
-        (["add", "--kind", "passphrase"], "fifteen letters\n", "the passphrase has 15 bytes; a new slot needs at least 16"),
-        (["add", "--kind", "systemd-credential"], "short", "the credential has 5 bytes"),
-        (["rewrap", "7", "--kind", "passphrase"], "sixteen letters!", "has no slot 7"),
-        (["remove", "7"], "", "has no slot 7"),
-        (["remove", "1"], "", "the vault was opened by slot 1"),
-    ])
+    @Test(
+        "is not what is too short to be one, nor a slot that is not there; the last slot stays",
+        arguments: [
+            (
+                ["add", "--kind", "passphrase"], "fifteen letters\n",
+                "the passphrase has 15 bytes; a new slot needs at least 16"
+            ),
+            (["add", "--kind", "systemd-credential"], "short", "the credential has 5 bytes"),
+            (["rewrap", "7", "--kind", "passphrase"], "sixteen letters!", "has no slot 7"),
+            (["remove", "7"], "", "has no slot 7"),
+            (["remove", "1"], "", "the vault was opened by slot 1"),
+        ])
     func refused(arguments: [String], input: String, says: String) async throws {
         let board = try TestBoard()
         try await board.start()

@@ -21,12 +21,13 @@ struct AccessPolicyTests {
 
     @Test("names of users and, after an @, of groups become numbers, for each permission its own")
     func names() throws {
-        let policy = try AccessPolicy(settings {
-            $0.read = ["root", "@root", "@daemon"]
-            $0.publish = ["daemon"]
-            $0.operate = []
-            $0.group = "daemon"
-        })
+        let policy = try AccessPolicy(
+            settings {
+                $0.read = ["root", "@root", "@daemon"]
+                $0.publish = ["daemon"]
+                $0.operate = []
+                $0.group = "daemon"
+            })
         let daemon = try #require(getpwnam("daemon")).pointee.pw_uid
         let group = try #require(getgrnam("daemon")).pointee.gr_gid
         #expect(policy.grants[.read] == .init(users: [0], groups: [0, group]))
@@ -37,12 +38,16 @@ struct AccessPolicyTests {
 
     @Test("a name that this machine does not know is refused and told", arguments: ["nobody-knows", "@nobody-knows"])
     func unknown(name: String) {
-        #expect(throws: ConfigurationError.unknownPeer(name: name)) { try AccessPolicy(settings { $0.operate = [name] }) }
+        #expect(throws: ConfigurationError.unknownPeer(name: name)) {
+            try AccessPolicy(settings { $0.operate = [name] })
+        }
     }
 
     @Test("a socket group that this machine does not know is refused")
     func unknownSocketGroup() {
-        #expect(throws: ConfigurationError.unknownPeer(name: "@nobody-knows")) { try AccessPolicy(settings { $0.group = "nobody-knows" }) }
+        #expect(throws: ConfigurationError.unknownPeer(name: "@nobody-knows")) {
+            try AccessPolicy(settings { $0.group = "nobody-knows" })
+        }
     }
 
     @Test("the package's own group may be missing, as on a machine where the agent was only built")

@@ -14,17 +14,22 @@ import Vault
 @testable import Agent
 
 /// An agent on a board without parts, unless `configure` names some, not enrolled anywhere, with a vault of its own.
-func withAgent(_ configure: (inout AgentConfiguration) -> Void = { _ in }, _ body: (Agent, String) async throws -> Void) async throws {
+func withAgent(_ configure: (inout AgentConfiguration) -> Void = { _ in }, _ body: (Agent, String) async throws -> Void)
+    async throws
+{
     try await withFolder { folder in
         var configuration = AgentConfiguration()
         configuration.stateDirectory = folder
         configuration.board = BoardSettings(definition: "absent", directories: [folder])
         configure(&configuration)
-        let vault = try await Vault.open(at: folder + "/vault.db", with: [DevelopmentKeyFile(folder + "/vault.key")], creating: true)
+        let vault = try await Vault.open(
+            at: folder + "/vault.db", with: [DevelopmentKeyFile(folder + "/vault.key")], creating: true)
         let time = BestKnownTime(path: folder + "/clock")
         let agent = Agent(
-            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault), time: time,
-            board: BoardParts(configuration.board, time: time), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault),
+            time: time,
+            board: BoardParts(configuration.board, time: time),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await body(agent, folder)
         await agent.close()
         await vault.close()
@@ -51,8 +56,12 @@ struct AgentLifeTests {
     func unusableConfiguration() async throws {
         try await withAgent { agent, _ in
             try await agent.vault.commit([
-                .put(RecordName(scope: "", name: "active-gateway"), .configuration, SecretBytes(utf8: "gw.example:8443/")),
-                .put(RecordName(scope: "gw.example:8443/", name: "configuration"), .configuration, SecretBytes(utf8: "not JSON")),
+                .put(
+                    RecordName(scope: "", name: "active-gateway"), .configuration, SecretBytes(utf8: "gw.example:8443/")
+                ),
+                .put(
+                    RecordName(scope: "gw.example:8443/", name: "configuration"), .configuration,
+                    SecretBytes(utf8: "not JSON")),
             ])
             await agent.resume()
             #expect(agent.lastTrouble?.name == "gateway.configuration-unusable")
@@ -104,14 +113,21 @@ struct AgentLifeTests {
 
             var told: [AgentEvent] = []
             for await event in events { told.append(event) }
-            #expect(told.map(\.name) == [
-                "broker.connecting", "broker.refused", "broker.failed", "broker.connected", "broker.subscription-refused",
-                "broker.disconnected", "gateway.device-did-register", "gateway.token-did-fail",
-            ])
-            #expect(told.map(\.severity) == [.routine, .routine, .trouble, .notable, .trouble, .notable, .notable, .trouble])
-            #expect(told[0].details == [
-                "broker": "b.example:8883", "attempt": 3, "message": "connecting to broker b.example:8883, attempt 3",
-            ])
+            #expect(
+                told.map(\.name) == [
+                    "broker.connecting", "broker.refused", "broker.failed", "broker.connected",
+                    "broker.subscription-refused",
+                    "broker.disconnected", "gateway.device-did-register", "gateway.token-did-fail",
+                ])
+            #expect(
+                told.map(\.severity) == [
+                    .routine, .routine, .trouble, .notable, .trouble, .notable, .notable, .trouble,
+                ])
+            #expect(
+                told[0].details == [
+                    "broker": "b.example:8883", "attempt": 3,
+                    "message": "connecting to broker b.example:8883, attempt 3",
+                ])
             #expect(told[2].details["retrySeconds"] == 4)
             #expect(told[2].details["code"] == "messaging.refused")
             #expect(told[3].details["sessionPresent"] == true)
@@ -190,7 +206,9 @@ struct AgentLifeTests {
 struct DeliveriesTests {
     private func subscription(_ folder: String) async throws -> (Messenger, Subscription) {
         let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)
-        let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) { throw GatewayError.notRegistered }
+        let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) {
+            throw GatewayError.notRegistered
+        }
         return (messenger, try await messenger.subscribe("a/#"))
     }
 

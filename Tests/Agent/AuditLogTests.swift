@@ -60,9 +60,10 @@ struct AuditLogTests {
             for id in 1...8 { try await log.append(record(id)) }
             #expect(await ids(log.newest(10)) == [4, 5, 6, 7, 8])
             #expect(await ids(log.newest(3)) == [6, 7, 8])
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
-                "proximity-audit.jsonl", "proximity-audit.jsonl.1",
-            ])
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                    "proximity-audit.jsonl", "proximity-audit.jsonl.1",
+                ])
         }
     }
 
@@ -78,15 +79,18 @@ struct AuditLogTests {
             #expect(kept.first == 1 && kept.last == 61)
             #expect(kept.count < 30)
             #expect(await ids(log.newest(2)) == [60, 61], "in the order of their times")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
-                "proximity-audit.jsonl", "proximity-refusals.jsonl", "proximity-refusals.jsonl.1",
-            ])
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                    "proximity-audit.jsonl", "proximity-refusals.jsonl", "proximity-refusals.jsonl.1",
+                ])
         }
     }
 
     @Test("says where it could not be written")
     func unwritable() async {
-        let error = await #expect(throws: AgentError.self) { try await AuditLog(directory: "/nowhere").append(record(1)) }
+        let error = await #expect(throws: AgentError.self) {
+            try await AuditLog(directory: "/nowhere").append(record(1))
+        }
         #expect(error == .stateDirectory(path: "/nowhere/proximity-audit.jsonl", reason: "No such file or directory"))
     }
 }

@@ -13,7 +13,8 @@ struct AuditWriterTests {
         let request = ConsentRequest(
             id: id, requester: Requester(name: "Pixel", address: nil, way: .ble), date: Date(timeIntervalSince1970: 0))
         return AuditRecord(
-            date: Date(timeIntervalSince1970: 0), request: request, decision: granted ? .granted(by: .button) : .timedOut,
+            date: Date(timeIntervalSince1970: 0), request: request,
+            decision: granted ? .granted(by: .button) : .timedOut,
             outcome: granted ? .authorized : .refused)
     }
 
@@ -35,7 +36,9 @@ struct AuditWriterTests {
         }
     }
 
-    @Test("leaves the newest refusals out while the disk does not keep up, and reports that; who was let in is always kept")
+    @Test(
+        "leaves the newest refusals out while the disk does not keep up, and reports that; who was let in is always kept"
+    )
     func bound() async throws {
         try await withFolder { folder in
             let failures = Log<AgentError>()
@@ -56,9 +59,12 @@ struct AuditWriterTests {
         try await withAgent { agent, _ in
             let folder = agent.configuration.stateDirectory
             // A folder in the place of the file: whoever runs this, it cannot be written.
-            try FileManager.default.createDirectory(atPath: folder + "/proximity-refusals.jsonl", withIntermediateDirectories: false)
+            try FileManager.default.createDirectory(
+                atPath: folder + "/proximity-refusals.jsonl", withIntermediateDirectories: false)
             var told = agent.events.subscribe().makeAsyncIterator()
-            let asking = Task { [desk = agent.nearby.desk] in await desk.ask(Requester(name: "Pixel", address: nil, way: .ble)) }
+            let asking = Task { [desk = agent.nearby.desk] in
+                await desk.ask(Requester(name: "Pixel", address: nil, way: .ble))
+            }
             while await agent.nearby.desk.pending.isEmpty, !Task.isCancelled { await Task.yield() }
             asking.cancel()
             _ = await asking.value

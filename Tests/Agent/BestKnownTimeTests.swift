@@ -23,7 +23,8 @@ struct BestKnownTimeTests {
         BestKnownTime(path: folder + "/clock", built: built) { clock.now }
     }
 
-    @Test("a board that wakes up in 1970 takes the time this program was built for now, and says that its clock is wrong")
+    @Test(
+        "a board that wakes up in 1970 takes the time this program was built for now, and says that its clock is wrong")
     func epoch() throws {
         try withFolder { folder in
             let time = time(folder, SetClock(Date(timeIntervalSince1970: 30)))

@@ -16,27 +16,39 @@ struct BluetoothDaemonSettingsTests {
         #expect(looks("[General]\n#ReverseServiceDiscovery = false\n"))
         #expect(!looks("[General]\n  ReverseServiceDiscovery =  false \n[GATT]\n"))
         #expect(!looks("[General]\r\nReverseServiceDiscovery=0\r\n"))
-        #expect(!looks("[Policy]\nAutoEnable=false\n[General]\nReverseServiceDiscovery=true\nReverseServiceDiscovery=false"))
+        #expect(
+            !looks("[Policy]\nAutoEnable=false\n[General]\nReverseServiceDiscovery=true\nReverseServiceDiscovery=false")
+        )
         #expect(looks("[General]\nReverseServiceDiscovery=false\nReverseServiceDiscovery=true"))
     }
 
-    @Test("is not changed by what bluetoothd would not take", arguments: [
-        "[general]\nReverseServiceDiscovery=false", "[General]\nreverseservicediscovery=false", "ReverseServiceDiscovery=false",
-        "[GATT]\nReverseServiceDiscovery=false", "[General]\nReverseServiceDiscovery=False", "[General]\nReverseServiceDiscovery=no",
-        "[General]\nReverseServiceDiscovery=false # for now", "[General]\nReverseServiceDiscovery=false\nthis breaks it",
-        "[General]\nReverse Service Discovery=false",
-    ])
+    @Test(
+        "is not changed by what bluetoothd would not take",
+        arguments: [
+            "[general]\nReverseServiceDiscovery=false", "[General]\nreverseservicediscovery=false",
+            "ReverseServiceDiscovery=false",
+            "[GATT]\nReverseServiceDiscovery=false", "[General]\nReverseServiceDiscovery=False",
+            "[General]\nReverseServiceDiscovery=no",
+            "[General]\nReverseServiceDiscovery=false # for now",
+            "[General]\nReverseServiceDiscovery=false\nthis breaks it",
+            "[General]\nReverse Service Discovery=false",
+        ])
     func notTaken(text: String) {
         #expect(looks(text))
     }
 
-    @Test("is to take input, unless its command line leaves out the plugin", arguments: [
-        ([], true), (["-n", "-d"], true), (["--noplugin", "input,hog"], false), (["--noplugin=hog"], false), (["-P", "hog"], false),
-        (["-Phog"], false), (["-nP", "input, hog"], false), (["-d", "-P", "h*"], false), (["-P", "*"], false), (["-P", "input"], true),
-        (["-P", "hog", "--noplugin=input"], true), (["-P"], true), (["--", "-P", "hog"], true), (["-dP", "hog"], true),
-        (["-P", "[h]og"], true), (["-p", "gap,deviceinfo"], false), (["--plugin=hog"], true), (["hog"], true),
-        (["-f", "-P", "hog"], true),
-    ])
+    @Test(
+        "is to take input, unless its command line leaves out the plugin",
+        arguments: [
+            ([], true), (["-n", "-d"], true), (["--noplugin", "input,hog"], false), (["--noplugin=hog"], false),
+            (["-P", "hog"], false),
+            (["-Phog"], false), (["-nP", "input, hog"], false), (["-d", "-P", "h*"], false), (["-P", "*"], false),
+            (["-P", "input"], true),
+            (["-P", "hog", "--noplugin=input"], true), (["-P"], true), (["--", "-P", "hog"], true),
+            (["-dP", "hog"], true),
+            (["-P", "[h]og"], true), (["-p", "gap,deviceinfo"], false), (["--plugin=hog"], true), (["hog"], true),
+            (["-f", "-P", "hog"], true),
+        ])
     func arguments(_ arguments: [String], takesInput: Bool) {
         #expect(BluetoothDaemonSettings(arguments: arguments).takesInput == takesInput)
     }

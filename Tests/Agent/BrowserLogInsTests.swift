@@ -9,25 +9,35 @@ import Testing
 
 @Suite("Where the browser was led to")
 struct BrowserLogInsTests {
-    @Test("holds code and state, whatever else is in it", arguments: [
-        ("https://app.example/done?code=c-1&state=s-1", "c-1", "s-1"), ("?state=s-1&code=c-1", "c-1", "s-1"),
-        ("latchkey://done?code=c%2D1&state=s+1#fragment?code=other", "c-1", "s 1"),
-        ("https://app.example/?x&code=a=b&state=&scope=openid%20msso", "a=b", ""), ("https://app.example/?code=T%C3%BCr&state=s", "Tür", "s"),
-    ])
+    @Test(
+        "holds code and state, whatever else is in it",
+        arguments: [
+            ("https://app.example/done?code=c-1&state=s-1", "c-1", "s-1"), ("?state=s-1&code=c-1", "c-1", "s-1"),
+            ("latchkey://done?code=c%2D1&state=s+1#fragment?code=other", "c-1", "s 1"),
+            ("https://app.example/?x&code=a=b&state=&scope=openid%20msso", "a=b", ""),
+            ("https://app.example/?code=T%C3%BCr&state=s", "Tür", "s"),
+        ])
     func read(answer: String, code: String, state: String) throws {
         let read = try BrowserLogIns.code(in: answer)
         #expect(read.value == SecretBytes(utf8: code))
         #expect(read.state == SecretBytes(utf8: state))
     }
 
-    @Test("is refused where it says something else, and not shown", arguments: [
-        ("", "no query"), ("https://app.example/done", "no query"), ("https://app.example/#?code=s3cret", "no code"),
-        ("https://app.example/?code=s3cret", "no code, or no state"), ("https://app.example/?state=s3cret", "no code, or no state"),
-        ("https://app.example/?code=&state=s3cret", "no code"), ("https://app.example/?code=s3cret&code=b&state=c", "cannot be read"),
-        ("https://app.example/?code=s3cret%&state=c", "cannot be read"), ("https://app.example/?code=s3cret%2&state=c", "cannot be read"),
-        ("https://app.example/?code=s3cret%ZZ&state=c", "cannot be read"), ("https://app.example/?code=s3cret%FF&state=c", "cannot be read"),
-        ("https://app.example/?code=s3cret&state=" + String(repeating: "x", count: 4096), "longer than 4096 bytes"),
-    ])
+    @Test(
+        "is refused where it says something else, and not shown",
+        arguments: [
+            ("", "no query"), ("https://app.example/done", "no query"),
+            ("https://app.example/#?code=s3cret", "no code"),
+            ("https://app.example/?code=s3cret", "no code, or no state"),
+            ("https://app.example/?state=s3cret", "no code, or no state"),
+            ("https://app.example/?code=&state=s3cret", "no code"),
+            ("https://app.example/?code=s3cret&code=b&state=c", "cannot be read"),
+            ("https://app.example/?code=s3cret%&state=c", "cannot be read"),
+            ("https://app.example/?code=s3cret%2&state=c", "cannot be read"),
+            ("https://app.example/?code=s3cret%ZZ&state=c", "cannot be read"),
+            ("https://app.example/?code=s3cret%FF&state=c", "cannot be read"),
+            ("https://app.example/?code=s3cret&state=" + String(repeating: "x", count: 4096), "longer than 4096 bytes"),
+        ])
     func refused(answer: String, says: String) {
         let error = #expect(throws: AgentError.self) { try BrowserLogIns.code(in: answer) }
         #expect(error?.message.contains(says) == true)
@@ -35,22 +45,34 @@ struct BrowserLogInsTests {
         #expect(error?.remedy?.contains("latchkey login --browser") == true)
     }
 
-    @Test("is where the gateway leads browsers, however the browser writes it", arguments: [
-        ("https://app.example/done", "https://app.example/done?code=c&state=s"), ("https://App.example", "https://app.example/?code=c&state=s"),
-        ("https://app.example/done", "?code=c&state=s"), ("https://app.example/done?by=board", "https://app.example/done?by=board&code=c&state=s"),
-        ("latchkey://done", "latchkey://done/?code=c&state=s#top"), ("com.example:/done", "com.example:/done?code=c&state=s"),
-    ])
+    @Test(
+        "is where the gateway leads browsers, however the browser writes it",
+        arguments: [
+            ("https://app.example/done", "https://app.example/done?code=c&state=s"),
+            ("https://App.example", "https://app.example/?code=c&state=s"),
+            ("https://app.example/done", "?code=c&state=s"),
+            ("https://app.example/done?by=board", "https://app.example/done?by=board&code=c&state=s"),
+            ("latchkey://done", "latchkey://done/?code=c&state=s#top"),
+            ("com.example:/done", "com.example:/done?code=c&state=s"),
+        ])
     func redirected(to redirectURI: String, answer: String) throws {
         #expect(try BrowserLogIns.code(in: answer, redirectURI: redirectURI).value == SecretBytes(utf8: "c"))
     }
 
-    @Test("is refused where it is of another address than the gateway leads browsers to", arguments: [
-        "https://app.example/Done?code=s3cret&state=s", "https://app.example.evil/done?code=s3cret&state=s", "done?code=s3cret&state=s",
-        "http://app.example/done?code=s3cret&state=s", "https://evil.example/https://app.example/done?code=s3cret&state=s",
-        "https://app.example@evil.example/done?code=s3cret&state=s", " ?code=s3cret&state=s", "https://app.example/?code=s3cret&state=s",
-    ])
+    @Test(
+        "is refused where it is of another address than the gateway leads browsers to",
+        arguments: [
+            "https://app.example/Done?code=s3cret&state=s", "https://app.example.evil/done?code=s3cret&state=s",
+            "done?code=s3cret&state=s",
+            "http://app.example/done?code=s3cret&state=s",
+            "https://evil.example/https://app.example/done?code=s3cret&state=s",
+            "https://app.example@evil.example/done?code=s3cret&state=s", " ?code=s3cret&state=s",
+            "https://app.example/?code=s3cret&state=s",
+        ])
     func redirectedElsewhere(answer: String) {
-        let error = #expect(throws: AgentError.self) { try BrowserLogIns.code(in: answer, redirectURI: "https://app.example/done") }
+        let error = #expect(throws: AgentError.self) {
+            try BrowserLogIns.code(in: answer, redirectURI: "https://app.example/done")
+        }
         #expect(error?.message.contains("another address") == true)
         #expect(error?.message.contains("s3cret") == false)
     }
@@ -58,7 +80,8 @@ struct BrowserLogInsTests {
     @Test("passes on what the gateway told the browser, fit to be shown")
     func gatewayError() {
         let error = #expect(throws: AgentError.self) {
-            try BrowserLogIns.code(in: "https://app.example/?error=access_denied&error_description=The+user%0A%1Bdenied&state=s")
+            try BrowserLogIns.code(
+                in: "https://app.example/?error=access_denied&error_description=The+user%0A%1Bdenied&state=s")
         }
         #expect(error?.message.contains("the gateway said The user denied") == true)
     }

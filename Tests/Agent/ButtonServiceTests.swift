@@ -53,7 +53,9 @@ struct ButtonServiceTests {
 
         /// Somebody is asked.
         func ask() async -> Task<ConsentAnswer, Never> {
-            let asking = Task { [desk = agent.nearby.desk] in await desk.ask(Requester(name: "Pixel", address: nil, way: .ble)) }
+            let asking = Task { [desk = agent.nearby.desk] in
+                await desk.ask(Requester(name: "Pixel", address: nil, way: .ble))
+            }
             while await agent.nearby.desk.pending.isEmpty, !Task.isCancelled { await Task.yield() }
             return asking
         }
@@ -65,7 +67,8 @@ struct ButtonServiceTests {
     }
 
     private func withBench(isDown: Bool = false, _ body: (inout Bench) async throws -> Void) async throws {
-        let boards = ConfigurationTests.documented.deletingLastPathComponent().deletingLastPathComponent().appending(path: "Boards")
+        let boards = ConfigurationTests.documented.deletingLastPathComponent().deletingLastPathComponent().appending(
+            path: "Boards")
         try await withAgent({
             $0.board = BoardSettings(definition: "simulated", directories: [boards.path])
             $0.proximity.share = .button

@@ -97,13 +97,17 @@ struct ConfigurationTests {
         #expect(error.message.contains(example.key))
     }
 
-    @Test("unknown tables and keys are refused, all faults at once", arguments: [
-        ("[brokr]\nport = 1\n", ["brokr"]),
-        ("[broker]\nprot = 1\n", ["broker.prot"]),
-        ("[broker]\nprot = 1\nport = -1\n[telemetry]\nqos = 7\n", ["broker.port", "broker.prot", "telemetry.qos"]),
-    ])
+    @Test(
+        "unknown tables and keys are refused, all faults at once",
+        arguments: [
+            ("[brokr]\nport = 1\n", ["brokr"]),
+            ("[broker]\nprot = 1\n", ["broker.prot"]),
+            ("[broker]\nprot = 1\nport = -1\n[telemetry]\nqos = 7\n", ["broker.port", "broker.prot", "telemetry.qos"]),
+        ])
     func unknown(text: String, places: [String]) throws {
-        let error = try #require(throws: ConfigurationError.self) { try AgentConfiguration(toml: text, path: "test.toml") }
+        let error = try #require(throws: ConfigurationError.self) {
+            try AgentConfiguration(toml: text, path: "test.toml")
+        }
         guard case .faults(_, let faults) = error else { throw error }
         #expect(faults.map(\.keyPath).sorted() == places)
     }
@@ -125,7 +129,10 @@ struct ConfigurationTests {
             }
             let long = folder + "/long.toml"
             try Data(repeating: UInt8(ascii: "#"), count: SettingsDocument.limit + 1).write(to: URL(filePath: long))
-            #expect(throws: ConfigurationError.unreadable(path: long, reason: "it has more than \(SettingsDocument.limit) bytes")) {
+            #expect(
+                throws: ConfigurationError.unreadable(
+                    path: long, reason: "it has more than \(SettingsDocument.limit) bytes")
+            ) {
                 try AgentConfiguration.load(path: long)
             }
             let binary = folder + "/binary.toml"
@@ -152,7 +159,10 @@ struct ConfigurationTests {
 
     @Test("a check names the faults of a file, and a gateway's document is known by its ending")
     func report() {
-        #expect(ConfigurationReport(of: Array("[telemetry]\nqos = 9\n".utf8), path: "a.toml").faults.map(\.path) == ["telemetry.qos"])
+        #expect(
+            ConfigurationReport(of: Array("[telemetry]\nqos = 9\n".utf8), path: "a.toml").faults.map(\.path) == [
+                "telemetry.qos"
+            ])
         #expect(ConfigurationReport(of: [], path: "a.toml").faults.isEmpty)
         #expect(!ConfigurationReport(of: Array("{}".utf8), path: "msso_config.json").faults.isEmpty)
         #expect(ConfigurationReport(of: Array("not JSON".utf8), path: "msso_config.json").faults.count == 1)

@@ -35,7 +35,8 @@ struct Row: Sendable, CustomTestStringConvertible {
 @Suite("Health checks")
 struct DoctorTests {
     private static let sensorFailure = SensorPoller.Failure(
-        sensor: "temperature", error: .sensorAbsent(sensor: "temperature", place: "hwmon"), since: Date(timeIntervalSince1970: 0))
+        sensor: "temperature", error: .sensorAbsent(sensor: "temperature", place: "hwmon"),
+        since: Date(timeIntervalSince1970: 0))
 
     private static func days(_ days: Double, after now: Date) -> Date { now + days * 86_400 }
 
@@ -49,22 +50,35 @@ struct DoctorTests {
             $0.vaultSlot = .developmentFile
             $0.vaultFaults = [.recordDisplaced(name: RecordName(scope: "", name: "x"))]
         },
-        Row(VaultCheck(), "fail", "has version 9") { $0.vaultFaults = [.newerVersion(path: "/s/vault.db", found: 9, supported: 1)] },
+        Row(VaultCheck(), "fail", "has version 9") {
+            $0.vaultFaults = [.newerVersion(path: "/s/vault.db", found: 9, supported: 1)]
+        },
 
         Row(StorageCheck(), "pass", "there is room") { _ in },
         Row(StorageCheck(), "fail", "read-only") { $0.diskTrouble = "the disk of /s is read-only" },
-        Row(StorageCheck(), "warn", "a.db.damaged-1 and 1 more") { $0.setAside = ["a.db.damaged-1", "b.db.damaged-1"] },
+        Row(StorageCheck(), "warn", "a.db.damaged-1 and 1 more") {
+            $0.setAside = ["a.db.damaged-1", "b.db.damaged-1"]
+        },
 
         Row(NameResolutionCheck(), "skip", "no gateway") { _ in },
-        Row(NameResolutionCheck(), "pass", "gw.example is found") { $0.gatewayHost = "gw.example"; $0.probe = .success(200) },
+        Row(NameResolutionCheck(), "pass", "gw.example is found") {
+            $0.gatewayHost = "gw.example"
+            $0.probe = .success(200)
+        },
         Row(NameResolutionCheck(), "fail", "gw.example has no address") {
             $0.gatewayHost = "gw.example"
             $0.probe = .failure(.cannotResolve(host: "gw.example"))
         },
 
         Row(GatewayCheck(), "warn", "not enrolled") { _ in },
-        Row(GatewayCheck(), "pass", "answers") { $0.gatewayHost = "gw.example"; $0.probe = .success(200) },
-        Row(GatewayCheck(), "warn", "status 503") { $0.gatewayHost = "gw.example"; $0.probe = .success(503) },
+        Row(GatewayCheck(), "pass", "answers") {
+            $0.gatewayHost = "gw.example"
+            $0.probe = .success(200)
+        },
+        Row(GatewayCheck(), "warn", "status 503") {
+            $0.gatewayHost = "gw.example"
+            $0.probe = .success(503)
+        },
         Row(GatewayCheck(), "fail", "cannot connect") {
             $0.gatewayHost = "gw.example"
             $0.probe = .failure(.cannotConnect(host: "gw.example", port: 8443, reason: "refused"))
@@ -76,17 +90,24 @@ struct DoctorTests {
 
         Row(ServerKeyCheck(), "pass", "the gateway's key is the one") { $0.probe = .success(404) },
         Row(ServerKeyCheck(), "skip", "not reached") { $0.probe = .failure(.cannotResolve(host: "gw.example")) },
-        Row(ServerKeyCheck(), "fail", "not trusted") { $0.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch)) },
+        Row(ServerKeyCheck(), "fail", "not trusted") {
+            $0.probe = .failure(.tls(host: "gw.example", refusal: .pinMismatch))
+        },
 
         Row(DeviceCertificateDates(), "skip", "no certificate") { _ in },
         Row(DeviceCertificateDates(), "pass", "30 days left") { $0.certificateEnd = days(30.5, after: $0.now) },
         Row(DeviceCertificateDates(), "warn", "29 days left") { $0.certificateEnd = days(29.5, after: $0.now) },
-        Row(DeviceCertificateDates(), "pass", "29 days left") { $0.certificateEnd = days(29.5, after: $0.now); $0.renewDays = 14 },
+        Row(DeviceCertificateDates(), "pass", "29 days left") {
+            $0.certificateEnd = days(29.5, after: $0.now)
+            $0.renewDays = 14
+        },
         Row(DeviceCertificateDates(), "fail", "ended") { $0.certificateEnd = days(-0.1, after: $0.now) },
 
         Row(BrokerCheck(), "skip", "none before") { _ in },
         Row(BrokerCheck(), "pass", "connected to b:8883") { $0.broker = .init(address: "b:8883", isConnected: true) },
-        Row(BrokerCheck(), "warn", "not connected to b:8883 yet") { $0.broker = .init(address: "b:8883", isConnected: false) },
+        Row(BrokerCheck(), "warn", "not connected to b:8883 yet") {
+            $0.broker = .init(address: "b:8883", isConnected: false)
+        },
         Row(BrokerCheck(), "fail", "refuses") {
             $0.broker = .init(
                 address: "b:8883", isConnected: false,
@@ -94,9 +115,13 @@ struct DoctorTests {
         },
 
         Row(OutboxCheck(), "skip", "none before") { _ in },
-        Row(OutboxCheck(), "fail", "the disk is full") { $0.outboxFault = .outboxUnusable(.full(path: "/s/outbox.db")) },
+        Row(OutboxCheck(), "fail", "the disk is full") {
+            $0.outboxFault = .outboxUnusable(.full(path: "/s/outbox.db"))
+        },
         Row(OutboxCheck(), "pass", "3 messages wait") { $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3599) },
-        Row(OutboxCheck(), "warn", "the oldest for 60 minutes") { $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3600) },
+        Row(OutboxCheck(), "warn", "the oldest for 60 minutes") {
+            $0.outbox = .init(depth: 3, dropped: 0, oldestAge: 3600)
+        },
         Row(OutboxCheck(), "warn", "2 messages were dropped") { $0.outbox = .init(depth: 0, dropped: 2) },
 
         Row(SensorsCheck(), "pass", "all 4 respond") { $0.sensorCount = 4 },
@@ -108,8 +133,14 @@ struct DoctorTests {
 
         Row(LinesCheck(), "pass", "names no lines") { _ in },
         Row(LinesCheck(), "pass", "2 lines") { $0.lineCount = 2 },
-        Row(LinesCheck(), "warn", "simulated") { $0.lineCount = 2; $0.linesAreSimulated = true },
-        Row(LinesCheck(), "fail", "gpio-sim") { $0.lineCount = 2; $0.lineFaults = [.chipAbsent(label: "gpio-sim", present: [])] },
+        Row(LinesCheck(), "warn", "simulated") {
+            $0.lineCount = 2
+            $0.linesAreSimulated = true
+        },
+        Row(LinesCheck(), "fail", "gpio-sim") {
+            $0.lineCount = 2
+            $0.lineFaults = [.chipAbsent(label: "gpio-sim", present: [])]
+        },
         Row(LinesCheck(), "skip", "without a board definition") {
             $0.boardFault = .definitionAbsent(name: "pi", searched: [], known: [])
         },
@@ -142,9 +173,18 @@ struct DoctorTests {
             $0.sharing = .always
         },
 
-        Row(ConsentCheck(), "pass", "button") { $0.hasButton = true; $0.sharing = .always },
-        Row(ConsentCheck(), "warn", "it is stuck") { $0.hasButton = true; $0.buttonFault = .stuck },
-        Row(ConsentCheck(), "warn", "it is not there") { $0.hasButton = true; $0.buttonFault = .missing },
+        Row(ConsentCheck(), "pass", "button") {
+            $0.hasButton = true
+            $0.sharing = .always
+        },
+        Row(ConsentCheck(), "warn", "it is stuck") {
+            $0.hasButton = true
+            $0.buttonFault = .stuck
+        },
+        Row(ConsentCheck(), "warn", "it is not there") {
+            $0.hasButton = true
+            $0.buttonFault = .missing
+        },
         Row(ConsentCheck(), "pass", "latchkey consent") { _ in },
         Row(ConsentCheck(), "warn", "no button") { $0.sharing = .always },
         Row(ConsentCheck(), "fail", "has none") { $0.sharing = .button },
@@ -173,9 +213,11 @@ struct DoctorTests {
         #expect(Set(Self.rows.map { type(of: $0.check).name }) == Set(names))
     }
 
-    @Test("the answer holds every check in order, and the worst verdict of all", arguments: [
-        (true, true, "pass"), (true, false, "warn"), (false, true, "fail"),
-    ])
+    @Test(
+        "the answer holds every check in order, and the worst verdict of all",
+        arguments: [
+            (true, true, "pass"), (true, false, "warn"), (false, true, "fail"),
+        ])
     func answer(clock: Bool, vault: Bool, worst: String) throws {
         var state = AgentState(now: Date(timeIntervalSince1970: 0), clockIsPlausible: clock, renewDays: 30)
         state.gatewayHost = "gw.example"

@@ -23,10 +23,12 @@ struct EventTests {
     func failure() {
         let event = AgentEvent(.own(.sharingFailed(AgentError.notEnrolled, retryAfter: nil)), at: time)
         #expect(event.severity == .trouble)
-        #expect(event.details == [
-            "code": "agent.not-enrolled", "kind": "unconfigured", "message": "this board is not enrolled at a gateway",
-            "remedy": "enroll it: latchkey enroll - < url.txt", "gateway": ["domain": "local", "number": 100_004],
-        ])
+        #expect(
+            event.details == [
+                "code": "agent.not-enrolled", "kind": "unconfigured",
+                "message": "this board is not enrolled at a gateway",
+                "remedy": "enroll it: latchkey enroll - < url.txt", "gateway": ["domain": "local", "number": 100_004],
+            ])
     }
 
     @Test("an error that does not explain itself tells its kind and nothing of its content")
@@ -37,12 +39,15 @@ struct EventTests {
         #expect(!event.json.text.contains("s3cret"))
     }
 
-    @Test("why a board is not at its broker is trouble only where nobody has told of it and somebody has to act", arguments: [
-        (GatewayError.notRegistered, EventReport.Severity.notable), (.awaitingActivation(magIdentifier: "m"), .notable),
-        (.registrationWithdrawn(code: 1107), .trouble), (.deviceRecordInvalid(reason: "x"), .trouble),
-        (.noAnswer(.registerDevice, .cannotResolve(host: "gw.example")), .routine),
-        (.registrationAnswerInvalid(reason: "x"), .routine),
-    ])
+    @Test(
+        "why a board is not at its broker is trouble only where nobody has told of it and somebody has to act",
+        arguments: [
+            (GatewayError.notRegistered, EventReport.Severity.notable),
+            (.awaitingActivation(magIdentifier: "m"), .notable),
+            (.registrationWithdrawn(code: 1107), .trouble), (.deviceRecordInvalid(reason: "x"), .trouble),
+            (.noAnswer(.registerDevice, .cannotResolve(host: "gw.example")), .routine),
+            (.registrationAnswerInvalid(reason: "x"), .routine),
+        ])
     func notReady(error: GatewayError, severity: EventReport.Severity) {
         let event = AgentEvent(.own(.notReady(error, retryAfter: .seconds(7))), at: time)
         #expect(event.name == "gateway.not-ready")
@@ -74,7 +79,8 @@ struct EventTests {
     func errors() {
         let errors: [AgentError] = [
             .notEnrolled, .stateDirectory(path: "/x", reason: "y"),
-            .passphraseUnreadable(path: "/x", reason: "y"), .badRequest(member: "m", fault: "f"), .subscriptionEnded, .noSuchPart("p"),
+            .passphraseUnreadable(path: "/x", reason: "y"), .badRequest(member: "m", fault: "f"), .subscriptionEnded,
+            .noSuchPart("p"),
         ]
         #expect(Set(errors.map(\.code)).count == errors.count)
         for error in errors {

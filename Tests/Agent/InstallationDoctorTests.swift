@@ -13,7 +13,8 @@ struct InstallationRow: Sendable, CustomTestStringConvertible {
 
     init(_ check: any InstallationCheck, _ verdict: String?, _ says: String, _ change: (inout Installation) -> Void) {
         (self.check, self.verdict, self.says) = (check, verdict, says)
-        var installation = Installation(socketPath: "/run/latchkey/api.sock", unit: .init(user: "daemon"), settings: .init())
+        var installation = Installation(
+            socketPath: "/run/latchkey/api.sock", unit: .init(user: "daemon"), settings: .init())
         installation.stateDirectory = .there(owner: 1, mode: 0o700)
         change(&installation)
         self.installation = installation
@@ -28,12 +29,18 @@ struct InstallationDoctorTests {
         InstallationRow(DaemonCheck(), "fail", "systemctl start latchkey") { _ in },
         InstallationRow(DaemonCheck(), "fail", "systemctl enable --now latchkey") { $0.unit?.isEnabled = false },
         InstallationRow(DaemonCheck(), "fail", "not installed") { $0.unit?.isInstalled = false },
-        InstallationRow(DaemonCheck(), "fail", "systemd, which would start the agent, is not running") { $0.unit = nil },
+        InstallationRow(DaemonCheck(), "fail", "systemd, which would start the agent, is not running") {
+            $0.unit = nil
+        },
         InstallationRow(DaemonCheck(), "fail", "is active, but nothing is listening") { $0.unit?.activity = "active" },
-        InstallationRow(DaemonCheck(), "fail", "failed, its last run ended with exit-code, status 78; mend what fails below") {
+        InstallationRow(
+            DaemonCheck(), "fail", "failed, its last run ended with exit-code, status 78; mend what fails below"
+        ) {
             $0.unit = .init(activity: "failed", result: "exit-code", exitStatus: 78)
         },
-        InstallationRow(DaemonCheck(), "fail", "activating, its last run ended with exit-code, status 243; systemd could not") {
+        InstallationRow(
+            DaemonCheck(), "fail", "activating, its last run ended with exit-code, status 243; systemd could not"
+        ) {
             $0.unit = .init(activity: "activating", result: "exit-code", exitStatus: 243)
         },
         InstallationRow(DaemonCheck(), "fail", "ended with watchdog; see what it said: journalctl") {
@@ -42,17 +49,27 @@ struct InstallationDoctorTests {
         InstallationRow(DaemonCheck(), "fail", "user daemon may not connect to /run/latchkey/api.sock; use sudo") {
             ($0.socket, $0.user) = (.forbidden, 1)
         },
-        InstallationRow(DaemonCheck(), "fail", "process 7 is an agent with the same state directory") { $0.lock = .held(process: 7) },
+        InstallationRow(DaemonCheck(), "fail", "process 7 is an agent with the same state directory") {
+            $0.lock = .held(process: 7)
+        },
 
         InstallationRow(SettingsCheck(), "pass", "the defaults") { _ in },
-        InstallationRow(SettingsCheck(), "pass", "/etc/latchkey/latchkey.toml has no faults") { $0.settings?.broker.port = 1 },
-        InstallationRow(SettingsCheck(), "fail", "a: wrong, and 1 more; mend it, and check with: latchkey config check /x") {
+        InstallationRow(SettingsCheck(), "pass", "/etc/latchkey/latchkey.toml has no faults") {
+            $0.settings?.broker.port = 1
+        },
+        InstallationRow(
+            SettingsCheck(), "fail", "a: wrong, and 1 more; mend it, and check with: latchkey config check /x"
+        ) {
             ($0.settingsPath, $0.settingsFaults) = ("/x", ["a: wrong", "b: wrong"])
         },
 
         InstallationRow(CredentialCheck(), "fail", "loads no credential latchkey-vault") { _ in },
-        InstallationRow(CredentialCheck(), "fail", "/c, which the agent's store opens with, does not exist") { $0.credentialFile = "/c" },
-        InstallationRow(CredentialCheck(), "warn", "sudo latchkey doctor") { ($0.credentialFile, $0.credential) = ("/c", .hidden) },
+        InstallationRow(CredentialCheck(), "fail", "/c, which the agent's store opens with, does not exist") {
+            $0.credentialFile = "/c"
+        },
+        InstallationRow(CredentialCheck(), "warn", "sudo latchkey doctor") {
+            ($0.credentialFile, $0.credential) = ("/c", .hidden)
+        },
         InstallationRow(CredentialCheck(), "pass", "/c is there") {
             ($0.credentialFile, $0.credential) = ("/c", .there(owner: 0, mode: 0o600))
         },
@@ -61,15 +78,22 @@ struct InstallationDoctorTests {
         InstallationRow(CredentialCheck(), nil, "no service") { $0.unit?.isInstalled = false },
 
         InstallationRow(StateDirectoryCheck(), "pass", "free") { _ in },
-        InstallationRow(StateDirectoryCheck(), "pass", "is made when the agent starts") { $0.stateDirectory = .missing },
+        InstallationRow(StateDirectoryCheck(), "pass", "is made when the agent starts") {
+            $0.stateDirectory = .missing
+        },
         InstallationRow(StateDirectoryCheck(), "warn", "sudo latchkey doctor") { $0.stateDirectory = .hidden },
-        InstallationRow(StateDirectoryCheck(), "fail", "belongs to user root, and latchkey.service runs as user daemon; with the service") {
+        InstallationRow(
+            StateDirectoryCheck(), "fail",
+            "belongs to user root, and latchkey.service runs as user daemon; with the service"
+        ) {
             $0.stateDirectory = .there(owner: 0, mode: 0o700)
         },
         InstallationRow(StateDirectoryCheck(), "pass", "free") {
             ($0.stateDirectory, $0.unit) = (.there(owner: 0, mode: 0o700), nil)
         },
-        InstallationRow(StateDirectoryCheck(), "fail", "mode 755") { $0.stateDirectory = .there(owner: 1, mode: 0o755) },
+        InstallationRow(StateDirectoryCheck(), "fail", "mode 755") {
+            $0.stateDirectory = .there(owner: 1, mode: 0o755)
+        },
         InstallationRow(StateDirectoryCheck(), "warn", "cannot be seen") { $0.lock = .hidden },
         InstallationRow(StateDirectoryCheck(), "fail", "process 7 holds the lock") { $0.lock = .held(process: 7) },
         InstallationRow(StateDirectoryCheck(), "pass", "used by process 7") {
@@ -93,15 +117,17 @@ struct InstallationDoctorTests {
 
     @Test("what systemd shows of the service is read")
     func unit() throws {
-        let unit = try #require(Installation.Unit(shown: """
-            LoadState=loaded
-            ActiveState=activating
-            Result=resources
-            ExecMainStatus=243
-            UnitFileState=enabled
-            User=latchkey
-            LoadCredentialEncrypted=latchkey-vault:/etc/latchkey/latchkey-vault.cred
-            """))
+        let unit = try #require(
+            Installation.Unit(
+                shown: """
+                    LoadState=loaded
+                    ActiveState=activating
+                    Result=resources
+                    ExecMainStatus=243
+                    UnitFileState=enabled
+                    User=latchkey
+                    LoadCredentialEncrypted=latchkey-vault:/etc/latchkey/latchkey-vault.cred
+                    """))
         var expected = Installation.Unit(activity: "activating", result: "resources", exitStatus: 243, user: "latchkey")
         expected.credentials = ["latchkey-vault": "/etc/latchkey/latchkey-vault.cred"]
         #expect(unit == expected)

@@ -30,8 +30,10 @@ private func fields(of datagram: [UInt8]) throws -> [String: [UInt8]] {
 
 @Suite("Logs", .timeLimit(.minutes(1)))
 struct LogTests {
-    private func event(_ message: String, _ level: Logger.Level = .info, _ metadata: Logger.Metadata? = nil) -> LogEvent {
-        LogEvent(level: level, message: "\(message)", metadata: metadata, source: "test", file: "", function: "", line: 0)
+    private func event(_ message: String, _ level: Logger.Level = .info, _ metadata: Logger.Metadata? = nil) -> LogEvent
+    {
+        LogEvent(
+            level: level, message: "\(message)", metadata: metadata, source: "test", file: "", function: "", line: 0)
     }
 
     private func sent(_ event: LogEvent, adding metadata: Logger.Metadata = [:]) throws -> [String: [UInt8]] {
@@ -49,11 +51,14 @@ struct LogTests {
 
     @Test("the journal gets message, priority, identifier and the metadata as fields")
     func journalFields() throws {
-        let fields = try sent(event("connected", .notice, ["broker-host": "b.example", "n": "1=2"]), adding: ["board": "pi"])
-        #expect(fields.mapValues { String(decoding: $0, as: UTF8.self) } == [
-            "MESSAGE": "connected", "PRIORITY": "5", "SYSLOG_IDENTIFIER": "latchkey", "LATCHKEY_SERVICE": "agent",
-            "LATCHKEY_BROKER_HOST": "b.example", "LATCHKEY_N": "1=2", "LATCHKEY_BOARD": "pi", "LATCHKEY_PROVIDED": "yes",
-        ])
+        let fields = try sent(
+            event("connected", .notice, ["broker-host": "b.example", "n": "1=2"]), adding: ["board": "pi"])
+        #expect(
+            fields.mapValues { String(decoding: $0, as: UTF8.self) } == [
+                "MESSAGE": "connected", "PRIORITY": "5", "SYSLOG_IDENTIFIER": "latchkey", "LATCHKEY_SERVICE": "agent",
+                "LATCHKEY_BROKER_HOST": "b.example", "LATCHKEY_N": "1=2", "LATCHKEY_BOARD": "pi",
+                "LATCHKEY_PROVIDED": "yes",
+            ])
     }
 
     @Test("a value with line breaks is one field and no other", arguments: ["a\nPRIORITY=0", "\n", "a\r\nMESSAGE=b\n"])
@@ -66,16 +71,19 @@ struct LogTests {
 
     @Test("a long value is cut, between two characters")
     func longValue() throws {
-        let fields = try sent(event(String(repeating: "x", count: 20_000), .info, ["wide": "a\(String(repeating: "€", count: 5000))"]))
+        let fields = try sent(
+            event(String(repeating: "x", count: 20_000), .info, ["wide": "a\(String(repeating: "€", count: 5000))"]))
         #expect(fields["MESSAGE"]?.count == JournalLogHandler.valueLimit)
         let wide = try #require(fields["LATCHKEY_WIDE"])
         #expect(wide.count == 8191)
         #expect(String(validating: wide, as: UTF8.self) != nil)
     }
 
-    @Test("levels are syslog's priorities", arguments: [
-        (Logger.Level.trace, 7), (.debug, 7), (.info, 6), (.notice, 5), (.warning, 4), (.error, 3), (.critical, 2),
-    ])
+    @Test(
+        "levels are syslog's priorities",
+        arguments: [
+            (Logger.Level.trace, 7), (.debug, 7), (.info, 6), (.notice, 5), (.warning, 4), (.error, 3), (.critical, 2),
+        ])
     func priority(level: Logger.Level, priority: Int) throws {
         #expect(text(try sent(event("x", level))["PRIORITY"]) == "\(priority)")
     }
@@ -86,9 +94,12 @@ struct LogTests {
         #expect(JournalLogHandler.fieldName(String(repeating: "k", count: 100)).count == 48)
     }
 
-    @Test("an entry on standard error is one line, whatever its message and fields hold", arguments: [
-        "a\n2026-01-01T00:00:00Z error agent: forged", "a\r\nb", "a\u{2028}b", "a\u{85}b", "\u{1B}[2Jgone", "a\u{07}\u{9B}31mred", "a\u{0B}b\u{0C}c",
-    ])
+    @Test(
+        "an entry on standard error is one line, whatever its message and fields hold",
+        arguments: [
+            "a\n2026-01-01T00:00:00Z error agent: forged", "a\r\nb", "a\u{2028}b", "a\u{85}b", "\u{1B}[2Jgone",
+            "a\u{07}\u{9B}31mred", "a\u{0B}b\u{0C}c",
+        ])
     func oneLine(text: String) {
         let handler = StandardErrorLogHandler(label: "agent", level: .info)
         let line = handler.text(of: event(text, .info, ["field": "\(text)"]), at: Date(timeIntervalSince1970: 0))

@@ -20,7 +20,10 @@ struct MachineComparisonTests {
             settings.board.directories = [folder]
             try change(&settings, folder)
             let comparison = MachineComparison(settings, machine: Machine(root: folder))
-            return (comparison.faults.map { "\($0.keyPath): \($0.fault)" }, comparison.notices.map { "\($0.keyPath): \($0.fault)" }, folder)
+            return (
+                comparison.faults.map { "\($0.keyPath): \($0.fault)" },
+                comparison.notices.map { "\($0.keyPath): \($0.fault)" }, folder
+            )
         }
     }
 
@@ -48,10 +51,12 @@ struct MachineComparisonTests {
             settings.api.publish = ["@latchkey", "@no-such-group"]
             settings.api.group = "no-such-group"
         }
-        #expect(found.faults == [
-            "api.read[1]: this machine does not know no-such-user", "api.publish[1]: this machine does not know @no-such-group",
-            "api.group: this machine does not know the group no-such-group",
-        ])
+        #expect(
+            found.faults == [
+                "api.read[1]: this machine does not know no-such-user",
+                "api.publish[1]: this machine does not know @no-such-group",
+                "api.group: this machine does not know the group no-such-group",
+            ])
     }
 
     @Test("name a board definition that is not there; nobody misses one that auto would have found")
@@ -81,9 +86,17 @@ struct MachineComparisonTests {
         #expect(try fault(.passphrase) { _ in } == "vault.passphrase_file: /keys/key does not exist")
         #expect(try fault(.developmentKeyFile) { _ in } == "vault.development_key_file: /keys does not exist")
         #expect(try fault(.developmentKeyFile, makeFolder) == nil)
-        #expect(try fault(.passphrase) { try makeFolder($0); try write("", $0) } == "vault.passphrase_file: /keys/key is empty")
-        #expect(try fault(.passphrase) { try makeFolder($0); try write("p", $0, mode: 0o640) }
-            == "vault.passphrase_file: others may read /keys/key")
+        #expect(
+            try fault(.passphrase) {
+                try makeFolder($0)
+                try write("", $0)
+            } == "vault.passphrase_file: /keys/key is empty")
+        #expect(
+            try fault(.passphrase) {
+                try makeFolder($0)
+                try write("p", $0, mode: 0o640)
+            }
+                == "vault.passphrase_file: others may read /keys/key")
         #expect(try fault(.systemdCredential) { _ in } == nil)
     }
 
@@ -93,16 +106,22 @@ struct MachineComparisonTests {
             settings.stateDirectory = "\(folder)/a/state"
             settings.api.socket = "\(folder)/b/api.sock"
         }
-        #expect(found.faults == [
-            "agent.state_directory: \(found.folder)/a does not exist", "api.socket: \(found.folder)/b does not exist",
-        ])
+        #expect(
+            found.faults == [
+                "agent.state_directory: \(found.folder)/a does not exist",
+                "api.socket: \(found.folder)/b does not exist",
+            ])
         found = try compare { settings, folder in
             settings.stateDirectory = "\(folder)/state"
-            try FileManager.default.createDirectory(atPath: settings.stateDirectory, withIntermediateDirectories: false,
+            try FileManager.default.createDirectory(
+                atPath: settings.stateDirectory, withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o750])
             settings.api.socket = "/tmp/" + String(repeating: "s", count: 103)
         }
-        #expect(found.faults == ["agent.state_directory: others may look into \(found.folder)/state", "api.socket: has 108 bytes"])
+        #expect(
+            found.faults == [
+                "agent.state_directory: others may look into \(found.folder)/state", "api.socket: has 108 bytes",
+            ])
         // Made by systemd when the service starts.
         found = try compare { settings, _ in settings.api.socket = "/run/latchkey/api.sock" }
         #expect(found.faults == [])

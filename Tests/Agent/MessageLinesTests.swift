@@ -8,10 +8,12 @@ struct MessageLinesTests {
         try MessageLines.split(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("each line is a message without its end, the last one also where its end is missing", arguments: [
-        ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n", [""]), ("a\n\nb\n", ["a", "", "b"]),
-        ("a\r\nb\r", ["a", "b\r"]), ("\r\n", [""]),
-    ])
+    @Test(
+        "each line is a message without its end, the last one also where its end is missing",
+        arguments: [
+            ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n", [""]), ("a\n\nb\n", ["a", "", "b"]),
+            ("a\r\nb\r", ["a", "b\r"]), ("\r\n", [""]),
+        ])
     func lines(text: String, expected: [String]) throws {
         #expect(try split(text) == expected)
     }

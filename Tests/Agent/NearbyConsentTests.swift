@@ -11,7 +11,9 @@ import Testing
 
 @Suite("Letting devices nearby in", .timeLimit(.minutes(2)))
 struct NearbyConsentTests {
-    @Test("tells who waits; at the agent's end answers them, leaves the air, ends Bluetooth and keeps the record, in this order")
+    @Test(
+        "tells who waits; at the agent's end answers them, leaves the air, ends Bluetooth and keeps the record, in this order"
+    )
     func closing() async throws {
         try await withVicinity { vicinity in
             var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
@@ -33,10 +35,12 @@ struct NearbyConsentTests {
             #expect(await ends.next() == nil)
             var names: [String] = []
             for await event in told { names.append(String(event.name.dropFirst("proximity.".count))) }
-            #expect(names == [
-                "sharing-started", "central-connected", "central-subscribed", "request-received", "consent-asked",
-                "consent-answered", "sharing-end-requested", "session-not-authorized", "session-notified", "sharing-stopped",
-            ])
+            #expect(
+                names == [
+                    "sharing-started", "central-connected", "central-subscribed", "request-received", "consent-asked",
+                    "consent-answered", "sharing-end-requested", "session-not-authorized", "session-notified",
+                    "sharing-stopped",
+                ])
         }
     }
 
@@ -71,7 +75,9 @@ struct NearbyConsentTests {
 
     @Test("lets nobody in whom nobody answers in the time of the settings")
     func patience() async throws {
-        try await withVicinity { $0.proximity.consentSeconds = 1 } _: { vicinity in
+        try await withVicinity {
+            $0.proximity.consentSeconds = 1
+        } _: { vicinity in
             let peripheral = try await vicinity.share()
             peripheral.request(by: central(1))
             await peripheral.acts.wait(for: .notified(central(1), "2"))
@@ -84,12 +90,15 @@ struct NearbyConsentTests {
     func scanned() async throws {
         try await withVicinity { vicinity in
             let foreign = await #expect(throws: ProximityError.self) {
-                try await vicinity.nearby.authorize(scanned: "https://gw.evil.test/auth", name: nil, by: vicinity.session)
+                try await vicinity.nearby.authorize(
+                    scanned: "https://gw.evil.test/auth", name: nil, by: vicinity.session)
             }
             #expect(foreign?.code == "proximity.invalid-authorize-url")
             #expect(!vicinity.recorder.names.contains("consent-asked"))
 
-            let asking = Task { try await vicinity.nearby.authorize(scanned: ownURL, name: "phone", by: vicinity.session) }
+            let asking = Task {
+                try await vicinity.nearby.authorize(scanned: ownURL, name: "phone", by: vicinity.session)
+            }
             try await vicinity.nearby.desk.answer(await vicinity.question(), grant: false, by: .user("root"))
             await #expect(throws: ProximityError.userDeclined(by: "user root")) { try await asking.value }
             await vicinity.nearby.close()

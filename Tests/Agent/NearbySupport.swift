@@ -22,7 +22,9 @@ struct Vicinity: Sendable {
     let auditFailures: Log<AgentError>
 
     /// Begins to share, and returns when the radio is asked to.
-    func beginSharing(_ term: SharingTerm = .endless, as number: Int = 1) async -> (Task<Void, any Error>, FakePeripheral) {
+    func beginSharing(_ term: SharingTerm = .endless, as number: Int = 1) async -> (
+        Task<Void, any Error>, FakePeripheral
+    ) {
         let sharing = Task { try await nearby.share(term, of: session) }
         return (sharing, await radio.served.wait(number) { _ in true })
     }
@@ -45,8 +47,11 @@ struct Vicinity: Sendable {
     /// Logs somebody in, in the place of whoever is.
     func logIn(_ name: String, at date: Date) async throws {
         var held = try await session.holdings()
-        held.user = HeldUser(name: name, loggedInAt: date, tokens: HeldTokens(id: HeldIDToken(
-            value: SecretBytes(utf8: "an id_token"), type: HeldIDToken.jwtBearer, expires: nil)))
+        held.user = HeldUser(
+            name: name, loggedInAt: date,
+            tokens: HeldTokens(
+                id: HeldIDToken(
+                    value: SecretBytes(utf8: "an id_token"), type: HeldIDToken.jwtBearer, expires: nil)))
         try await session.commit(held)
     }
 
@@ -62,7 +67,8 @@ struct Vicinity: Sendable {
 ///   - document: changes the gateway's configuration.
 ///   - patience: short where a test waits for its end.
 func withVicinity(
-    _ configure: (inout AgentConfiguration) -> Void = { _ in }, document change: (inout [String: Any]) -> Void = { _ in },
+    _ configure: (inout AgentConfiguration) -> Void = { _ in },
+    document change: (inout [String: Any]) -> Void = { _ in },
     patience: Nearby.Patience = Nearby.Patience(), isLoggedIn: Bool = true, _ body: (Vicinity) async throws -> Void
 ) async throws {
     try await withFolder { folder in
@@ -78,7 +84,9 @@ func withVicinity(
         let nearby = Nearby(configuration, deviceName: "bench", patience: patience) {
             radios.append(true)
             return radio
-        } onAuditFailure: { failures.append($0) }
+        } onAuditFailure: {
+            failures.append($0)
+        }
         let vicinity = Vicinity(
             nearby: nearby, session: session, radio: radio, radios: radios, recorder: Recorder(nearby.events),
             auditFailures: failures)
@@ -107,10 +115,13 @@ private func gateway(_ change: (inout [String: Any]) -> Void) throws -> GatewayC
     ]
     var members: [String: Any] = [
         "server": ["hostname": "gw.lab.test", "port": 8443, "prefix": ""],
-        "oauth": ["client": [
-            "organization": "Lab Org", "client_name": "agent", "client_type": "confidential", "registered_by": "admin",
-            "client_ids": [client],
-        ]],
+        "oauth": [
+            "client": [
+                "organization": "Lab Org", "client_name": "agent", "client_type": "confidential",
+                "registered_by": "admin",
+                "client_ids": [client],
+            ]
+        ],
         "mag": [
             "mobile_sdk": ["trusted_public_pki": true],
             "ble": ["msso_ble_service_uuid": "\(service)", "msso_ble_characteristic_uuid": "\(characteristic)"],

@@ -30,7 +30,9 @@ struct NearbySharingTests {
 
     @Test("has begun when the radio says so, as gateway and settings want it, and has ended with whoever ends it")
     func life() async throws {
-        try await withVicinity { $0.proximity.requireEncryption = true } _: { vicinity in
+        try await withVicinity {
+            $0.proximity.requireEncryption = true
+        } _: { vicinity in
             var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
             #expect(await vicinity.report("sharing") == false)
             let (sharing, peripheral) = await vicinity.beginSharing(.lasting(.seconds(600)))
@@ -158,7 +160,9 @@ struct NearbySharingTests {
             try await sharing.value
             #expect(await vicinity.report("sharing") == true)
             #expect(await vicinity.report("onAir") == false)
-            for (event, isOnAir) in [(PeripheralEvent.started, true), (.interrupted(.stopped), false), (.started, true)] {
+            for (event, isOnAir) in [
+                (PeripheralEvent.started, true), (.interrupted(.stopped), false), (.started, true),
+            ] {
                 peripheral.feed.yield(event)
                 // Whoever keeps the state and this test hear of it in no order.
                 while await vicinity.report("onAir") != .bool(isOnAir) { try await Task.sleep(for: .milliseconds(5)) }

@@ -7,15 +7,20 @@ import Testing
 struct RequestBodyTests {
     private func body(_ text: String) throws(AgentError) -> RequestBody {
         try RequestBody(
-            Array(text.utf8), knowing: ["topic", "retain", "qos", "user", "device", "grant", "raw", "payload", "encoding", "n"])
+            Array(text.utf8),
+            knowing: ["topic", "retain", "qos", "user", "device", "grant", "raw", "payload", "encoding", "n"])
     }
 
     @Test("a member that the route does not know is named, and what it knows")
     func unknown() throws {
-        #expect(throws: AgentError.badRequest(member: "the body", fault: "has a member “retian”; this route takes payload, retain")) {
+        #expect(
+            throws: AgentError.badRequest(
+                member: "the body", fault: "has a member “retian”; this route takes payload, retain")
+        ) {
             try RequestBody(Array(#"{"payload": "x", "retian": true}"#.utf8), knowing: ["retain", "payload"])
         }
-        #expect(throws: AgentError.badRequest(member: "the body", fault: "has a member “force”; this route takes none")) {
+        #expect(throws: AgentError.badRequest(member: "the body", fault: "has a member “force”; this route takes none"))
+        {
             try RequestBody(Array(#"{"force": true}"#.utf8), knowing: [])
         }
     }
@@ -40,7 +45,9 @@ struct RequestBodyTests {
     @Test("a missing member is named")
     func missing() {
         #expect(throws: AgentError.badRequest(member: "topic", fault: "is missing")) { try body("{}").string("topic") }
-        #expect(throws: AgentError.badRequest(member: "topic", fault: "is missing")) { try body(#"{"topic": null}"#).string("topic") }
+        #expect(throws: AgentError.badRequest(member: "topic", fault: "is missing")) {
+            try body(#"{"topic": null}"#).string("topic")
+        }
     }
 
     @Test("a decision has to be given: what is missing, or is no word for it, is not taken for a refusal")
@@ -48,14 +55,20 @@ struct RequestBodyTests {
         #expect(try body(#"{"grant": true}"#).bool("grant"))
         #expect(try !body(#"{"grant": false}"#).bool("grant"))
         for text in ["{}", #"{"grant": null}"#] {
-            #expect(throws: AgentError.badRequest(member: "grant", fault: "is missing")) { try body(text).bool("grant") }
+            #expect(throws: AgentError.badRequest(member: "grant", fault: "is missing")) {
+                try body(text).bool("grant")
+            }
         }
-        #expect(throws: AgentError.badRequest(member: "grant", fault: "is not true or false")) { try body(#"{"grant": 1}"#).bool("grant") }
+        #expect(throws: AgentError.badRequest(member: "grant", fault: "is not true or false")) {
+            try body(#"{"grant": 1}"#).bool("grant")
+        }
     }
 
     @Test("a member of the wrong kind is named")
     func wrongKind() {
-        #expect(throws: AgentError.badRequest(member: "topic", fault: "is not a string")) { try body(#"{"topic": 1}"#).string("topic") }
+        #expect(throws: AgentError.badRequest(member: "topic", fault: "is not a string")) {
+            try body(#"{"topic": 1}"#).string("topic")
+        }
         #expect(throws: AgentError.badRequest(member: "raw", fault: "is not true or false")) {
             try body(#"{"raw": "yes"}"#).bool("raw", default: false)
         }

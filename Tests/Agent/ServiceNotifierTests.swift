@@ -29,9 +29,12 @@ struct ServiceNotifierTests {
         #expect(try systemd.text() == "WATCHDOG=1")
     }
 
-    @Test("without a socket, or with one that is not there, nothing happens", arguments: [
-        [:], ["NOTIFY_SOCKET": "/nowhere/notify"], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": String(repeating: "x", count: 200)],
-    ])
+    @Test(
+        "without a socket, or with one that is not there, nothing happens",
+        arguments: [
+            [:], ["NOTIFY_SOCKET": "/nowhere/notify"], ["NOTIFY_SOCKET": ""],
+            ["NOTIFY_SOCKET": String(repeating: "x", count: 200)],
+        ])
     func absent(environment: [String: String]) {
         let notifier = ServiceNotifier(environment: environment)
         notifier.ready("nobody hears")
@@ -53,10 +56,14 @@ struct ServiceNotifierTests {
         }
     }
 
-    @Test("the interval of the watchdog is systemd's, when it is meant for this process", arguments: [
-        (["WATCHDOG_USEC": "2000000"], Duration.seconds(2)), (["WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "\(getpid())"], .seconds(2)),
-        (["WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "1"], nil), (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "soon"], nil),
-    ] as [([String: String], Duration?)])
+    @Test(
+        "the interval of the watchdog is systemd's, when it is meant for this process",
+        arguments: [
+            (["WATCHDOG_USEC": "2000000"], Duration.seconds(2)),
+            (["WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "\(getpid())"], .seconds(2)),
+            (["WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "1"], nil), (["WATCHDOG_USEC": "0"], nil),
+            (["WATCHDOG_USEC": "soon"], nil),
+        ] as [([String: String], Duration?)])
     func interval(environment: [String: String], expected: Duration?) {
         #expect(ServiceNotifier(environment: environment).watchdogInterval == expected)
     }

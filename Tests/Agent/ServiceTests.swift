@@ -15,7 +15,9 @@ struct ServiceTests {
     @Test("one that fails starts again, after delays that grow to a cap")
     func startsAgain() async {
         let delays = AsyncStream.makeStream(of: Duration.self)
-        let service = Restarting(backoff: quick, onFailure: { _, delay in delays.continuation.yield(delay) }) { throw Broken() }
+        let service = Restarting(backoff: quick, onFailure: { _, delay in delays.continuation.yield(delay) }) {
+            throw Broken()
+        }
         let seen = Record<Duration>()
         await Services.run([service]) { for await delay in delays.stream.prefix(4) { seen.add(delay) } }
         #expect(seen.all == [.milliseconds(10), .milliseconds(20), .milliseconds(40), .milliseconds(40)])
@@ -25,7 +27,8 @@ struct ServiceTests {
     func stopsInPause() async {
         let failures = AsyncStream.makeStream(of: Void.self)
         let service = Restarting(
-            backoff: Backoff(initial: .seconds(600)), onFailure: { _, _ in failures.continuation.yield() }) { throw Broken() }
+            backoff: Backoff(initial: .seconds(600)), onFailure: { _, _ in failures.continuation.yield() }
+        ) { throw Broken() }
         let start = ContinuousClock.now
         await Services.run([service]) { for await _ in failures.stream.prefix(1) {} }
         // The pause is half of its 600 s at least; the suite's limit is far below it. How soon is "at once" is the machine's.
@@ -63,8 +66,10 @@ struct ServiceTests {
 
     @Test("each gateway has an outbox of its own, under a name that every file system takes")
     func outboxNames() {
-        let scopes = ["gw.example:8443/", "gw.example:8443/a", "gw.example:8443/a/b", "gw.example:8443/a_b", "gw.example:844/3/a",
-            "[::1]:8443/", "gw.example:8443/" + String(repeating: "long", count: 100)]
+        let scopes = [
+            "gw.example:8443/", "gw.example:8443/a", "gw.example:8443/a/b", "gw.example:8443/a_b", "gw.example:844/3/a",
+            "[::1]:8443/", "gw.example:8443/" + String(repeating: "long", count: 100),
+        ]
         let names = scopes.map(Station.outboxName)
         #expect(Set(names).count == scopes.count)
         for name in names {
@@ -95,10 +100,12 @@ struct ServiceTests {
 
     @Test("a board with a definition has its parts")
     func boardWithDefinition() throws {
-        let boards = ConfigurationTests.documented.deletingLastPathComponent().deletingLastPathComponent().appending(path: "Boards")
+        let boards = ConfigurationTests.documented.deletingLastPathComponent().deletingLastPathComponent().appending(
+            path: "Boards")
         try withFolder { folder in
             let parts = BoardParts(
-                BoardSettings(definition: "simulated", directories: [boards.path]), time: BestKnownTime(path: folder + "/clock"))
+                BoardSettings(definition: "simulated", directories: [boards.path]),
+                time: BestKnownTime(path: folder + "/clock"))
             #expect(!parts.isWithoutDefinition)
             #expect(parts.faults.isEmpty)
             #expect(parts.definition.name == "simulated")

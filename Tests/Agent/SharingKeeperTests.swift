@@ -31,9 +31,11 @@ struct SharingKeeperTests {
         #expect(keeper.take(.ready) == [.offer])
     }
 
-    @Test("otherwise never by itself, but what somebody began ends with their log-in", arguments: [
-        ProximitySettings.Share.never, .button,
-    ])
+    @Test(
+        "otherwise never by itself, but what somebody began ends with their log-in",
+        arguments: [
+            ProximitySettings.Share.never, .button,
+        ])
     func asked(policy: ProximitySettings.Share) {
         var keeper = SharingKeeper(policy)
         for change in [SharingKeeper.Change.ready, .due, .ended(.done), .ended(.expired), .unwanted] {
@@ -51,20 +53,22 @@ struct SharingKeeperTests {
         #expect(SharingKeeper.Change(ProximityEvent.sharingStopped(.requested)) == nil)
     }
 
-    @Test("a trouble ends with the event that says so, and with no other", arguments: [
-        (brokerFailed, connected, true), (sharingFailed, .proximity(.sharingStarted), true),
-        (interrupted, .proximity(.sharingStarted), true), (interrupted, .proximity(.sharingStopped(.done)), true),
-        (sharingFailed, .proximity(.sharingStopped(.done)), false),
-        (.proximity(.buttonFault(.stuck)), .proximity(.buttonRecovered), true),
-        (.proximity(.buttonFault(.stuck)), connected, false),
-        (.gateway(.tokenDidFail(.noGrantApplies)), connected, true),
-        (.own(.notReady(GatewayError.notRegistered, retryAfter: .seconds(1))), token, true),
-        (.gateway(.deviceDidFailToRenew(.noGrantApplies)), token, false),
-        (.gateway(.deviceDidFailToRenew(.noGrantApplies)), .gateway(.deviceDidRenew(notAfter: date)), true),
-        (.gateway(.deviceDidFailToRegister(.noGrantApplies)), switched, true), (brokerFailed, switched, true),
-        (.own(.configurationUnusable(GatewayError.notRegistered)), switched, true),
-        (.outbox(.dropped(count: 1, .full, total: 1)), switched, false),
-    ] as [(AgentEvent.Source, AgentEvent.Source, Bool)])
+    @Test(
+        "a trouble ends with the event that says so, and with no other",
+        arguments: [
+            (brokerFailed, connected, true), (sharingFailed, .proximity(.sharingStarted), true),
+            (interrupted, .proximity(.sharingStarted), true), (interrupted, .proximity(.sharingStopped(.done)), true),
+            (sharingFailed, .proximity(.sharingStopped(.done)), false),
+            (.proximity(.buttonFault(.stuck)), .proximity(.buttonRecovered), true),
+            (.proximity(.buttonFault(.stuck)), connected, false),
+            (.gateway(.tokenDidFail(.noGrantApplies)), connected, true),
+            (.own(.notReady(GatewayError.notRegistered, retryAfter: .seconds(1))), token, true),
+            (.gateway(.deviceDidFailToRenew(.noGrantApplies)), token, false),
+            (.gateway(.deviceDidFailToRenew(.noGrantApplies)), .gateway(.deviceDidRenew(notAfter: date)), true),
+            (.gateway(.deviceDidFailToRegister(.noGrantApplies)), switched, true), (brokerFailed, switched, true),
+            (.own(.configurationUnusable(GatewayError.notRegistered)), switched, true),
+            (.outbox(.dropped(count: 1, .full, total: 1)), switched, false),
+        ] as [(AgentEvent.Source, AgentEvent.Source, Bool)])
     func troubles(trouble: AgentEvent.Source, event: AgentEvent.Source, ends: Bool) {
         #expect(AgentEvent(event, at: Self.date).ends(AgentEvent(trouble, at: Self.date)) == ends)
     }
@@ -77,8 +81,9 @@ struct SharingKeeperTests {
     private static let sharingFailed = AgentEvent.Source.own(.sharingFailed(AgentError.notEnrolled, retryAfter: nil))
     private static let interrupted = AgentEvent.Source.proximity(.sharingInterrupted(reason: "no adapter"))
     private static let token = AgentEvent.Source.gateway(.tokenDidArrive(grant: "jwt-bearer", expires: date))
-    private static let switched = AgentEvent.Source.gateway(.didSwitchGateway(
-        from: nil, to: GatewayIdentity(host: "gw.example", port: 8443, prefix: "")))
+    private static let switched = AgentEvent.Source.gateway(
+        .didSwitchGateway(
+            from: nil, to: GatewayIdentity(host: "gw.example", port: 8443, prefix: "")))
 }
 
 @Suite("Taps of the button")

@@ -21,7 +21,10 @@ struct StateDirectoryTests {
     func open(mode: Int) throws {
         try withFolder { folder in
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
-            #expect(throws: AgentError.stateDirectory(path: folder, reason: "others may look into it (its mode is not 0700)")) {
+            #expect(
+                throws: AgentError.stateDirectory(
+                    path: folder, reason: "others may look into it (its mode is not 0700)")
+            ) {
                 try StateDirectory(folder)
             }
         }
@@ -54,12 +57,14 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("that belongs to another user is refused, also by root, and whose it is, is said",
+    @Test(
+        "that belongs to another user is refused, also by root, and whose it is, is said",
         .enabled(if: geteuid() == 0, "only root gives files away"))
     func ofOther() throws {
         try withFolder { folder in
             let other = "\(folder)/other"
-            try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true,
+            try FileManager.default.createDirectory(
+                atPath: other, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             #expect(chown(other, 1, 1) == 0)
             let error = AgentError.stateDirectoryOfOther(path: other, owner: 1, user: 0)
@@ -75,16 +80,20 @@ struct StateDirectoryTests {
     func links() async throws {
         try await withFolder { folder in
             let (state, elsewhere) = ("\(folder)/state", "\(folder)/elsewhere")
-            try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true,
+            try FileManager.default.createDirectory(
+                atPath: state, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             for name in ["lock", "clock", "proximity-audit.jsonl"] {
                 try FileManager.default.createSymbolicLink(atPath: "\(state)/\(name)", withDestinationPath: elsewhere)
             }
-            #expect(throws: AgentError.stateDirectory(path: state, reason: "its file lock is a link")) { try StateDirectory(state) }
+            #expect(throws: AgentError.stateDirectory(path: state, reason: "its file lock is a link")) {
+                try StateDirectory(state)
+            }
             BestKnownTime(path: "\(state)/clock", built: .distantPast).confirm()
             let request = ConsentRequest(
                 id: 1, requester: Requester(name: "Pixel", address: "C0:FF:EE:00:00:01", way: .ble), date: .distantPast)
-            let record = AuditRecord(date: .distantPast, request: request, decision: .granted(by: .button), outcome: .authorized)
+            let record = AuditRecord(
+                date: .distantPast, request: request, decision: .granted(by: .button), outcome: .authorized)
             await #expect(throws: AgentError.self) { try await AuditLog(directory: state).append(record) }
             #expect(!FileManager.default.fileExists(atPath: elsewhere))
         }

@@ -7,14 +7,18 @@ import Testing
 /// A folder of its own for a test, removed afterwards.
 func withFolder<Value>(_ body: (String) throws -> Value) throws -> Value {
     let folder = FileManager.default.temporaryDirectory.appending(path: "agent-\(UUID().uuidString.prefix(8))").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(atPath: folder) }
     return try body(folder)
 }
 
-func withFolder<Value>(isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Value) async throws -> Value {
+func withFolder<Value>(isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Value)
+    async throws -> Value
+{
     let folder = FileManager.default.temporaryDirectory.appending(path: "agent-\(UUID().uuidString.prefix(8))").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(atPath: folder) }
     return try await body(folder)
 }

@@ -7,7 +7,9 @@ import Vault
 
 @Suite("What opens the vault", .timeLimit(.minutes(1)))
 struct VaultKeysTests {
-    private func settings(_ slot: VaultSettings.Slot, passphraseFile: String = "", keyFile: String = "") -> VaultSettings {
+    private func settings(_ slot: VaultSettings.Slot, passphraseFile: String = "", keyFile: String = "")
+        -> VaultSettings
+    {
         var settings = VaultSettings()
         settings.slot = slot
         settings.passphraseFile = passphraseFile
@@ -20,9 +22,11 @@ struct VaultKeysTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test("without a credentials directory of systemd the credential is missing, and its name is told", arguments: [
-        VaultSettings.Slot.systemdCredential, .passphrase,
-    ])
+    @Test(
+        "without a credentials directory of systemd the credential is missing, and its name is told",
+        arguments: [
+            VaultSettings.Slot.systemdCredential, .passphrase,
+        ])
     func noDirectory(slot: VaultSettings.Slot) {
         #expect(throws: VaultError.credentialMissing(name: "latchkey-vault", directory: nil)) {
             _ = try settings(slot).key(stateDirectory: "/nowhere", environment: [:])
@@ -34,9 +38,13 @@ struct VaultKeysTests {
         try withFolder { folder in
             try write("secret", folder + "/latchkey-vault")
             let environment = ["CREDENTIALS_DIRECTORY": folder]
-            #expect(try settings(.systemdCredential).key(stateDirectory: folder, environment: environment).kind == .systemdCredential)
+            #expect(
+                try settings(.systemdCredential).key(stateDirectory: folder, environment: environment).kind
+                    == .systemdCredential)
             #expect(try settings(.passphrase).key(stateDirectory: folder, environment: environment).kind == .passphrase)
-            #expect(try settings(.developmentKeyFile).key(stateDirectory: folder, environment: [:]).kind == .developmentFile)
+            #expect(
+                try settings(.developmentKeyFile).key(stateDirectory: folder, environment: [:]).kind == .developmentFile
+            )
         }
     }
 
@@ -46,15 +54,18 @@ struct VaultKeysTests {
             try write("correct horse battery\n", folder + "/with")
             try write("correct horse battery", folder + "/without")
             try write("correct horse battery \n", folder + "/blank")
-            let key = try settings(.passphrase, passphraseFile: folder + "/with").key(stateDirectory: folder, environment: [:])
+            let key = try settings(.passphrase, passphraseFile: folder + "/with").key(
+                stateDirectory: folder, environment: [:])
             let vault = try await Vault.open(at: folder + "/vault.db", with: [key], creating: true)
             await vault.close()
 
-            let same = try settings(.passphrase, passphraseFile: folder + "/without").key(stateDirectory: folder, environment: [:])
+            let same = try settings(.passphrase, passphraseFile: folder + "/without").key(
+                stateDirectory: folder, environment: [:])
             let again = try await Vault.open(at: folder + "/vault.db", with: [same], creating: false)
             await again.close()
 
-            let other = try settings(.passphrase, passphraseFile: folder + "/blank").key(stateDirectory: folder, environment: [:])
+            let other = try settings(.passphrase, passphraseFile: folder + "/blank").key(
+                stateDirectory: folder, environment: [:])
             await #expect(throws: VaultError.self) {
                 _ = try await Vault.open(at: folder + "/vault.db", with: [other], creating: false)
             }

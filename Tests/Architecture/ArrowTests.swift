@@ -16,8 +16,10 @@ private let allowed: [String: Set<String>] = [
     "Bluetooth": ["Groundwork"],
     "Proximity": ["Groundwork", "Bluetooth"],
     "LocalAPI": ["Groundwork", "HTTPClient"],
-    "Agent": ["Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging", "Board",
-        "Bluetooth", "Proximity", "LocalAPI", "Settings"],
+    "Agent": [
+        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging", "Board",
+        "Bluetooth", "Proximity", "LocalAPI", "Settings",
+    ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
     "GatewayLab": ["Groundwork", "Cryptography"],
     "latchkey-lab": ["Groundwork", "GatewayLab"],
@@ -30,7 +32,8 @@ private let owners: [String: Set<String>] = [
     "CMicroHTTPD": ["LocalAPI"], "CQREncode": ["Proximity", "GatewayLab"],
 ]
 
-private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
 
 @Suite("The arrows between the rooms point down")
 struct ArrowTests {
@@ -50,9 +53,12 @@ struct ArrowTests {
         static func read() throws -> Manifest {
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
-            let scratch = FileManager.default.temporaryDirectory.appending(path: "latchkey-manifest-\(UUID().uuidString)")
+            let scratch = FileManager.default.temporaryDirectory.appending(
+                path: "latchkey-manifest-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
-            process.arguments = ["swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package"]
+            process.arguments = [
+                "swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
+            ]
             let output = Pipe()
             process.standardOutput = output
             try process.run()
@@ -100,10 +106,13 @@ struct ArrowTests {
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
         #expect(!files.isEmpty)
         return try files.flatMap { file in
-            try String(contentsOf: folder.appending(path: file), encoding: .utf8).split(separator: "\n").compactMap { line in
+            try String(contentsOf: folder.appending(path: file), encoding: .utf8).split(separator: "\n").compactMap {
+                line in
                 let words = line.split(separator: " ")
                 guard let keyword = words.firstIndex(of: "import"), keyword <= 2, words.count > keyword + 1,
-                    words[..<keyword].allSatisfy({ ["public", "internal", "private", "package", "@testable"].contains($0) })
+                    words[..<keyword].allSatisfy({
+                        ["public", "internal", "private", "package", "@testable"].contains($0)
+                    })
                 else { return nil }
                 // `import struct Module.Name` names the module in its last word.
                 let module = words[words.count - 1].split(separator: ".")[0]

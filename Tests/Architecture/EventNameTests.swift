@@ -22,9 +22,10 @@ struct EventNameTests {
 
     /// The first parts of all names that events have.
     private static func families() throws -> Set<String> {
-        Set(try rooms.flatMap(lines).compactMap { line in
-            line.text.firstMatch(of: /EventReport\("([a-z]+)\./).map { String($0.1) }
-        })
+        Set(
+            try rooms.flatMap(lines).compactMap { line in
+                line.text.firstMatch(of: /EventReport\("([a-z]+)\./).map { String($0.1) }
+            })
     }
 
     /// A comparison, a case or a set of cases, or a prefix, that names an event or a family of them.
@@ -48,14 +49,16 @@ struct EventNameTests {
         }
     }
 
-    @Test("and the search finds what it is for", arguments: [
-        #"for await event in events where event.name == "broker.connected" {"#,
-        #"case "gateway.user-did-authenticate": self = .loggedIn"#,
-        #"case "gateway.did-switch", "gateway.device-did-register", "gateway.device-did-deregister","#,
-        #"let name = event.name.hasPrefix("gateway-") ? String(event.name.dropFirst(8)) : event.name"#,
-        #"for await event in told where event.name.hasPrefix("broker.") { change.yield() }"#,
-        #"["sensor.failed", "sensor.recovered"].contains(trouble.name)"#, "switch event.name {",
-    ])
+    @Test(
+        "and the search finds what it is for",
+        arguments: [
+            #"for await event in events where event.name == "broker.connected" {"#,
+            #"case "gateway.user-did-authenticate": self = .loggedIn"#,
+            #"case "gateway.did-switch", "gateway.device-did-register", "gateway.device-did-deregister","#,
+            #"let name = event.name.hasPrefix("gateway-") ? String(event.name.dropFirst(8)) : event.name"#,
+            #"for await event in told where event.name.hasPrefix("broker.") { change.yield() }"#,
+            #"["sensor.failed", "sensor.recovered"].contains(trouble.name)"#, "switch event.name {",
+        ])
     func found(line: String) throws {
         #expect(Self.decides(line, try Self.families()))
     }

@@ -10,7 +10,8 @@ struct ExposureTests {
     private static let units = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../deploy/systemd").standardizedFileURL
 
-    @Test("its unit scores at most 2.0, with the drop-in for Bluetooth too", arguments: [nil, "latchkey-bluetooth.conf"])
+    @Test(
+        "its unit scores at most 2.0, with the drop-in for Bluetooth too", arguments: [nil, "latchkey-bluetooth.conf"])
     func score(dropIn: String?) throws {
         let analyze = try #require(Self.analyze, "install the Debian package systemd")
         let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-unit-\(UUID().uuidString)")
@@ -20,7 +21,8 @@ struct ExposureTests {
         try FileManager.default.createDirectory(at: dropIns, withIntermediateDirectories: true)
         try FileManager.default.copyItem(at: Self.units.appending(path: "latchkey.service"), to: unit)
         if let dropIn {
-            try FileManager.default.copyItem(at: Self.units.appending(path: dropIn), to: dropIns.appending(path: dropIn))
+            try FileManager.default.copyItem(
+                at: Self.units.appending(path: dropIn), to: dropIns.appending(path: dropIn))
         }
 
         let process = Process()
@@ -50,14 +52,16 @@ struct ExposureTests {
         let policy = try String(contentsOf: Self.units.appending(path: "latchkey-dbus.conf"), encoding: .utf8)
         let rules = policy.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { line in ["<policy", "<allow", "<deny"].contains { line.hasPrefix($0) } }
-        #expect(rules == [#"<policy user="latchkey">"#, #"<deny own="*"/>"#, #"<allow send_destination="org.bluez"/>"#])
+        #expect(
+            rules == [#"<policy user="latchkey">"#, #"<deny own="*"/>"#, #"<allow send_destination="org.bluez"/>"#])
     }
 
     @Test("its unit bounds memory and tasks: held back before it is ended, and by less than the smallest board has")
     func bounds() throws {
         let unit = try String(contentsOf: Self.units.appending(path: "latchkey.service"), encoding: .utf8)
         func value(_ name: String, _ suffix: String = "") throws -> Int {
-            let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("\(name)=") }, "the unit has no \(name)=")
+            let line = try #require(
+                unit.split(separator: "\n").first { $0.hasPrefix("\(name)=") }, "the unit has no \(name)=")
             return try #require(Int(line.dropFirst(name.count + 1).dropLast(suffix.count)))
         }
         let (high, max) = (try value("MemoryHigh", "M"), try value("MemoryMax", "M"))

@@ -1,13 +1,15 @@
-@testable import Bluetooth
 import Groundwork
 import Testing
+
+@testable import Bluetooth
 
 @Suite("Errors of Bluetooth", .timeLimit(.minutes(1)))
 struct BluetoothErrorTests {
     private let errors: [BluetoothError] = [
         .noAdapter(name: "hci1"), .blocked(adapter: "hci0", hard: true), .noPermission(operation: "scan"),
         .noLowEnergy(adapter: "hci0"), .daemonMissing, .disconnected, .timedOut(operation: "read a value"),
-        .att(.insufficientEncryption, operation: "write a value"), .tooLong, .failed(operation: "scan", reason: "busy"), .stopped,
+        .att(.insufficientEncryption, operation: "write a value"), .tooLong, .failed(operation: "scan", reason: "busy"),
+        .stopped,
     ]
 
     @Test("have a code and a sentence of their own")

@@ -1,5 +1,6 @@
-@testable import Bluetooth
 import Testing
+
+@testable import Bluetooth
 
 @Suite("Attribute client", .timeLimit(.minutes(1)))
 struct GATTClientTests {
@@ -25,12 +26,14 @@ struct GATTClientTests {
         var client = Fixture.client()
         #expect(client.start(discover) == [.send([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes)])
         #expect(client.receive([0x07, 5, 0, 9, 0]) == [.send([0x06, 10, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes)])
-        #expect(client.receive(Fixture.error(0x06, at: 10, .attributeNotFound)) == [.send([0x08, 5, 0, 9, 0, 0x03, 0x28])])
+        #expect(
+            client.receive(Fixture.error(0x06, at: 10, .attributeNotFound)) == [.send([0x08, 5, 0, 9, 0, 0x03, 0x28])])
         #expect(client.receive([0x09, 21, 6, 0, 0x14, 7, 0] + uuidBytes) == [.send([0x08, 8, 0, 9, 0, 0x03, 0x28])])
         #expect(client.receive(Fixture.error(0x08, at: 8, .attributeNotFound)) == [.send([0x04, 8, 0, 9, 0])])
         #expect(client.receive([0x05, 1, 8, 0, 0x01, 0x29]) == [.send([0x04, 9, 0, 9, 0])])
         let characteristic = RemoteCharacteristic(
-            uuid: Fixture.characteristic, properties: [.writeWithoutResponse, .notify], hasConfigurationDescriptor: true,
+            uuid: Fixture.characteristic, properties: [.writeWithoutResponse, .notify],
+            hasConfigurationDescriptor: true,
             handle: 7)
         #expect(client.receive([0x05, 1, 9, 0, 0x02, 0x29]) == [.finished(ticket: 1, .characteristic(characteristic))])
         #expect(client.deadline == nil)
@@ -53,15 +56,19 @@ struct GATTClientTests {
             var client = Fixture.client()
             _ = client.start(discover)
             #expect(client.receive(Fixture.error(0x06, at: 1, code)) == [.send([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28])])
-            #expect(client.receive([0x11, 6, 1, 0, 5, 0, 0x00, 0x18]) == [.send([0x10, 6, 0, 0xFF, 0xFF, 0x00, 0x28])])
-            #expect(client.receive([0x11, 20, 6, 0, 0xFF, 0xFF] + serviceBytes)
-                == [.send([0x08, 6, 0, 0xFF, 0xFF, 0x03, 0x28])])
-            #expect(client.receive(Fixture.error(0x08, at: 6, .attributeNotFound))
-                == [.finished(ticket: 1, .characteristic(nil))])
+            #expect(
+                client.receive([0x11, 6, 1, 0, 5, 0, 0x00, 0x18]) == [.send([0x10, 6, 0, 0xFF, 0xFF, 0x00, 0x28])])
+            #expect(
+                client.receive([0x11, 20, 6, 0, 0xFF, 0xFF] + serviceBytes)
+                    == [.send([0x08, 6, 0, 0xFF, 0xFF, 0x03, 0x28])])
+            #expect(
+                client.receive(Fixture.error(0x08, at: 6, .attributeNotFound))
+                    == [.finished(ticket: 1, .characteristic(nil))])
         }
     }
 
-    @Test("enables notifications, or indications where there is nothing else (Part G 3.3.3.3)",
+    @Test(
+        "enables notifications, or indications where there is nothing else (Part G 3.3.3.3)",
         arguments: [(0x10, 1), (0x30, 1), (0x20, 2), (0x04, 1)] as [(UInt8, UInt8)])
     func subscribes(properties: UInt8, value: UInt8) {
         var (client, characteristic) = found(properties)
@@ -74,19 +81,22 @@ struct GATTClientTests {
         var (client, characteristic) = found(0x14, configuration: false)
         #expect(!characteristic.hasConfigurationDescriptor)
         #expect(client.start(.subscribe(characteristic)) == [.finished(ticket: 1, .subscribed(false))])
-        #expect(client.receive([0x1B, 3, 0, 0x30])
-            == [.value(RemoteValue(characteristic: Fixture.characteristic, bytes: [0x30]))])
+        #expect(
+            client.receive([0x1B, 3, 0, 0x30])
+                == [.value(RemoteValue(characteristic: Fixture.characteristic, bytes: [0x30]))])
         (client, characteristic) = found(0x14)
         _ = client.start(.subscribe(characteristic))
-        #expect(client.receive(Fixture.error(0x12, at: 4, .insufficientAuthentication))
-            == [.finished(ticket: 1, .subscribed(false))])
+        #expect(
+            client.receive(Fixture.error(0x12, at: 4, .insufficientAuthentication))
+                == [.finished(ticket: 1, .subscribed(false))])
     }
 
     @Test("confirms indications, also those it does not know (Part F 3.4.7.3)")
     func confirms() {
         var (client, _) = found(0x20)
-        #expect(client.receive([0x1D, 3, 0, 0x31])
-            == [.send([0x1E]), .value(RemoteValue(characteristic: Fixture.characteristic, bytes: [0x31]))])
+        #expect(
+            client.receive([0x1D, 3, 0, 0x31])
+                == [.send([0x1E]), .value(RemoteValue(characteristic: Fixture.characteristic, bytes: [0x31]))])
         #expect(client.receive([0x1D, 9, 0, 0x31]) == [.send([0x1E])])
         #expect(client.receive([0x1B, 9, 0, 0x31]).isEmpty)
         #expect(client.receive([0x1B, 9]).isEmpty)
@@ -98,13 +108,16 @@ struct GATTClientTests {
         #expect(client.start(.write([1], characteristic, withResponse: true), ticket: 1) == [.send([0x12, 3, 0, 1])])
         #expect(client.start(.write([2], characteristic, withResponse: false), ticket: 2).isEmpty)
         #expect(client.start(.write([3], characteristic, withResponse: true), ticket: 3).isEmpty)
-        #expect(client.receive([0x13]) == [
-            .finished(ticket: 1, .written), .send([0x52, 3, 0, 2]), .finished(ticket: 2, .written), .send([0x12, 3, 0, 3]),
-        ])
+        #expect(
+            client.receive([0x13]) == [
+                .finished(ticket: 1, .written), .send([0x52, 3, 0, 2]), .finished(ticket: 2, .written),
+                .send([0x12, 3, 0, 3]),
+            ])
         let refusal = BluetoothError.att(.writeNotPermitted, operation: "write a value")
         #expect(client.receive(Fixture.error(0x12, at: 3, .writeNotPermitted)) == [.failed(ticket: 3, refusal)])
-        #expect(client.start(.write([UInt8](repeating: 0, count: 21), characteristic, withResponse: false))
-            == [.failed(ticket: 1, .tooLong)])
+        #expect(
+            client.start(.write([UInt8](repeating: 0, count: 21), characteristic, withResponse: false))
+                == [.failed(ticket: 1, .tooLong)])
     }
 
     @Test("ends the bearer after 30 s without an answer, and fails everything that waits (Part F 3.3.3)")
@@ -115,8 +128,9 @@ struct GATTClientTests {
         #expect(client.deadline == Fixture.now + .seconds(30))
         #expect(client.advance(to: Fixture.now + .seconds(29)).isEmpty)
         let error = BluetoothError.timedOut(operation: "read a value")
-        #expect(client.advance(to: Fixture.now + .seconds(30))
-            == [.failed(ticket: 1, error), .failed(ticket: 2, error), .close(error)])
+        #expect(
+            client.advance(to: Fixture.now + .seconds(30))
+                == [.failed(ticket: 1, error), .failed(ticket: 2, error), .close(error)])
         #expect(client.start(.exchangeMTU, ticket: 3) == [.failed(ticket: 3, .disconnected)])
         #expect(client.receive([0x0B, 1]).isEmpty)
     }
@@ -126,8 +140,9 @@ struct GATTClientTests {
         var client = Fixture.client()
         _ = client.start(.exchangeMTU, ticket: 1)
         _ = client.start(discover, ticket: 2)
-        #expect(client.end(.disconnected)
-            == [.failed(ticket: 1, .disconnected), .failed(ticket: 2, .disconnected), .close(.disconnected)])
+        #expect(
+            client.end(.disconnected)
+                == [.failed(ticket: 1, .disconnected), .failed(ticket: 2, .disconnected), .close(.disconnected)])
         #expect(client.end(.disconnected).isEmpty)
     }
 
@@ -145,8 +160,9 @@ struct GATTClientTests {
         #expect(client.receive([0x02, 185, 0]) == [.send([0x03, 0x05, 0x02])])
         #expect(client.mtu == 185)
         #expect(client.receive([0x0A, 3, 0]) == [.send([0x0B] + Array("other".utf8))])
-        #expect(client.receive([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes)
-            == [.send(Fixture.error(0x06, at: 1, .attributeNotFound))])
+        #expect(
+            client.receive([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes)
+                == [.send(Fixture.error(0x06, at: 1, .attributeNotFound))])
     }
 
     @Test("passes over answers it did not ask for, and ends the bearer where another request is answered")
@@ -162,9 +178,11 @@ struct GATTClientTests {
         }
     }
 
-    @Test("refuses handles that lead backwards, so that discovery ends", arguments: [
-        [0x07], [0x07, 1, 0, 4], [0x07, 4, 0, 1, 0], [0x07, 0, 0, 1, 0], [0x07, 5, 0, 9, 0, 1, 0, 4, 0],
-    ] as [[UInt8]])
+    @Test(
+        "refuses handles that lead backwards, so that discovery ends",
+        arguments: [
+            [0x07], [0x07, 1, 0, 4], [0x07, 4, 0, 1, 0], [0x07, 0, 0, 1, 0], [0x07, 5, 0, 9, 0, 1, 0, 4, 0],
+        ] as [[UInt8]])
     func malformedServices(answer: [UInt8]) {
         var client = Fixture.client()
         _ = client.start(discover)

@@ -1,5 +1,6 @@
-@testable import Bluetooth
 import Testing
+
+@testable import Bluetooth
 
 /// Packets by hand, with their section in Bluetooth Core Vol 3 Part F.
 @Suite("Attribute server", .timeLimit(.minutes(1)))
@@ -22,10 +23,15 @@ struct GATTServerTests {
     @Test("lists its services by group, those with UUIDs of one length at a time (3.4.4.9)")
     func listsGroups() {
         var server = Fixture.server()
-        #expect(server.answer([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28]) == [0x11, 6, 1, 0, 5, 0, 0x00, 0x18, 6, 0, 9, 0, 0x01, 0x18])
+        #expect(
+            server.answer([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28]) == [
+                0x11, 6, 1, 0, 5, 0, 0x00, 0x18, 6, 0, 9, 0, 0x01, 0x18,
+            ])
         #expect(server.answer([0x10, 10, 0, 0xFF, 0xFF, 0x00, 0x28]) == [0x11, 20, 10, 0, 13, 0] + serviceBytes)
-        #expect(server.answer([0x10, 14, 0, 0xFF, 0xFF, 0x00, 0x28]) == Fixture.error(0x10, at: 14, .attributeNotFound))
-        #expect(server.answer([0x10, 1, 0, 0xFF, 0xFF, 0x03, 0x28]) == Fixture.error(0x10, at: 1, .unsupportedGroupType))
+        #expect(
+            server.answer([0x10, 14, 0, 0xFF, 0xFF, 0x00, 0x28]) == Fixture.error(0x10, at: 14, .attributeNotFound))
+        #expect(
+            server.answer([0x10, 1, 0, 0xFF, 0xFF, 0x03, 0x28]) == Fixture.error(0x10, at: 1, .unsupportedGroupType))
     }
 
     @Test("finds a service by its UUID (3.4.3.3)")
@@ -34,18 +40,23 @@ struct GATTServerTests {
         #expect(server.answer([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes) == [0x07, 10, 0, 13, 0])
         #expect(server.answer([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28, 0x01, 0x18]) == [0x07, 6, 0, 9, 0])
         #expect(
-            server.answer([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]) == Fixture.error(0x06, at: 1, .attributeNotFound))
+            server.answer([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18])
+                == Fixture.error(0x06, at: 1, .attributeNotFound))
     }
 
     @Test("lists the characteristics of a service (3.4.4.1)")
     func listsCharacteristics() {
         var server = Fixture.server()
-        #expect(server.answer([0x08, 10, 0, 13, 0, 0x03, 0x28]) == [0x09, 21, 11, 0, 0x34, 12, 0] + characteristicBytes)
-        #expect(server.answer([0x08, 1, 0, 5, 0, 0x03, 0x28])
-            == [0x09, 7, 2, 0, 0x02, 3, 0, 0x00, 0x2A, 4, 0, 0x02, 5, 0, 0x01, 0x2A])
+        #expect(
+            server.answer([0x08, 10, 0, 13, 0, 0x03, 0x28]) == [0x09, 21, 11, 0, 0x34, 12, 0] + characteristicBytes)
+        #expect(
+            server.answer([0x08, 1, 0, 5, 0, 0x03, 0x28])
+                == [0x09, 7, 2, 0, 0x02, 3, 0, 0x00, 0x2A, 4, 0, 0x02, 5, 0, 0x01, 0x2A])
         #expect(server.answer([0x08, 12, 0, 13, 0, 0x03, 0x28]) == Fixture.error(0x08, at: 12, .attributeNotFound))
         // By the type of a value that cannot be read, in the long form.
-        #expect(server.answer([0x08, 1, 0, 0xFF, 0xFF] + characteristicBytes) == Fixture.error(0x08, at: 12, .readNotPermitted))
+        #expect(
+            server.answer([0x08, 1, 0, 0xFF, 0xFF] + characteristicBytes)
+                == Fixture.error(0x08, at: 12, .readNotPermitted))
     }
 
     @Test("tells the types of attributes, and has a configuration where it notifies or indicates (3.4.3.1)")
@@ -60,7 +71,9 @@ struct GATTServerTests {
         #expect(silent.answer([0x04, 13, 0, 0xFF, 0xFF]) == Fixture.error(0x04, at: 13, .attributeNotFound))
     }
 
-    @Test("refuses ranges that begin at 0 or end before they begin (3.4.3.1)", arguments: [0x04, 0x06, 0x08, 0x10] as [UInt8])
+    @Test(
+        "refuses ranges that begin at 0 or end before they begin (3.4.3.1)",
+        arguments: [0x04, 0x06, 0x08, 0x10] as [UInt8])
     func refusesRanges(opcode: UInt8) {
         var server = Fixture.server()
         let rest: [UInt8] = opcode == 0x04 ? [] : [0x00, 0x28]
@@ -148,7 +161,8 @@ struct GATTServerTests {
         var server = Fixture.server([.read, .write, .notify], encrypted: true)
         for packet: [UInt8] in [[0x12, 12, 0, 1], [0x0A, 12, 0], [0x12, 13, 0, 1, 0], [0x16, 12, 0, 0, 0, 1]] {
             server.security = .open
-            #expect(server.answer(packet) == Fixture.error(packet[0], at: UInt16(packet[1]), .insufficientAuthentication))
+            #expect(
+                server.answer(packet) == Fixture.error(packet[0], at: UInt16(packet[1]), .insufficientAuthentication))
             server.security = .bonded
             #expect(server.answer(packet) == Fixture.error(packet[0], at: UInt16(packet[1]), .insufficientEncryption))
         }

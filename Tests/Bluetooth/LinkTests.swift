@@ -1,17 +1,23 @@
-@testable import Bluetooth
 import Testing
+
+@testable import Bluetooth
 
 @Suite("Client and server together", .timeLimit(.minutes(1)))
 struct LinkTests {
     @Test("find, subscribe, write and are sent values at every MTU", arguments: 23...517)
     func everyMTU(mtu: Int) throws {
         var link = Link(
-            client: Fixture.client(mtu: mtu), server: Fixture.server([.read, .write, .writeWithoutResponse, .notify, .indicate]))
+            client: Fixture.client(mtu: mtu),
+            server: Fixture.server([.read, .write, .writeWithoutResponse, .notify, .indicate]))
         #expect(link.run(.exchangeMTU) == .mtu(mtu))
         #expect(link.server.mtu == mtu)
-        guard case .characteristic(let found?)? = link.run(
-            .discover(service: Fixture.service, characteristic: Fixture.characteristic))
-        else { Issue.record("not found"); return }
+        guard
+            case .characteristic(let found?)? = link.run(
+                .discover(service: Fixture.service, characteristic: Fixture.characteristic))
+        else {
+            Issue.record("not found")
+            return
+        }
         #expect(found.handle == Fixture.Handle.value && found.hasConfigurationDescriptor)
         #expect(link.run(.subscribe(found)) == .subscribed(true))
         let room = min(mtu - 3, ATT.valueLimit)
@@ -21,30 +27,37 @@ struct LinkTests {
         link.notify(value)
         #expect(link.values == [RemoteValue(characteristic: Fixture.characteristic, bytes: value)])
         #expect(link.run(.read(found)) == .value(value))
-        #expect(link.events == [
-            .subscribed(Fixture.central, characteristic: Fixture.characteristic, .notify),
-            .written(Fixture.central, characteristic: Fixture.characteristic, value: value),
-            .written(Fixture.central, characteristic: Fixture.characteristic, value: value),
-        ])
+        #expect(
+            link.events == [
+                .subscribed(Fixture.central, characteristic: Fixture.characteristic, .notify),
+                .written(Fixture.central, characteristic: Fixture.characteristic, value: value),
+                .written(Fixture.central, characteristic: Fixture.characteristic, value: value),
+            ])
         #expect(link.longest <= mtu && !link.isClosed && link.failures.isEmpty)
         #expect(link.run(.write(value + [0], found, withResponse: true)) == nil)
     }
 
-    @Test("read a value longer than a packet, also one that fills its packets exactly",
+    @Test(
+        "read a value longer than a packet, also one that fills its packets exactly",
         arguments: [0, 21, 22, 23, 43, 44, 45, 66, 248])
     func longRead(length: Int) {
         var link = Link(client: Fixture.client(), server: Fixture.server(name: String(repeating: "n", count: length)))
         let name = RemoteCharacteristic(
-            uuid: BluetoothUUID(short: 0x2A00), properties: .read, hasConfigurationDescriptor: false, handle: Fixture.Handle.name)
+            uuid: BluetoothUUID(short: 0x2A00), properties: .read, hasConfigurationDescriptor: false,
+            handle: Fixture.Handle.name)
         #expect(link.run(.read(name)) == .value([UInt8](repeating: UInt8(ascii: "n"), count: length)))
     }
 
     @Test("carry a request in pieces of 20 bytes and its end, then the answer as an indication (MAG 8.2)")
     func request() {
         var link = Link(client: Fixture.client(), server: Fixture.server([.writeWithoutResponse, .indicate]))
-        guard case .characteristic(let found?)? = link.run(
-            .discover(service: Fixture.service, characteristic: Fixture.characteristic))
-        else { Issue.record("not found"); return }
+        guard
+            case .characteristic(let found?)? = link.run(
+                .discover(service: Fixture.service, characteristic: Fixture.characteristic))
+        else {
+            Issue.record("not found")
+            return
+        }
         let request = Array(#"{"provider_url":"https://gateway.example:8443/auth/device/authorization/1"}"#.utf8)
         for start in stride(from: 0, to: request.count, by: 20) {
             _ = link.run(.write(Array(request[start..<min(start + 20, request.count)]), found, withResponse: false))
@@ -61,9 +74,13 @@ struct LinkTests {
     func shortAndAbsent() {
         var link = Link(client: Fixture.client(), server: Fixture.server())
         let absent = BluetoothUUID(short: 0xABCD)
-        guard case .characteristic(let name?)? = link.run(
-            .discover(service: BluetoothUUID(short: 0x1800), characteristic: BluetoothUUID(short: 0x2A00)))
-        else { Issue.record("not found"); return }
+        guard
+            case .characteristic(let name?)? = link.run(
+                .discover(service: BluetoothUUID(short: 0x1800), characteristic: BluetoothUUID(short: 0x2A00)))
+        else {
+            Issue.record("not found")
+            return
+        }
         #expect(name.handle == Fixture.Handle.name && !name.hasConfigurationDescriptor)
         #expect(link.run(.discover(service: absent, characteristic: absent)) == .characteristic(nil))
         #expect(link.run(.discover(service: Fixture.service, characteristic: absent)) == .characteristic(nil))
@@ -92,9 +109,11 @@ struct HostileBytesTests {
         }
     }
 
-    @Test("of requests of a wrong length are refused as malformed (Part F 3.4.1.1)", arguments: [
-        (0x02, [3]), (0x04, [5]), (0x08, [7, 21]), (0x0A, [3]), (0x0C, [5]), (0x10, [7, 21]), (0x18, [2]),
-    ] as [(UInt8, [Int])])
+    @Test(
+        "of requests of a wrong length are refused as malformed (Part F 3.4.1.1)",
+        arguments: [
+            (0x02, [3]), (0x04, [5]), (0x08, [7, 21]), (0x0A, [3]), (0x0C, [5]), (0x10, [7, 21]), (0x18, [2]),
+        ] as [(UInt8, [Int])])
     func lengths(opcode: UInt8, right: [Int]) {
         for length in 1...23 where !right.contains(length) {
             var server = Fixture.server()
@@ -117,7 +136,9 @@ struct HostileBytesTests {
         var generator = SystemRandomNumberGenerator()
         var (server, client) = (Fixture.server([.read, .write, .notify, .indicate]), Fixture.client())
         for round in 0..<50_000 {
-            var packet = (0..<Int.random(in: 1...40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            var packet = (0..<Int.random(in: 1...40, using: &generator)).map { _ in
+                UInt8.random(in: 0...255, using: &generator)
+            }
             // Known opcodes and small handles get further.
             if round.isMultiple(of: 2) { packet[0] = UInt8.random(in: 1...0x23, using: &generator) }
             for index in packet.indices.dropFirst().prefix(4) where Bool.random(using: &generator) {
@@ -137,7 +158,8 @@ struct BluetoothNameTests {
     @Test("of every form are equal (Vol 3 Part B 2.5.1)")
     func forms() {
         let long = BluetoothUUID("0000180F-0000-1000-8000-00805f9b34fb")
-        #expect(long == BluetoothUUID(short: 0x180F) && long == BluetoothUUID("180f") && long == BluetoothUUID("0000180F"))
+        #expect(
+            long == BluetoothUUID(short: 0x180F) && long == BluetoothUUID("180f") && long == BluetoothUUID("0000180F"))
         #expect(long == BluetoothUUID("0000180F00001000800000805F9B34FB") && long?.shortForm == 0x180F)
         #expect(long?.description == "0000180f-0000-1000-8000-00805f9b34fb")
         #expect(BluetoothUUID("0001180f")?.shortForm == nil && Fixture.service.shortForm == nil)
@@ -145,16 +167,20 @@ struct BluetoothNameTests {
         #expect(BluetoothUUID(attributeBytes: Fixture.service.attributeBytes) == Fixture.service)
     }
 
-    @Test("are refused where they are malformed", arguments: [
-        "", "18", "180", "180g", "0000180F-0000-1000-8000-00805f9b34f", "0000180F00-00-1000-8000-00805f9b34fb",
-        "0000180F-0000-1000-8000-00805f9b34fbé", "{0000180F-0000-1000-8000-00805f9b34fb}",
-    ])
+    @Test(
+        "are refused where they are malformed",
+        arguments: [
+            "", "18", "180", "180g", "0000180F-0000-1000-8000-00805f9b34f", "0000180F00-00-1000-8000-00805f9b34fb",
+            "0000180F-0000-1000-8000-00805f9b34fbé", "{0000180F-0000-1000-8000-00805f9b34fb}",
+        ])
     func malformed(text: String) { #expect(BluetoothUUID(text) == nil) }
 
     @Test("of devices read as they are written")
     func addresses() {
         #expect(BluetoothAddress("c0:01:02:03:04:fF", kind: .random)?.description == "C0:01:02:03:04:FF")
-        for text in ["", "C0:01:02:03:04", "C0:01:02:03:04:5", "C001:02:03:04:05", "C0-01-02-03-04-05", "C0:01:02:03:04:0G"] {
+        for text in [
+            "", "C0:01:02:03:04", "C0:01:02:03:04:5", "C001:02:03:04:05", "C0-01-02-03-04-05", "C0:01:02:03:04:0G",
+        ] {
             #expect(BluetoothAddress(text, kind: .public) == nil)
         }
     }

@@ -1,5 +1,6 @@
-@testable import Bluetooth
 import Testing
+
+@testable import Bluetooth
 
 @Suite("Values a server sends", .timeLimit(.minutes(1)))
 struct SubscriptionTests {
@@ -9,7 +10,8 @@ struct SubscriptionTests {
     private let unsubscribed = GATTServer.Effect.event(
         .unsubscribed(Fixture.central, characteristic: Fixture.characteristic))
 
-    @Test("go out in the mode that was enabled (MAG 8.2)",
+    @Test(
+        "go out in the mode that was enabled (MAG 8.2)",
         arguments: [[.notify], [.notify, .indicate], [.indicate]] as [CharacteristicProperties])
     func modes(properties: CharacteristicProperties) {
         var server = Fixture.server(properties.union(.writeWithoutResponse))
@@ -70,8 +72,9 @@ struct SubscriptionTests {
         #expect(server.deadline == Fixture.now + .seconds(30))
         #expect(server.advance(to: Fixture.now + .milliseconds(29_999)).isEmpty)
         let error = BluetoothError.timedOut(operation: "confirm an indication")
-        #expect(server.advance(to: Fixture.now + .seconds(30))
-            == [.failed(ticket: 1, error), .failed(ticket: 2, error), .close(error)])
+        #expect(
+            server.advance(to: Fixture.now + .seconds(30))
+                == [.failed(ticket: 1, error), .failed(ticket: 2, error), .close(error)])
         #expect(server.receive([0x0A, 3, 0]).isEmpty)
         #expect(server.notify([3], ticket: 3) == [.failed(ticket: 3, .disconnected)])
         #expect(server.end(.disconnected).isEmpty)
@@ -96,7 +99,8 @@ struct SubscriptionTests {
         #expect(two.notify([1]) == [.send([0x1B, 12, 0, 1]), .delivered(ticket: 1)])
         #expect(two.mtu == 23)
         #expect(two.receive([0x18, 1]) == [.send([0x19])])
-        #expect(two.receive([0x52, 12, 0, 9])
-            == [.event(.written(second, characteristic: Fixture.characteristic, value: [9]))])
+        #expect(
+            two.receive([0x52, 12, 0, 9])
+                == [.event(.written(second, characteristic: Fixture.characteristic, value: [9]))])
     }
 }

@@ -12,10 +12,12 @@ struct BoardCatalogTests {
     @Test("has every shipped definition in order")
     func shippedDefinitions() throws {
         let catalog = BoardCatalog(folders: [Self.shipped])
-        #expect(catalog.names == [
-            "generic-linux", "raspberry-pi-3", "raspberry-pi-4", "raspberry-pi-5", "raspberry-pi-zero-2-w", "simulated",
-            "virtual-board",
-        ])
+        #expect(
+            catalog.names == [
+                "generic-linux", "raspberry-pi-3", "raspberry-pi-4", "raspberry-pi-5", "raspberry-pi-zero-2-w",
+                "simulated",
+                "virtual-board",
+            ])
         for name in catalog.names { #expect(try catalog.definition(named: name).name == name) }
     }
 
@@ -80,8 +82,9 @@ struct BoardCatalogTests {
         "names what there is when there is no such definition",
         arguments: ["raspberry-pi-9", "../Boards/simulated", ".hidden"])
     func absent(name: String) throws {
-        #expect(throws: BoardError.definitionAbsent(
-            name: name, searched: [Self.shipped], known: BoardCatalog(folders: [Self.shipped]).names)
+        #expect(
+            throws: BoardError.definitionAbsent(
+                name: name, searched: [Self.shipped], known: BoardCatalog(folders: [Self.shipped]).names)
         ) {
             try BoardDefinition.load(named: name, searching: [Self.shipped])
         }
@@ -90,7 +93,10 @@ struct BoardCatalogTests {
     @Test("refuses a file that is too large")
     func tooLarge() throws {
         let own = try FakeTree(["/big.toml": String(repeating: "#", count: 65_537)])
-        #expect(throws: BoardError.definitionUnreadable(path: "\(own.root)/big.toml", reason: "it has more than 65536 bytes")) {
+        #expect(
+            throws: BoardError.definitionUnreadable(
+                path: "\(own.root)/big.toml", reason: "it has more than 65536 bytes")
+        ) {
             try BoardDefinition.load(named: "big", searching: [own.root])
         }
     }

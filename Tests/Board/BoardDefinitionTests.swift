@@ -17,55 +17,64 @@ struct BoardDefinitionTests {
 
     @Test("says where the button, the LED and the sensors are")
     func complete() throws {
-        let board = try BoardDefinition(toml: """
-            title = "Test board"
-            models = "Test Board"
-            [button]
-            chip = "chip"
-            line = 17
-            active = "low"
-            bias = "pull-up"
-            debounce-ms = 30
-            [led]
-            chip = "chip"
-            line = "GPIO27"
-            [[sensor]]
-            name = "pressure"
-            source = "iio"
-            device = ["bme280", "bmp280"]
-            channel = "pressure"
-            bus = "1-0076"
-            unit = "hPa"
-            scale = 1.01
-            offset = -0.5
-            period-s = 30
-            deadband = 0.2
-            least-interval-s = 60
-            greatest-interval-s = 600
-            optional = true
-            """, path: "/boards/test.toml")
+        let board = try BoardDefinition(
+            toml: """
+                title = "Test board"
+                models = "Test Board"
+                [button]
+                chip = "chip"
+                line = 17
+                active = "low"
+                bias = "pull-up"
+                debounce-ms = 30
+                [led]
+                chip = "chip"
+                line = "GPIO27"
+                [[sensor]]
+                name = "pressure"
+                source = "iio"
+                device = ["bme280", "bmp280"]
+                channel = "pressure"
+                bus = "1-0076"
+                unit = "hPa"
+                scale = 1.01
+                offset = -0.5
+                period-s = 30
+                deadband = 0.2
+                least-interval-s = 60
+                greatest-interval-s = 600
+                optional = true
+                """, path: "/boards/test.toml")
         #expect(board.name == "test")
         #expect(board.models == ["Test Board"])
-        #expect(board.button == LineDefinition(
-            place: .gpio(chip: "chip", line: .offset(17)), active: .low, bias: .pullUp, debounce: .milliseconds(30)))
+        #expect(
+            board.button
+                == LineDefinition(
+                    place: .gpio(chip: "chip", line: .offset(17)), active: .low, bias: .pullUp,
+                    debounce: .milliseconds(30)))
         #expect(board.led == LineDefinition(place: .gpio(chip: "chip", line: .name("GPIO27"))))
-        #expect(board.sensors == [SensorDefinition(
-            name: "pressure", source: .iio(devices: ["bme280", "bmp280"], channel: "pressure", bus: "1-0076"),
-            unit: .hectopascal, divisor: 0.1, scale: 1.01, offset: -0.5, period: .seconds(30), deadband: 0.2,
-            leastInterval: .seconds(60), greatestInterval: .seconds(600), isOptional: true)])
+        #expect(
+            board.sensors == [
+                SensorDefinition(
+                    name: "pressure", source: .iio(devices: ["bme280", "bmp280"], channel: "pressure", bus: "1-0076"),
+                    unit: .hectopascal, divisor: 0.1, scale: 1.01, offset: -0.5, period: .seconds(30), deadband: 0.2,
+                    leastInterval: .seconds(60), greatestInterval: .seconds(600), isOptional: true)
+            ])
     }
 
     @Test("gives a channel its usual unit and scale, unless it names another")
     func naturalUnits() throws {
-        let sensors = try BoardDefinition(toml: """
-            title = "Test board"
-            sensor = [
-                { name = "a", source = "hwmon", device = "d", channel = "temp2" },
-                { name = "b", source = "hwmon", device = "d", channel = "in0" },
-                { name = "c", source = "iio", device = "d", channel = "count0", unit = "count", scale = 2.0 },
-                { name = "d", source = "system", channel = "memory-available" },
-            ]
-            """, path: "test.toml").sensors
+        let sensors = try BoardDefinition(
+            toml: """
+                title = "Test board"
+                sensor = [
+                    { name = "a", source = "hwmon", device = "d", channel = "temp2" },
+                    { name = "b", source = "hwmon", device = "d", channel = "in0" },
+                    { name = "c", source = "iio", device = "d", channel = "count0", unit = "count", scale = 2.0 },
+                    { name = "d", source = "system", channel = "memory-available" },
+                ]
+                """, path: "test.toml"
+        ).sensors
         #expect(sensors.map(\.unit) == [.celsius, .volt, .count, .byte])
         #expect(sensors.map(\.divisor) == [1000, 1000, 1, 1])
     }
@@ -101,7 +110,10 @@ struct BoardDefinitionTests {
                 title + sensor + "source = \"iio\"\ndevice = \"d\"\nchannel = \"count0\"", "sensor[0].unit",
                 "missing, and this channel has no usual one"
             ),
-            (title + sensor + "source = \"system\"\nchannel = \"swap\"", "sensor[0].channel", "the system has no \"swap\""),
+            (
+                title + sensor + "source = \"system\"\nchannel = \"swap\"", "sensor[0].channel",
+                "the system has no \"swap\""
+            ),
             (title + sensor + "source = \"system\"\nchannel = \"disk-free\"", "sensor[0].path", "missing"),
             (title + load + "unit = \"C\"", "sensor[0].unit", "invalid value \"C\""),
             (title + load + "period-s = 0", "sensor[0].period-s", "is 0"),

@@ -6,9 +6,10 @@ import Testing
 struct DebouncerTests {
     /// Changes at these milliseconds, to and fro, the last one to `level`.
     private func edges(_ times: Int..., to level: Bool) -> LineEdges {
-        LineEdges(times.enumerated().map { index, time in
-            LineEdge(time: .milliseconds(time), isActive: (times.count - index).isMultiple(of: 2) != level)
-        })
+        LineEdges(
+            times.enumerated().map { index, time in
+                LineEdge(time: .milliseconds(time), isActive: (times.count - index).isMultiple(of: 2) != level)
+            })
     }
 
     private func expect(
@@ -71,10 +72,11 @@ struct DebouncerTests {
     @Test("keeps two presses apart that are handled together")
     func lateTwice() {
         var debouncer = Debouncer(rest: .milliseconds(20), isActive: false, at: .zero)
-        #expect(debouncer.moved(edges(100, 200, 400, 500, to: false)) == [
-            .pressed(at: .milliseconds(100)), .released(at: .milliseconds(200), held: .milliseconds(100)),
-            .pressed(at: .milliseconds(400)),
-        ])
+        #expect(
+            debouncer.moved(edges(100, 200, 400, 500, to: false)) == [
+                .pressed(at: .milliseconds(100)), .released(at: .milliseconds(200), held: .milliseconds(100)),
+                .pressed(at: .milliseconds(400)),
+            ])
         expect(&debouncer, rested: false, .released(at: .milliseconds(500), held: .milliseconds(100)))
     }
 

@@ -6,7 +6,9 @@ import Testing
 struct DriverNumberTests {
     @Test(
         "is a decimal with white space after it",
-        arguments: [("21500\n", 21_500), ("-12340\n", -12_340), ("101.324997070\n", 101.32499707), ("+5", 5), ("0 \n", 0)])
+        arguments: [
+            ("21500\n", 21_500), ("-12340\n", -12_340), ("101.324997070\n", 101.32499707), ("+5", 5), ("0 \n", 0),
+        ])
     func reads(text: String, value: Double) {
         #expect(DriverNumber.parse(text.utf8) == value)
     }

@@ -7,10 +7,12 @@ struct SampleSetTests {
     @Test("is JSON with the time in milliseconds and every reading's name, unit, value and quality")
     func payload() {
         let time = Date(timeIntervalSince1970: 1_767_225_600.5)
-        let set = SampleSet(time: time, readings: [
-            Reading(name: "cpu.temperature", value: 48.5, unit: .celsius, quality: .good, time: time),
-            Reading(name: "pipe.temperature", value: nil, unit: .celsius, quality: .bad, time: time),
-        ])
+        let set = SampleSet(
+            time: time,
+            readings: [
+                Reading(name: "cpu.temperature", value: 48.5, unit: .celsius, quality: .good, time: time),
+                Reading(name: "pipe.temperature", value: nil, unit: .celsius, quality: .bad, time: time),
+            ])
         let expected =
             #"{"readings":[{"name":"cpu.temperature","quality":"good","unit":"Cel","value":48.5},"#
             + #"{"name":"pipe.temperature","quality":"bad","unit":"Cel","value":null}],"time":1767225600500}"#

@@ -4,10 +4,13 @@ import Testing
 
 @Suite("Sending policy")
 struct SendingPolicyTests {
-    private func policy(deadband: Double = 0, least: Duration = .zero, greatest: Duration = .seconds(900)) -> SendingPolicy {
-        SendingPolicy(SensorDefinition(
-            name: "s", source: .system(.load), unit: .count, deadband: deadband, leastInterval: least,
-            greatestInterval: greatest))
+    private func policy(deadband: Double = 0, least: Duration = .zero, greatest: Duration = .seconds(900))
+        -> SendingPolicy
+    {
+        SendingPolicy(
+            SensorDefinition(
+                name: "s", source: .system(.load), unit: .count, deadband: deadband, leastInterval: least,
+                greatestInterval: greatest))
     }
 
     /// The times, in seconds, of the readings that are sent; one without a value is bad.

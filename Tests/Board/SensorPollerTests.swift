@@ -13,14 +13,16 @@ struct SensorPollerTests {
 
     init() throws {
         tree = try FakeTree([
-            "/sys/class/thermal/thermal_zone0/type": "cpu-thermal\n", "/sys/class/thermal/thermal_zone0/temp": "40000\n",
+            "/sys/class/thermal/thermal_zone0/type": "cpu-thermal\n",
+            "/sys/class/thermal/thermal_zone0/temp": "40000\n",
             "/sys/bus/w1/devices/28-01/temperature": "20000\n",
         ])
     }
 
     private func cpu(period: Int = 10, deadband: Double = 1) -> SensorDefinition {
         SensorDefinition(
-            name: "cpu", source: .thermal(zones: ["cpu-thermal"]), unit: .celsius, divisor: 1000, period: .seconds(period),
+            name: "cpu", source: .thermal(zones: ["cpu-thermal"]), unit: .celsius, divisor: 1000,
+            period: .seconds(period),
             deadband: deadband)
     }
 

@@ -61,7 +61,8 @@ struct SensorProbeTests {
     func preference() throws {
         let tree = try FakeTree([
             "/sys/class/thermal/thermal_zone0/type": "acpitz\n", "/sys/class/thermal/thermal_zone0/temp": "30000\n",
-            "/sys/class/thermal/thermal_zone1/type": "cpu-thermal\n", "/sys/class/thermal/thermal_zone1/temp": "48500\n",
+            "/sys/class/thermal/thermal_zone1/type": "cpu-thermal\n",
+            "/sys/class/thermal/thermal_zone1/temp": "48500\n",
         ])
         #expect(try read(.thermal(zones: ["cpu-thermal", "acpitz"]), tree).value == 48.5)
         #expect(try read(.thermal(zones: ["soc-thermal", "acpitz"]), tree).value == 30)
@@ -72,7 +73,8 @@ struct SensorProbeTests {
         let device = "/sys/bus/iio/devices/iio:device0"
         let tree = try FakeTree([
             "\(device)/name": "bme280\n", "\(device)/in_pressure_input": "101.324997070\n",
-            "\(device)/in_temp_raw": "200\n", "\(device)/in_temp_scale": "62.500000\n", "\(device)/in_temp_offset": "100\n",
+            "\(device)/in_temp_raw": "200\n", "\(device)/in_temp_scale": "62.500000\n",
+            "\(device)/in_temp_offset": "100\n",
             "\(device)/in_voltage0_raw": "1024\n", "\(device)/in_voltage_scale": "0.125000\n",
         ])
         func value(_ channel: String) throws -> Double {
@@ -134,7 +136,10 @@ struct SensorProbeTests {
         let path = "/sys/class/thermal/thermal_zone0/temp"
         let tree = try FakeTree(["/sys/class/thermal/thermal_zone0/type": "t", path: "hot\n"])
         func fault() -> BoardError? {
-            do { _ = try read(.thermal(zones: ["t"]), tree); return nil } catch { return error as? BoardError }
+            do {
+                _ = try read(.thermal(zones: ["t"]), tree)
+                return nil
+            } catch { return error as? BoardError }
         }
         #expect(fault() == .sensorMalformed(sensor: "s", path: path, text: "hot?"))
         try tree.write(String(repeating: "1", count: 1 << 20), to: path)
@@ -148,7 +153,8 @@ struct SensorProbeTests {
     func system() throws {
         let tree = try FakeTree([
             "/proc/loadavg": "0.42 0.30 0.25 1/123 4567\n", "/proc/uptime": "3661.53 7000.00\n",
-            "/proc/meminfo": "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     512 kB\n", "/var/x": "",
+            "/proc/meminfo": "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     512 kB\n",
+            "/var/x": "",
         ])
         #expect(try read(.system(.load), tree).value == 0.42)
         #expect(try read(.system(.uptime), tree).value == 3661.53)

@@ -64,12 +64,14 @@ struct SensorReaderTests {
     func together() async throws {
         let names = (0..<20).map { "\($0)" }
         let definitions = names.map { SensorDefinition(name: $0, source: .system(.load), unit: .count) }
-        let reader = SensorReader(definitions, on: Machine(), threads: SensorThreads(limit: 1), work: { _ in
-            let status = (try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
-            let count = line?.split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) }
-            return .success(SensorValue(value: count ?? -1, quality: .good))
-        })
+        let reader = SensorReader(
+            definitions, on: Machine(), threads: SensorThreads(limit: 1),
+            work: { _ in
+                let status = (try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)) ?? ""
+                let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+                let count = line?.split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) }
+                return .success(SensorValue(value: count ?? -1, quality: .good))
+            })
         let counts = try await reader.read(Array(names.indices)).map { try $0.get().value }
         #expect(counts.count == 20)
         // A turn for each would be twenty.
@@ -91,7 +93,8 @@ struct SensorReaderTests {
         let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]
         drivers.hang("a")
         let reader = SensorReader(
-            definitions, on: Machine(), threads: SensorThreads(limit: 1), patience: .seconds(3600), work: { [drivers] in drivers.read(&$0) })
+            definitions, on: Machine(), threads: SensorThreads(limit: 1), patience: .seconds(3600),
+            work: { [drivers] in drivers.read(&$0) })
         let task = Task { await reader.read([0]) }
         task.cancel()
         #expect(await task.value.count == 1)
@@ -101,10 +104,12 @@ struct SensorReaderTests {
     @Test("does its work on a thread of its own")
     func thread() async throws {
         let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]
-        let reader = SensorReader(definitions, on: Machine(), work: { _ in
-            let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-            return .success(SensorValue(value: name == "sensors\n" ? 1 : 0, quality: .good))
-        })
+        let reader = SensorReader(
+            definitions, on: Machine(),
+            work: { _ in
+                let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+                return .success(SensorValue(value: name == "sensors\n" ? 1 : 0, quality: .good))
+            })
         #expect(try await reader.read([0])[0].get().value == 1)
     }
 }

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// `AGENT_CUTS=2000 deploy/test CrashTests.AgentCutTests` for a night; `SEED` for the same chance.
-@Suite("A power cut of the whole agent", .serialized,
+@Suite(
+    "A power cut of the whole agent", .serialized,
     .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
 struct AgentCutTests {
     private static let cuts = count("AGENT_CUTS", preset: 10)
@@ -42,7 +43,8 @@ struct AgentCutTests {
             _ = try await arrivals.output.line(containing: "that is all", silence: 60)
             try await arrivals.stop(SIGKILL)
             let found = Arrivals(arrivals.output.lines(beginning: "reading "), accepted: publisher.acceptedByTopic)
-            print("""
+            print(
+                """
                 power cuts of the agent: \(Self.cuts), seed \(chance.seed); accepted \(publisher.tally.accepted), \
                 delivered \(found.delivered), duplicates \(found.duplicates), reordered \(found.reordered), lost \(found.lost)
                 """)
@@ -52,7 +54,9 @@ struct AgentCutTests {
         }
     }
 
-    @Test("while it starts for the first time and enrolls leaves a board that starts and can be enrolled", .timeLimit(.minutes(1440)))
+    @Test(
+        "while it starts for the first time and enrolls leaves a board that starts and can be enrolled",
+        .timeLimit(.minutes(1440)))
     func atFirst() async throws {
         var chance = Chance()
         for _ in 1...max(1, Self.cuts / 3) {

@@ -5,7 +5,9 @@ struct Chance: RandomNumberGenerator {
     let seed: UInt64
     private var state: UInt64
 
-    init() { self.init(seed: ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? .random(in: 0..<1_000_000)) }
+    init() {
+        self.init(seed: ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? .random(in: 0..<1_000_000))
+    }
 
     init(seed: UInt64) {
         self.seed = seed

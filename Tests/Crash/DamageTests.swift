@@ -71,9 +71,11 @@ struct DamageTests {
         }
     }
 
-    @Test("whose log alone is torn or zeroed loses what was torn and nothing before it, and is not set aside", arguments: [
-        Damage.tornTail, .zeroedTail,
-    ])
+    @Test(
+        "whose log alone is torn or zeroed loses what was torn and nothing before it, and is not set aside",
+        arguments: [
+            Damage.tornTail, .zeroedTail,
+        ])
     func log(_ damage: Damage) async throws {
         try await withWaitingMessages(stopping: SIGKILL) { lab, board, outbox in
             #expect(try Data(contentsOf: URL(filePath: outbox + "-wal")).count > 100_000)
@@ -90,13 +92,16 @@ struct DamageTests {
         }
     }
 
-    @Test("that is a vault is set aside and told of; the outbox is untouched, and the board can be enrolled again",
+    @Test(
+        "that is a vault is set aside and told of; the outbox is untouched, and the board can be enrolled again",
         arguments: Damage.allCases)
     func vault(_ damage: Damage) async throws {
         try await withWaitingMessages { lab, board, outbox in
             let path = board.state.appending(path: "vault.db").path
             try damage.strike(path)
-            let (damaged, waiting) = (try Data(contentsOf: URL(filePath: path)), try Data(contentsOf: URL(filePath: outbox)))
+            let (damaged, waiting) = (
+                try Data(contentsOf: URL(filePath: path)), try Data(contentsOf: URL(filePath: outbox))
+            )
             try await board.start()
             let status = try await board.status()
             #expect(status.lastError?.event == "vault.set-aside")
@@ -128,7 +133,8 @@ struct DamageTests {
         }
     }
 
-    @Test("of a newer version is left as it is; the agent tells of it, and goes on once the older one is back",
+    @Test(
+        "of a newer version is left as it is; the agent tells of it, and goes on once the older one is back",
         arguments: ["vault", "outbox"])
     func newerVersion(which: String) async throws {
         try await withWaitingMessages { lab, board, outbox in

@@ -4,7 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A disk", .timeLimit(.minutes(10)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
+@Suite(
+    "A disk", .timeLimit(.minutes(10)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
 struct DiskTests {
     @Test("that fills up refuses new messages with what to do, loses none that were accepted, and is told of")
     func full() async throws {
@@ -18,7 +19,8 @@ struct DiskTests {
             var refusal: Program.Result?
             while refusal == nil, accepted < 2000 {
                 let lines = (1...50).map { "\(accepted + $0) " + String(repeating: "x", count: 400) }
-                let result = try await board.latchkey("publish", "--json", "--lines", "counter", input: lines.joined(separator: "\n"))
+                let result = try await board.latchkey(
+                    "publish", "--json", "--lines", "counter", input: lines.joined(separator: "\n"))
                 if result.status == 0 {
                     accepted += lines.count
                 } else {
@@ -47,7 +49,10 @@ struct DiskTests {
             let numbers = DamageTests.numbers(at: lab)
             #expect(Set(numbers).isSuperset(of: 1...accepted))
             #expect(await lab.devices().count == 1)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: board.state.path).allSatisfy { !$0.contains("damaged") })
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: board.state.path).allSatisfy {
+                    !$0.contains("damaged")
+                })
         }
     }
 
@@ -91,7 +96,9 @@ struct DiskTests {
 
     private static func remount(_ path: String, readOnly: Bool) throws {
         let flags = UInt(MS_REMOUNT | MS_BIND | (readOnly ? MS_RDONLY : 0))
-        guard mount(nil, path, nil, flags, nil) == 0 else { throw Unexpected("cannot remount: \(String(cString: strerror(errno)))") }
+        guard mount(nil, path, nil, flags, nil) == 0 else {
+            throw Unexpected("cannot remount: \(String(cString: strerror(errno)))")
+        }
     }
 }
 

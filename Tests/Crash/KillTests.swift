@@ -11,7 +11,8 @@ struct KillTests {
     private static let rest = 200
     private static let readings = count("READINGS", preset: max(20_000, cycles * 100))
 
-    @Test("the agent loses no reading that it accepted and keeps their order, however often it is killed",
+    @Test(
+        "the agent loses no reading that it accepted and keeps their order, however often it is killed",
         .timeLimit(.minutes(1440)))
     func underLoad() async throws {
         var chance = Chance()
@@ -44,7 +45,8 @@ struct KillTests {
                 let words = board.daemon?.errors
                 let status = try await board.stop(SIGKILL)
                 // It died by the kill and by nothing before.
-                #expect(status == 128 + SIGKILL, "cycle \(cycle) of seed \(chance.seed): \(words?.lines.suffix(5) ?? [])")
+                #expect(
+                    status == 128 + SIGKILL, "cycle \(cycle) of seed \(chance.seed): \(words?.lines.suffix(5) ?? [])")
                 // Its word that the vault is open; a reading that is accepted says it of the outbox.
                 if words?.text.contains(" ready ") == true || publisher.tally.accepted > before { opened += 1 }
                 #expect(words?.text.contains("set-aside") == false, "cycle \(cycle) of seed \(chance.seed)")
@@ -75,7 +77,8 @@ struct KillTests {
 
             let found = Arrivals(arrivals.output.lines(beginning: "reading "), accepted: publisher.acceptedByTopic)
             let tally = publisher.tally
-            print("""
+            print(
+                """
                 killed under load: \(Self.cycles) cycles (\(early) early, \(opened) with vault and outbox open, \(idle) without a reading), seed \(chance.seed), \
                 \(seconds) s; \(backlog) waited then and were sent in \(drainSeconds) s; accepted \(tally.accepted), delivered \(found.delivered), duplicates \(found.duplicates), \
                 reordered \(found.reordered), lost \(found.lost); \(tally.unknown) answers lost, refusals \(tally.refusals)

@@ -90,7 +90,8 @@ struct KilledState: Sendable, CustomTestStringConvertible {
         KilledState(
             "switch-committed", .switchGateway, "at the second; the first is kept", requests: [.clientRegistration: 1]),
         KilledState(
-            "switch-disconnected:2", .switchGateway, "at the second; the first is kept", requests: [.clientRegistration: 1]),
+            "switch-disconnected:2", .switchGateway, "at the second; the first is kept",
+            requests: [.clientRegistration: 1]),
     ]
 
     private static let messages = [

@@ -7,8 +7,10 @@ import Testing
 @Suite("A run of tests", .serialized)
 struct LeftBehindTests {
     private static let baiting = "LATCHKEY_BAIT"
-    private static let reaper = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../deploy/reaper")
-        .standardizedFileURL
+    private static let reaper = URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "../../deploy/reaper"
+    )
+    .standardizedFileURL
 
     @Test(
         "that is ended leaves no process behind: lab, broker, agent, reader and disk",
@@ -51,7 +53,9 @@ struct LeftBehindTests {
         let words = (strict ? ["--strict"] : []) + ["--", "sh", "-c"]
         let left = try await Program(url: Self.reaper).run(words + [Self.scattering + "exit 0"])
         #expect(left.status == (strict ? 1 : 0), "\(left.errors)")
-        let named = left.errors.split(separator: "\n").count { $0.contains("left behind: ") && $0.contains("sleep 86400") }
+        let named = left.errors.split(separator: "\n").count {
+            $0.contains("left behind: ") && $0.contains("sleep 86400")
+        }
         #expect(named == 2, "\(left.errors)")
         let clean = try await Program(url: Self.reaper).run(words + ["exit 7"])
         #expect(clean.status == 7)

@@ -24,7 +24,8 @@ final class PowerCutDisk {
         guard pipe(&toChild) == 0, pipe(&toParent) == 0 else { throw Unexpected("no pipe") }
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "powercut.py").path
         process = try ChildProcess.spawn(
-            ["/usr/bin/env", "python3", script], variables: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" },
+            ["/usr/bin/env", "python3", script],
+            variables: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" },
             streams: [toChild[0], toParent[1], STDERR_FILENO])
         close(toChild[0])
         close(toParent[1])
@@ -54,7 +55,9 @@ final class PowerCutDisk {
         let line = Array("\(text)\n".utf8)
         guard write(orders, line, line.count) == line.count else { throw Unexpected("powercut.py has ended") }
         var buffer = [CChar](repeating: 0, count: 512)
-        guard fgets(&buffer, Int32(buffer.count), answers) != nil else { throw Unexpected("powercut.py said nothing to \(text)") }
+        guard fgets(&buffer, Int32(buffer.count), answers) != nil else {
+            throw Unexpected("powercut.py said nothing to \(text)")
+        }
         let answer = String(decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         guard answer.hasPrefix("ok") else { throw Unexpected("powercut.py: \(answer)") }
         return answer

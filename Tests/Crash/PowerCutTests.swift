@@ -4,6 +4,7 @@ import Glibc
 import Storage
 import TestSupport
 import Testing
+
 @testable import Messaging
 @testable import Vault
 
@@ -12,7 +13,8 @@ import Testing
 struct PowerCutTests {
     private static let cuts = count("CUTS", preset: 200)
 
-    @Test("takes from a plain file what was not synced, and nothing that was: the disk of these tests does what it says")
+    @Test(
+        "takes from a plain file what was not synced, and nothing that was: the disk of these tests does what it says")
     func plainFile() async throws {
         try await withPowerCutDisk { disk, _ in
             var (lost, torn) = (0, 0)
@@ -21,7 +23,9 @@ struct PowerCutTests {
                 try write(content, to: "\(disk.path)/synced-\(seed)", syncing: true)
                 try write(content, to: "\(disk.path)/unsynced", syncing: false)
                 try disk.restart(seed: seed)
-                for earlier in 0...seed { #expect(try Data(contentsOf: URL(filePath: "\(disk.path)/synced-\(earlier)")) == content) }
+                for earlier in 0...seed {
+                    #expect(try Data(contentsOf: URL(filePath: "\(disk.path)/synced-\(earlier)")) == content)
+                }
                 let left = try? Data(contentsOf: URL(filePath: "\(disk.path)/unsynced"))
                 if left == nil { lost += 1 } else if left != content { torn += 1 }
                 unlink("\(disk.path)/unsynced")
@@ -41,13 +45,17 @@ struct PowerCutTests {
                 do {
                     let database = try Database(path: path, migrations: Self.notes)
                     try database.execute("PRAGMA synchronous = OFF")
-                    for number in 1...50 as ClosedRange<Int64> { try database.run("INSERT INTO note VALUES (?1)", .integer(number)) }
+                    for number in 1...50 as ClosedRange<Int64> {
+                        try database.run("INSERT INTO note VALUES (?1)", .integer(number))
+                    }
                     try disk.cut(after: 1)
                     #expect(throws: StorageError.self) { try database.run("INSERT INTO note VALUES (51)") }
                     database.close()
                 }
                 try disk.restart(seed: seed)
-                let left = try? Database(path: path, migrations: Self.notes).first("SELECT count(*) FROM note") { $0.int64(0) }
+                let left = try? Database(path: path, migrations: Self.notes).first("SELECT count(*) FROM note") {
+                    $0.int64(0)
+                }
                 if (left ?? 0) < 50 { lost += 1 }
             }
             #expect(lost > 5)
@@ -56,7 +64,9 @@ struct PowerCutTests {
 
     private static let notes = [Migration(version: 1, sql: "CREATE TABLE note (id INTEGER PRIMARY KEY) STRICT")]
 
-    @Test("takes nothing from vault and outbox that was accepted, and leaves nothing half written", .timeLimit(.minutes(1440)))
+    @Test(
+        "takes nothing from vault and outbox that was accepted, and leaves nothing half written",
+        .timeLimit(.minutes(1440)))
     func stores() async throws {
         var chance = Chance()
         try await withPowerCutDisk { disk, folder in
@@ -64,7 +74,9 @@ struct PowerCutTests {
             let start = ContinuousClock.now
             for cut in 1...Self.cuts {
                 // Some strike while the stores are opened, and the first while they are made.
-                let changes = chance.happens(0.1) ? Int.random(in: 1...12, using: &chance) : Int.random(in: 1...250, using: &chance)
+                let changes =
+                    chance.happens(0.1)
+                    ? Int.random(in: 1...12, using: &chance) : Int.random(in: 1...250, using: &chance)
                 try disk.cut(after: changes)
                 await stores.work(&chance)
                 #expect(try !disk.isOn, "cut \(cut) of seed \(chance.seed): \(stores.lastError ?? "")")
@@ -74,7 +86,8 @@ struct PowerCutTests {
                 guard faults.isEmpty else { return }
             }
             let seconds = (ContinuousClock.now - start).components.seconds
-            print("""
+            print(
+                """
                 power cuts: \(Self.cuts), seed \(chance.seed), \(seconds) s; messages accepted \(stores.accepted), lost 0, \
                 sent again \(stores.sentAgain), unknown ones found \(stores.unknownFound); vault commits \(stores.commits), \
                 rewraps \(stores.rewraps), lost 0
@@ -89,7 +102,9 @@ struct PowerCutTests {
         guard descriptor >= 0 else { throw Unexpected("cannot make \(path): \(errno)") }
         defer { close(descriptor) }
         let count = content.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        guard count == content.count, !syncing || fsync(descriptor) == 0 else { throw Unexpected("cannot write \(path)") }
+        guard count == content.count, !syncing || fsync(descriptor) == 0 else {
+            throw Unexpected("cannot write \(path)")
+        }
         if syncing { try syncFolder(String(path[..<path.lastIndex(of: "/")!])) }
     }
 

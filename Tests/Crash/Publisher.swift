@@ -79,7 +79,8 @@ final class Publisher: Sendable {
         while let number = take(topic) {
             while !tally.isStopped {
                 if connection < 0 { connection = connect() }
-                let answer = connection < 0 ? nil : post("\(prefix)/\(topic)", "reading \(topic) \(number)", over: connection)
+                let answer =
+                    connection < 0 ? nil : post("\(prefix)/\(topic)", "reading \(topic) \(number)", over: connection)
                 if let answer, answer.hasPrefix("HTTP/1.1 202") {
                     state.withLock {
                         $0.accepted += 1
@@ -143,7 +144,8 @@ final class Publisher: Sendable {
     /// - Returns: the whole answer; `nil` when the connection ended before it.
     private func post(_ topic: String, _ payload: String, over connection: Int32) -> String? {
         let body = #"{"topic":"\#(topic)","payload":"\#(payload)","raw":true}"#
-        let request = Array("""
+        let request = Array(
+            """
             POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
             Content-Length: \(body.utf8.count)\r\n\r\n\(body)
             """.utf8)

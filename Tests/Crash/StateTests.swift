@@ -35,17 +35,23 @@ struct StateTests {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources")
         var named: Set<String> = []
-        for case let file as URL in FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil) ?? .init()
+        for case let file as URL in FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+            ?? .init()
         where file.pathExtension == "swift" {
-            for match in try String(contentsOf: file, encoding: .utf8).matches(of: /killPoint\("([a-z-]+)"\)/) { named.insert(String(match.1)) }
+            for match in try String(contentsOf: file, encoding: .utf8).matches(of: /killPoint\("([a-z-]+)"\)/) {
+                named.insert(String(match.1))
+            }
         }
         #expect(named == Set(KilledState.all.map(\.point)).union(RewrapTests.states))
     }
 
-    @Test("and none of them is in the program that is shipped", .enabled(if: shipped != nil, "there is no release build"))
+    @Test(
+        "and none of them is in the program that is shipped", .enabled(if: shipped != nil, "there is no release build"))
     func notShipped() throws {
         let program = try Data(contentsOf: URL(filePath: try #require(Self.shipped)), options: .alwaysMapped)
-        for text in ["LATCHKEY_KILL_AT", "vault-commit-inside"] { #expect(program.range(of: Data(text.utf8)) == nil, "\(text)") }
+        for text in ["LATCHKEY_KILL_AT", "vault-commit-inside"] {
+            #expect(program.range(of: Data(text.utf8)) == nil, "\(text)")
+        }
     }
 
     private static let shipped = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
@@ -219,6 +225,7 @@ struct StateTests {
         _ = try await scene.board.ask("publish", "counter", "after")
         let status = try await scene.board.status { $0.outbox?.depth == 0 }
         #expect(status.outbox?.dropped == 0)
-        #expect(scene.lab.messages.contains { $0.topic.hasSuffix("/custom/counter") && $0.payload == Array("after".utf8) })
+        #expect(
+            scene.lab.messages.contains { $0.topic.hasSuffix("/custom/counter") && $0.payload == Array("after".utf8) })
     }
 }

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 import TestSupport
+
 @testable import Messaging
 @testable import Vault
 
@@ -63,11 +64,16 @@ struct Stores {
     }
 
     private mutating func accept(_ count: Int, by outbox: Outbox, _ chance: inout Chance) async throws {
-        offered = (0..<count).map { "message \(counter + $0) " + String(repeating: "x", count: Int.random(in: 0...900, using: &chance)) }
+        offered = (0..<count).map {
+            "message \(counter + $0) " + String(repeating: "x", count: Int.random(in: 0...900, using: &chance))
+        }
         counter += count
-        let ids = try await outbox.accept(try offered.map {
-            OutgoingMessage(topic: try Topic("a/\($0.count % 5)"), payload: Array($0.utf8), qos: .atLeastOnce, retain: false, kind: .explicit)
-        })
+        let ids = try await outbox.accept(
+            try offered.map {
+                OutgoingMessage(
+                    topic: try Topic("a/\($0.count % 5)"), payload: Array($0.utf8), qos: .atLeastOnce, retain: false,
+                    kind: .explicit)
+            })
         for (id, message) in zip(ids, offered) { waiting[id] = message }
         accepted += count
         offered = []
@@ -137,7 +143,8 @@ struct Stores {
     private mutating func check(_ pair: Int, in vault: Vault) async throws -> [String] {
         var values: Set<Int?> = []
         for name in Self.names(of: pair) {
-            values.insert(try await vault.record(name)?.content.exposedText().split(separator: " ").last.flatMap { Int($0) })
+            values.insert(
+                try await vault.record(name)?.content.exposedText().split(separator: " ").last.flatMap { Int($0) })
         }
         guard values.count == 1, let value = values.first else { return ["a commit is there by half: \(values)"] }
         if value == held[pair] { return [] }
@@ -171,7 +178,8 @@ struct Stores {
         }
         // They leave now, so that what waits stays small.
         waiting = [:]
-        acknowledged = Dictionary(uniqueKeysWithValues: found.map { ($0.id, String(decoding: $0.message.payload, as: UTF8.self)) })
+        acknowledged = Dictionary(
+            uniqueKeysWithValues: found.map { ($0.id, String(decoding: $0.message.payload, as: UTF8.self)) })
         offered = []
         _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: found.map(\.id))
         await outbox.close()

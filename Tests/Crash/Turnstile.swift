@@ -10,7 +10,10 @@ actor Turnstile {
     init(places: Int) { free = places }
 
     func enter() async {
-        guard free == 0 else { return free -= 1 }
+        guard free == 0 else {
+            free -= 1
+            return
+        }
         await withCheckedContinuation { waiting.append($0) }
     }
 

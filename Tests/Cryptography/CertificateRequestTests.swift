@@ -10,7 +10,8 @@ struct CertificateRequestTests {
         (.organization, "Käse & Söhne \"GmbH\""),
     ])
 
-    @Test("has the subject in its order and a SHA-256 signature, as the openssl command sees it (MAG checklist 11)",
+    @Test(
+        "has the subject in its order and a SHA-256 signature, as the openssl command sees it (MAG checklist 11)",
         arguments: [(PrivateKey.Algorithm.rsa(bits: 2048), "sha256WithRSAEncryption"), (.p256, "ecdsa-with-SHA256")])
     func interoperate(algorithm: PrivateKey.Algorithm, signature: String) throws {
         let request = try CertificateRequest(subject: Self.subject, key: PrivateKey(generating: algorithm))
@@ -21,8 +22,9 @@ struct CertificateRequestTests {
         #expect(shown.output.contains("verify OK"))
         #expect(shown.output.contains("Version: 1 (0x0)"))
         #expect(shown.output.contains(signature))
-        #expect(shown.output.contains(
-            "subject=CN=clientName,OU=\(Self.identifier),DC=RaspberryPi4,O=Käse & Söhne \"GmbH\""))
+        #expect(
+            shown.output.contains(
+                "subject=CN=clientName,OU=\(Self.identifier),DC=RaspberryPi4,O=Käse & Söhne \"GmbH\""))
         let layout = try OpenSSLCommand.run("asn1parse", "-inform", "DER", input: request.der)
         #expect(layout.output.contains("UTF8STRING        :clientName"))
         #expect(layout.output.contains("IA5STRING         :RaspberryPi4"))
@@ -44,17 +46,21 @@ struct CertificateRequestTests {
         var renamed = der
         let position = try #require(der.firstRange(of: Array("clientName".utf8))).lowerBound
         renamed[position] = UInt8(ascii: "k")
-        #expect(throws: CryptographyError.signatureInvalid(.certificateRequest)) { try CertificateRequest(der: renamed) }
+        #expect(throws: CryptographyError.signatureInvalid(.certificateRequest)) {
+            try CertificateRequest(der: renamed)
+        }
         for wrong in [[], Array(der.dropLast()), der + [0], [UInt8](repeating: 0x30, count: 1 << 20)] {
             #expect(throws: CryptographyError.self) { try CertificateRequest(der: wrong) }
         }
     }
 
-    @Test("is not made of values that are empty, too long, or not of their type", arguments: [
-        (DistinguishedName.Attribute.commonName, ""), (.commonName, String(repeating: "x", count: 65)),
-        (.commonName, String(repeating: "x", count: 100_000)), (.commonName, "a\u{0}b"), (.organization, "a\nb"),
-        (.domainComponent, "Böard"), (.country, "Germany"),
-    ])
+    @Test(
+        "is not made of values that are empty, too long, or not of their type",
+        arguments: [
+            (DistinguishedName.Attribute.commonName, ""), (.commonName, String(repeating: "x", count: 65)),
+            (.commonName, String(repeating: "x", count: 100_000)), (.commonName, "a\u{0}b"), (.organization, "a\nb"),
+            (.domainComponent, "Böard"), (.country, "Germany"),
+        ])
     func bounds(attribute: DistinguishedName.Attribute, value: String) throws {
         let key = try PrivateKey(generating: .p256)
         #expect(throws: CryptographyError.self) {
@@ -64,7 +70,9 @@ struct CertificateRequestTests {
 
     @Test("shows its subject in a form that no value can forge")
     func description() {
-        let name = DistinguishedName([(.commonName, "a,O=evil"), (.organization, "x\u{1B}[2J"), (.domainComponent, " y")])
+        let name = DistinguishedName([
+            (.commonName, "a,O=evil"), (.organization, "x\u{1B}[2J"), (.domainComponent, " y"),
+        ])
         #expect(name.description == "CN=a\\,O\\=evil,O=x\u{FFFD}[2J,DC=\\ y")
     }
 }

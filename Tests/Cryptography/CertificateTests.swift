@@ -77,8 +77,9 @@ struct CertificateTests {
             "-subj", "/C=DE/O=Test/CN=other", "-days", "2", "-addext", "subjectAltName=DNS:other.example,IP:10.0.0.1")
         let begin = try #require(made.output.range(of: "-----BEGIN CERTIFICATE"))
         let certificate = try Certificate(pem: String(made.output[begin.lowerBound...]))
-        #expect(certificate.subject
-            == DistinguishedName([(.country, "DE"), (.organization, "Test"), (.commonName, "other")]))
+        #expect(
+            certificate.subject
+                == DistinguishedName([(.country, "DE"), (.organization, "Test"), (.commonName, "other")]))
         #expect(certificate.dnsNames == ["other.example"])
         #expect(abs(certificate.notAfter.timeIntervalSince(certificate.notBefore) - 2 * 86_400) < 1)
         #expect(certificate.isIssued(by: certificate))
@@ -99,7 +100,8 @@ struct CertificateTests {
     func pem() throws {
         let two = authority.root.pem + "between\n" + authority.intermediate.pem
         #expect(try Certificate.all(inPEM: two) == [authority.root, authority.intermediate])
-        #expect(try Certificate.all(inPEM: two.replacing("\n", with: "\r\n")) == [authority.root, authority.intermediate])
+        #expect(
+            try Certificate.all(inPEM: two.replacing("\n", with: "\r\n")) == [authority.root, authority.intermediate])
         #expect(try Certificate.all(inPEM: "nothing here") == [])
         #expect(try Certificate(pem: authority.root.pem) == authority.root)
         #expect(authority.root.pem.split(separator: "\n").allSatisfy { $0.count <= 64 })

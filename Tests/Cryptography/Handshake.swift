@@ -27,7 +27,10 @@ struct Handshake {
         defer { SSL_CTX_free(serverContext) }
         try Self.prepare(serverContext, server)
         let (near, far) = (try #require(SSL_new(OpaquePointer(client))), try #require(SSL_new(serverContext)))
-        defer { SSL_free(near); SSL_free(far) }
+        defer {
+            SSL_free(near)
+            SSL_free(far)
+        }
         var (nearEnd, farEnd): (OpaquePointer?, OpaquePointer?)
         try #require(BIO_new_bio_pair(&nearEnd, 0, &farEnd, 0) == 1)
         SSL_set_bio(near, nearEnd, nearEnd)
@@ -76,7 +79,8 @@ extension ServerTrust {
     static func test(
         host: String = "localhost", anchors: [Certificate] = [], pins: [PublicKey] = [], checksHostName: Bool = true
     ) -> ServerTrust {
-        ServerTrust(host: host, anchors: anchors, pins: pins.map(PublicKeyPin.init(of:)), checksHostName: checksHostName,
+        ServerTrust(
+            host: host, anchors: anchors, pins: pins.map(PublicKeyPin.init(of:)), checksHostName: checksHostName,
             judgedAt: { TestAuthority.now })
     }
 

@@ -1,36 +1,45 @@
-@testable import Cryptography
 import Groundwork
 import Testing
 
+@testable import Cryptography
+
 @Suite("JSON Web Signature")
 struct JWSTests {
-    private static let payload = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb2"
+    private static let payload =
+        "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb2"
         + "90Ijp0cnVlfQ"
-    private static let secret = SecretBytes(url(
-        "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"))
-    private static let rsaToken = "eyJhbGciOiJSUzI1NiJ9." + payload
+    private static let secret = SecretBytes(
+        url(
+            "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"))
+    private static let rsaToken =
+        "eyJhbGciOiJSUzI1NiJ9." + payload
         + ".cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdb"
         + "F9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOL"
         + "n6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrB"
         + "p0igcN_IoypGlUPQGe77Rw"
-    private static let ecToken = "eyJhbGciOiJFUzI1NiJ9." + payload
+    private static let ecToken =
+        "eyJhbGciOiJFUzI1NiJ9." + payload
         + ".DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
-    private static let hmacToken = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9." + payload
+    private static let hmacToken =
+        "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9." + payload
         + ".dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
     private static func url(_ text: String) -> [UInt8] { Base64.decode(text, alphabet: .urlSafe)! }
 
     private static func rsaKey() throws -> PublicKey {
-        try PublicKey(rsaModulus: url(
-            "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SF"
-                + "d2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo"
-                + "7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkM"
-                + "Ls91kzk2PAcDTW9gb54h4FRWyuXpoQ"), exponent: [1, 0, 1])
+        try PublicKey(
+            rsaModulus: url(
+                "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SF"
+                    + "d2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo"
+                    + "7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkM"
+                    + "Ls91kzk2PAcDTW9gb54h4FRWyuXpoQ"), exponent: [1, 0, 1])
     }
 
     private static func ecKey() throws -> PublicKey {
-        try PublicKey(spki: Hex.decode("3059301306072a8648ce3d020106082a8648ce3d03010703420004")!
-            + url("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU") + url("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"))
+        try PublicKey(
+            spki: Hex.decode("3059301306072a8648ce3d020106082a8648ce3d03010703420004")!
+                + url("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU")
+                + url("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"))
     }
 
     @Test("verifies the tokens of RFC 7515 appendices A.1, A.2 and A.3")
@@ -70,8 +79,10 @@ struct JWSTests {
         let keys: [(JWS.Algorithm, JWS.SigningKey, JWS.VerificationKey)] = try {
             let rsa = try PrivateKey(generating: .rsa(bits: 2048))
             let ec = try PrivateKey(generating: .p256)
-            return [(.RS256, .key(rsa), .key(rsa.publicKey)), (.ES256, .key(ec), .key(ec.publicKey)),
-                (.HS256, .hmac(Self.secret), .hmac(Self.secret))]
+            return [
+                (.RS256, .key(rsa), .key(rsa.publicKey)), (.ES256, .key(ec), .key(ec.publicKey)),
+                (.HS256, .hmac(Self.secret), .hmac(Self.secret)),
+            ]
         }()
         for (algorithm, signingKey, verificationKey) in keys {
             let compact = try JWS.sign(
@@ -129,15 +140,18 @@ struct JWSTests {
         }
     }
 
-    @Test("refuses headers it does not understand in full", arguments: [
-        #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"RS512"}"#, #"{"alg":"hs256"}"#, #"{"alg":null}"#,
-        #"{"alg":["HS256"]}"#,
-        "{}", "[]", "null", #""HS256""#, "", #"{"alg":"HS256""#,
-        #"{"alg":"HS256","crit":["exp"]}"#, #"{"alg":"HS256","crit":[]}"#, #"{"alg":"HS256","crit":null}"#,
-        #"{"alg":"HS256","crit":["b64"],"b64":false}"#,
-        #"{"alg":"HS256","alg":"RS256"}"#, #"{"alg":"HS256","\u0061lg":"HS256"}"#, #"{"kid":"a","alg":"HS256","kid":"a"}"#,
-        #"{"alg":"HS256","kid":7}"#,
-    ])
+    @Test(
+        "refuses headers it does not understand in full",
+        arguments: [
+            #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"RS512"}"#, #"{"alg":"hs256"}"#, #"{"alg":null}"#,
+            #"{"alg":["HS256"]}"#,
+            "{}", "[]", "null", #""HS256""#, "", #"{"alg":"HS256""#,
+            #"{"alg":"HS256","crit":["exp"]}"#, #"{"alg":"HS256","crit":[]}"#, #"{"alg":"HS256","crit":null}"#,
+            #"{"alg":"HS256","crit":["b64"],"b64":false}"#,
+            #"{"alg":"HS256","alg":"RS256"}"#, #"{"alg":"HS256","\u0061lg":"HS256"}"#,
+            #"{"kid":"a","alg":"HS256","kid":"a"}"#,
+            #"{"alg":"HS256","kid":7}"#,
+        ])
     func header(header: String) {
         let compact = Base64.encode(Array(header.utf8), alphabet: .urlSafe) + ".AA.AA"
         #expect(throws: CryptographyError.self) { try JWS.Token(compact: compact) }
@@ -150,12 +164,14 @@ struct JWSTests {
         #expect(token.algorithm == .HS256)
     }
 
-    @Test("refuses any form but three canonical segments", arguments: [
-        "", ".", "..", "eyJhbGciOiJIUzI1NiJ9", "eyJhbGciOiJIUzI1NiJ9.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AA.AA",
-        "eyJhbGciOiJIUzI1NiJ9.AA.AA.", "eyJhbGciOiJIUzI1NiJ9.AA==.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AB",
-        "eyJhbGciOiJIUzI1NiJ9.A A.AA", "eyJhbGciOiJIUzI1NiJ9.A+.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AA\n",
-        " eyJhbGciOiJIUzI1NiJ9.AA.AA", "eyJhbGciOiJIUzI1NiJ9.ä.AA",
-    ])
+    @Test(
+        "refuses any form but three canonical segments",
+        arguments: [
+            "", ".", "..", "eyJhbGciOiJIUzI1NiJ9", "eyJhbGciOiJIUzI1NiJ9.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AA.AA",
+            "eyJhbGciOiJIUzI1NiJ9.AA.AA.", "eyJhbGciOiJIUzI1NiJ9.AA==.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AB",
+            "eyJhbGciOiJIUzI1NiJ9.A A.AA", "eyJhbGciOiJIUzI1NiJ9.A+.AA", "eyJhbGciOiJIUzI1NiJ9.AA.AA\n",
+            " eyJhbGciOiJIUzI1NiJ9.AA.AA", "eyJhbGciOiJIUzI1NiJ9.ä.AA",
+        ])
     func shape(compact: String) {
         #expect(throws: CryptographyError.self) { try JWS.Token(compact: compact) }
     }
@@ -168,7 +184,9 @@ struct JWSTests {
         }
     }
 
-    @Test("does not let a caller set the header members that decide the signature", arguments: ["alg", "kid", "crit", "b64"])
+    @Test(
+        "does not let a caller set the header members that decide the signature",
+        arguments: ["alg", "kid", "crit", "b64"])
     func reserved(name: String) {
         #expect(throws: CryptographyError.self) {
             try JWS.sign([1], algorithm: .HS256, key: .hmac(Self.secret), headers: [name: "none"])

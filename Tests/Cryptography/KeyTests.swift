@@ -15,9 +15,11 @@ struct KeyTests {
         #expect(key.publicKey.spkiSHA256 == SHA256.hash(key.publicKey.spki))
     }
 
-    @Test("are read by the openssl command as what they are", arguments: [
-        (PrivateKey.Algorithm.rsa(bits: 2048), "2048 bit"), (.p256, "prime256v1"),
-    ])
+    @Test(
+        "are read by the openssl command as what they are",
+        arguments: [
+            (PrivateKey.Algorithm.rsa(bits: 2048), "2048 bit"), (.p256, "prime256v1"),
+        ])
     func interoperate(algorithm: PrivateKey.Algorithm, expected: String) throws {
         let key = try PrivateKey(generating: algorithm)
         let shown = try OpenSSLCommand.run(
@@ -29,16 +31,20 @@ struct KeyTests {
         #expect(published.output.hasPrefix("-----BEGIN PUBLIC KEY-----"))
     }
 
-    @Test("that are weak or of another kind are refused", arguments: [
-        ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"],
-        ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"], ["-algorithm", "ED25519"],
-    ])
+    @Test(
+        "that are weak or of another kind are refused",
+        arguments: [
+            ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"],
+            ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"], ["-algorithm", "ED25519"],
+        ])
     func unsuitable(options: [String]) throws {
         let folder = try TemporaryFolder()
         let (made, file) = (folder.path("key.pem"), folder.path("key.der"))
         try #require(try OpenSSLCommand.run(["genpkey", "-out", made] + options).status == 0)
-        try #require(try OpenSSLCommand.run(
-            "pkcs8", "-topk8", "-nocrypt", "-in", made, "-outform", "DER", "-out", file).status == 0)
+        try #require(
+            try OpenSSLCommand.run(
+                "pkcs8", "-topk8", "-nocrypt", "-in", made, "-outform", "DER", "-out", file
+            ).status == 0)
         #expect {
             try PrivateKey(pkcs8: SecretBytes(Data(contentsOf: URL(filePath: file))))
         } throws: { error in (error as? CryptographyError)?.code == "cryptography.unsuitable-key" }
@@ -76,10 +82,12 @@ struct KeyTests {
         #expect(try PrivateKey(generating: .p256).publicKey.rsaModulus == nil)
     }
 
-    @Test("of RSA are refused when their numbers are small, even or huge", arguments: [
-        (128, [1, 0, 1]), (0, [1, 0, 1]), (256, [1]), (256, [2]), (256, []), (5000, [1, 0, 1]),
-        (256, [UInt8](repeating: 1, count: 300)),
-    ] as [(Int, [UInt8])])
+    @Test(
+        "of RSA are refused when their numbers are small, even or huge",
+        arguments: [
+            (128, [1, 0, 1]), (0, [1, 0, 1]), (256, [1]), (256, [2]), (256, []), (5000, [1, 0, 1]),
+            (256, [UInt8](repeating: 1, count: 300)),
+        ] as [(Int, [UInt8])])
     func badNumbers(modulusBytes: Int, exponent: [UInt8]) {
         #expect(throws: CryptographyError.self) {
             try PublicKey(rsaModulus: [UInt8](repeating: 0xFF, count: modulusBytes), exponent: exponent)
@@ -91,19 +99,24 @@ struct KeyTests {
 struct PublicKeyPinTests {
     private static let bytes: [UInt8] = (0..<32).map { 0xE0 | $0 }
 
-    @Test("is read from hexadecimal, base 64 and base 64 for URLs, padded or not", arguments: [
-        Hex.encode(bytes), Hex.encode(bytes).uppercased(), Base64.encode(bytes), Base64.encode(bytes, padded: false),
-        Base64.encode(bytes, alphabet: .urlSafe), Base64.encode(bytes, alphabet: .urlSafe, padded: true),
-    ])
+    @Test(
+        "is read from hexadecimal, base 64 and base 64 for URLs, padded or not",
+        arguments: [
+            Hex.encode(bytes), Hex.encode(bytes).uppercased(), Base64.encode(bytes),
+            Base64.encode(bytes, padded: false),
+            Base64.encode(bytes, alphabet: .urlSafe), Base64.encode(bytes, alphabet: .urlSafe, padded: true),
+        ])
     func encodings(text: String) {
         #expect(PublicKeyPin(text)?.sha256 == Self.bytes)
     }
 
-    @Test("is nothing else", arguments: [
-        "", "=", Hex.encode(bytes.dropLast()), Hex.encode(bytes + [0]), Base64.encode(bytes.dropLast()),
-        Base64.encode(bytes + [0]), " " + Hex.encode(bytes), Base64.encode(bytes, alphabet: .urlSafe) + "%3D",
-        "sha256/" + Base64.encode(bytes),
-    ])
+    @Test(
+        "is nothing else",
+        arguments: [
+            "", "=", Hex.encode(bytes.dropLast()), Hex.encode(bytes + [0]), Base64.encode(bytes.dropLast()),
+            Base64.encode(bytes + [0]), " " + Hex.encode(bytes), Base64.encode(bytes, alphabet: .urlSafe) + "%3D",
+            "sha256/" + Base64.encode(bytes),
+        ])
     func others(text: String) {
         #expect(PublicKeyPin(text) == nil)
     }

@@ -31,7 +31,7 @@ final class OpenSSLCommand {
         posix_spawn_file_actions_adddup2(&actions, fromChild[1], 1)
         posix_spawn_file_actions_adddup2(&actions, fromChild[1], 2)
         let words: [UnsafeMutablePointer<CChar>?] = (["openssl"] + arguments).map { strdup($0) } + [nil]
-        defer { words.forEach { free($0) } }
+        defer { for word in words { free(word) } }
         var child: pid_t = 0
         let failure = posix_spawnp(&child, "openssl", &actions, nil, words, environ)
         close(toChild[0])

@@ -20,7 +20,8 @@ struct PinTests {
         for key in [server.chain[0].publicKey, authority.intermediate.publicKey, authority.root.publicKey] {
             #expect(try ServerTrust.test(pins: [key]).refusal(of: fullServer) == nil)
         }
-        #expect(try ServerTrust.test(pins: [authority.root.publicKey, server.key.publicKey]).refusal(of: server) == nil)
+        #expect(
+            try ServerTrust.test(pins: [authority.root.publicKey, server.key.publicKey]).refusal(of: server) == nil)
     }
 
     @Test("alone, believes a certificate that is signed by itself")
@@ -57,8 +58,9 @@ struct PinTests {
         var template = TestAuthority.template("lone")
         template.dnsNames = ["localhost"]
         let lone = try template.issue(for: key.publicKey, by: nil, signedWith: key)
-        #expect(try ServerTrust.test(pins: [authority.intermediate.publicKey])
-            .refusal(of: TLSIdentity(key: key, chain: [lone, authority.intermediate])) == .pinMismatch)
+        #expect(
+            try ServerTrust.test(pins: [authority.intermediate.publicKey])
+                .refusal(of: TLSIdentity(key: key, chain: [lone, authority.intermediate])) == .pinMismatch)
     }
 
     @Test("alone, does not believe a leaf that only claims to be issued by the pinned one")
@@ -82,8 +84,9 @@ struct PinTests {
         var template = TestAuthority.template("below")
         template.dnsNames = ["localhost"]
         let below = try template.issue(for: key.publicKey, by: server.chain[0], signedWith: server.key)
-        #expect(try ServerTrust.test(pins: [server.key.publicKey])
-            .refusal(of: TLSIdentity(key: key, chain: [below] + server.chain)) != nil)
+        #expect(
+            try ServerTrust.test(pins: [server.key.publicKey])
+                .refusal(of: TLSIdentity(key: key, chain: [below] + server.chain)) != nil)
     }
 
     @Test("alone, still judges host and dates")
@@ -102,7 +105,8 @@ struct PinTests {
     @Test("where the host name is not checked, believes a server by its own key only, not by its authority's")
     func uncheckedHost() throws {
         func refusal(_ pin: PublicKey, anchors: [Certificate] = []) throws -> TLSRefusal? {
-            try ServerTrust.test(host: "192.0.2.1", anchors: anchors, pins: [pin], checksHostName: false).refusal(of: fullServer)
+            try ServerTrust.test(host: "192.0.2.1", anchors: anchors, pins: [pin], checksHostName: false).refusal(
+                of: fullServer)
         }
         for anchors in [[], [authority.root]] {
             #expect(try refusal(server.key.publicKey, anchors: anchors) == nil)

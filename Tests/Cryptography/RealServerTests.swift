@@ -1,7 +1,7 @@
 import COpenSSL
 import Cryptography
-import Glibc
 import Foundation
+import Glibc
 import Testing
 
 /// Against the server of the `openssl` command, over TCP on loopback.
@@ -62,16 +62,21 @@ private final class CommandServer {
         self.folder = folder
         self.options = options
         let made = try OpenSSLCommand.run(
-            ["req", "-x509", "-newkey"] + key + ["-nodes", "-keyout", folder.path("key.pem"), "-out",
-                folder.path("cert.pem"), "-subj", "/CN=server", "-days", "1", "-addext", "subjectAltName=DNS:localhost"])
+            ["req", "-x509", "-newkey"] + key + [
+                "-nodes", "-keyout", folder.path("key.pem"), "-out",
+                folder.path("cert.pem"), "-subj", "/CN=server", "-days", "1", "-addext", "subjectAltName=DNS:localhost",
+            ])
         try #require(made.status == 0, "\(made.output)")
         certificate = try Certificate(pem: String(contentsOfFile: folder.path("cert.pem"), encoding: .utf8))
     }
 
     /// - Parameter client: the certificate that is believed of clients.
     func start(believing client: Certificate?) throws {
-        var arguments = ["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", folder.path("cert.pem"), "-key",
-            folder.path("key.pem")] + options
+        var arguments =
+            [
+                "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", folder.path("cert.pem"), "-key",
+                folder.path("key.pem"),
+            ] + options
         if let client { arguments += ["-CAfile", try folder.write(client.pem, as: "client.pem"), "-partial_chain"] }
         let command = try OpenSSLCommand(arguments)
         self.command = command
@@ -93,7 +98,10 @@ private final class CommandServer {
         let descriptor = try connect()
         defer { close(descriptor) }
         let connection = try #require(SSL_new(OpaquePointer(context.handle)))
-        defer { SSL_free(connection); ERR_clear_error() }
+        defer {
+            SSL_free(connection)
+            ERR_clear_error()
+        }
         try #require(SSL_set_fd(connection, descriptor) == 1)
         guard SSL_connect(connection) == 1 else { return false }
         let request = Array("GET / HTTP/1.0\r\n\r\n".utf8)

@@ -43,16 +43,20 @@ struct ServerTrustTests {
         }
     }
 
-    @Test("believes the host names and addresses of the certificate", arguments: [
-        "localhost", "LOCALHOST", "a.example.org", "127.0.0.1", "::1", "[::1]", "0:0:0:0:0:0:0:1",
-    ])
+    @Test(
+        "believes the host names and addresses of the certificate",
+        arguments: [
+            "localhost", "LOCALHOST", "a.example.org", "127.0.0.1", "::1", "[::1]", "0:0:0:0:0:0:0:1",
+        ])
     func hosts(host: String) throws {
         #expect(try ServerTrust.test(host: host, anchors: [authority.root]).refusal(of: server) == nil)
     }
 
-    @Test("refuses other hosts", arguments: [
-        "example.org", "a.b.example.org", "localhost.example.com", "127.0.0.2", "::2", "server",
-    ])
+    @Test(
+        "refuses other hosts",
+        arguments: [
+            "example.org", "a.b.example.org", "localhost.example.com", "127.0.0.2", "::2", "server",
+        ])
     func otherHosts(host: String) throws {
         let trust = ServerTrust.test(host: host, anchors: [authority.root])
         #expect(try trust.refusal(of: server) == .hostMismatch(host: host))
@@ -62,15 +66,18 @@ struct ServerTrustTests {
     func strictNames() throws {
         let unnamed = try authority.server(name: "localhost", dnsNames: [])
         let partial = try authority.server(dnsNames: ["local*.example.org"])
-        #expect(try ServerTrust.test(anchors: [authority.root]).refusal(of: unnamed) == .hostMismatch(host: "localhost"))
-        #expect(try ServerTrust.test(host: "localhost.example.org", anchors: [authority.root]).refusal(of: partial)
-            == .hostMismatch(host: "localhost.example.org"))
+        #expect(
+            try ServerTrust.test(anchors: [authority.root]).refusal(of: unnamed) == .hostMismatch(host: "localhost"))
+        #expect(
+            try ServerTrust.test(host: "localhost.example.org", anchors: [authority.root]).refusal(of: partial)
+                == .hostMismatch(host: "localhost.example.org"))
     }
 
     @Test("believes any host where the name is not checked, and still wants the chain")
     func uncheckedHost() throws {
-        #expect(try ServerTrust.test(host: "other", anchors: [authority.root], checksHostName: false)
-            .refusal(of: server) == nil)
+        #expect(
+            try ServerTrust.test(host: "other", anchors: [authority.root], checksHostName: false)
+                .refusal(of: server) == nil)
         #expect(try ServerTrust.test(host: "other", checksHostName: false).refusal(of: server) != nil)
     }
 

@@ -13,7 +13,9 @@ struct TLSContextTests {
         server = try authority.server()
     }
 
-    @Test("shows the client certificate with its chain to a server that asks", arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    @Test(
+        "shows the client certificate with its chain to a server that asks",
+        arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func mutual(version: Int32) throws {
         let client = try authority.client(name: "board")
         let context = try TLSContext(trust: .test(anchors: [authority.root]), identity: client)
@@ -60,9 +62,11 @@ struct TLSContextTests {
         }
     }
 
-    @Test("speaks TLS 1.2 and 1.3 and nothing older", arguments: [
-        (TLS1_1_VERSION, false), (TLS1_2_VERSION, true), (TLS1_3_VERSION, true),
-    ])
+    @Test(
+        "speaks TLS 1.2 and 1.3 and nothing older",
+        arguments: [
+            (TLS1_1_VERSION, false), (TLS1_2_VERSION, true), (TLS1_3_VERSION, true),
+        ])
     func versions(version: Int32, isSpoken: Bool) throws {
         let context = try TLSContext(trust: .test(anchors: [authority.root]), identity: nil)
         var old = Handshake.Server(server)
@@ -156,10 +160,12 @@ struct ForeignContextTests {
         defer { SSL_CTX_free(foreign) }
         // As libcurl does before its hook is called.
         SSL_CTX_ctrl(foreign, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_CLIENT), nil)
-        SSL_CTX_sess_set_new_cb(foreign, { _, _ in
-            Issue.record("a session was handed out")
-            return 0
-        })
+        SSL_CTX_sess_set_new_cb(
+            foreign,
+            { _, _ in
+                Issue.record("a session was handed out")
+                return 0
+            })
         SSL_CTX_set_keylog_callback(foreign, { _, _ in Issue.record("session keys were written") })
         try TLSContext(trust: .test(anchors: [authority.root]), identity: nil)
             .configure(UnsafeMutableRawPointer(foreign))

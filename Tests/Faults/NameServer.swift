@@ -15,7 +15,9 @@ final class NameServer: Sendable {
     /// Listens inside the namespace, at its address.
     init(in namespace: Namespace) throws {
         let address = namespace.address
-        let descriptor = try namespace.inside { try Socket.bound(to: address, port: 53, type: Int32(SOCK_DGRAM.rawValue)) }
+        let descriptor = try namespace.inside {
+            try Socket.bound(to: address, port: 53, type: Int32(SOCK_DGRAM.rawValue))
+        }
         // It looks twice a second whether it is to end.
         var pause = timeval(tv_sec: 0, tv_usec: 500_000)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &pause, socklen_t(MemoryLayout<timeval>.size))
@@ -55,10 +57,13 @@ final class NameServer: Sendable {
 
     private static func answer(_ question: [UInt8], isIPv6: Bool) -> [UInt8]? {
         // The header, a name that ends with an empty label, a type and a class.
-        guard question.count > 16, let end = question[12...].firstIndex(of: 0), question.count >= end + 5 else { return nil }
+        guard question.count > 16, let end = question[12...].firstIndex(of: 0), question.count >= end + 5 else {
+            return nil
+        }
         let type = Int(question[end + 1]) << 8 | Int(question[end + 2])
         let isKnown = type == (isIPv6 ? 28 : 1)
-        var answer = Array(question[..<2]) + [0x84, 0x00, 0, 1, 0, isKnown ? 1 : 0, 0, 0, 0, 0] + question[12..<(end + 5)]
+        var answer =
+            Array(question[..<2]) + [0x84, 0x00, 0, 1, 0, isKnown ? 1 : 0, 0, 0, 0, 0] + question[12..<(end + 5)]
         if isKnown {
             var address = [UInt8](repeating: 0, count: isIPv6 ? 16 : 4)
             inet_pton(isIPv6 ? AF_INET6 : AF_INET, isIPv6 ? Namespace.address6 : Namespace.address4, &address)

@@ -121,9 +121,10 @@ final class Passage: Sendable {
 
     private func listen(_ state: inout State) throws {
         guard state.listener < 0 else { return }
-        state.listener = try namespace.map { namespace in
-            try namespace.inside { [address, listens] in try Socket.listen(at: address, port: listens) }
-        } ?? Socket.listen(at: address, port: listens)
+        state.listener =
+            try namespace.map { namespace in
+                try namespace.inside { [address, listens] in try Socket.listen(at: address, port: listens) }
+            } ?? Socket.listen(at: address, port: listens)
     }
 
     private func signal() {
@@ -186,7 +187,9 @@ final class Passage: Sendable {
         var result = [pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0)]
         if state.manner != .silent { result.append(pollfd(fd: state.listener, events: Int16(POLLIN), revents: 0)) }
         for link in state.links {
-            if case .answering = state.manner { result.append(pollfd(fd: link.client, events: Int16(POLLIN), revents: 0)) }
+            if case .answering = state.manner {
+                result.append(pollfd(fd: link.client, events: Int16(POLLIN), revents: 0))
+            }
             guard link.server >= 0 else { continue }
             result.append(Self.watched(link.client, reads: link.toServer.isEmpty, writes: !link.toClient.isEmpty))
             result.append(Self.watched(link.server, reads: link.toClient.isEmpty, writes: !link.toServer.isEmpty))
@@ -225,7 +228,8 @@ final class Passage: Sendable {
             return false
         }
         guard link.server >= 0 else { return true }
-        return Socket.pass(link.client, link.server, &link.toServer) && Socket.pass(link.server, link.client, &link.toClient)
+        return Socket.pass(link.client, link.server, &link.toServer)
+            && Socket.pass(link.server, link.client, &link.toClient)
     }
 }
 

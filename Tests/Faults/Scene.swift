@@ -22,7 +22,9 @@ final class Scene {
     private init(
         _ lab: Lab, _ board: TestBoard, _ gateway: Passage, _ broker: Passage, _ clock: BoardClock, _ names: NameServer?
     ) {
-        (self.lab, self.board, self.gateway, self.broker, self.clock, self.names) = (lab, board, gateway, broker, clock, names)
+        (self.lab, self.board, self.gateway, self.broker, self.clock, self.names) = (
+            lab, board, gateway, broker, clock, names
+        )
     }
 
     /// Gives `body` a board that is registered and connected, and takes everything away afterwards.
@@ -31,13 +33,15 @@ final class Scene {
     ///   - place: the network the board is in.
     ///   - pace: how many times faster the board lives.
     static func with(
-        _ configuration: LabConfiguration = LabConfiguration(), place: Place = .loopback, pace: Int = 1, settings: String = "",
+        _ configuration: LabConfiguration = LabConfiguration(), place: Place = .loopback, pace: Int = 1,
+        settings: String = "",
         _ body: (Scene) async throws -> Void
     ) async throws {
         var configuration = configuration
         let namespace: Namespace? = place == .loopback ? nil : try await Namespace(isIPv6Only: place == .ipv6Network)
         // An address of the loopback net that is this test's alone, so that the lab's ports are free there.
-        let address = namespace?.address ?? "127." + (0..<3).map { _ in "\(Int.random(in: 1...254))" }.joined(separator: ".")
+        let address =
+            namespace?.address ?? "127." + (0..<3).map { _ in "\(Int.random(in: 1...254))" }.joined(separator: ".")
         configuration.host = namespace == nil ? address : "gateway.lab.test"
         var undo: [() async -> Void] = []
         if let namespace { undo.append { try? await namespace.remove() } }
@@ -147,7 +151,9 @@ final class Scene {
     }
 
     /// How often the agent's log tells of an event.
-    private func occurrences(of event: String) -> Int { board.daemon?.errors.lines.filter { $0.contains(event) }.count ?? 0 }
+    private func occurrences(of event: String) -> Int {
+        board.daemon?.errors.lines.filter { $0.contains(event) }.count ?? 0
+    }
 
     /// Waits until the agent is not connected to the broker, and says why by this code and what to do.
     func disconnected(because code: String..., within seconds: Double = 60) async throws {
@@ -223,7 +229,8 @@ final class Scene {
         var seconds = 0.0
 
         static func - (_ left: Effort, _ right: Effort) -> Effort {
-            Effort(attempts: left.attempts - right.attempts, requests: left.requests - right.requests,
+            Effort(
+                attempts: left.attempts - right.attempts, requests: left.requests - right.requests,
                 connections: left.connections - right.connections, processor: left.processor - right.processor)
         }
     }

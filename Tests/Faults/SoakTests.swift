@@ -13,7 +13,9 @@ struct SoakTests {
     /// A minute in a second: the keep-alive of a minute, the time limit of 30 s for a connection becomes half a second.
     private static let pace = 60
 
-    @Test("connections that end again and again, with renewals and new tokens in between, cost neither memory nor descriptors")
+    @Test(
+        "connections that end again and again, with renewals and new tokens in between, cost neither memory nor descriptors"
+    )
     func reconnects() async throws {
         var configuration = LabConfiguration()
         configuration.givesSessionsToClients = true
@@ -41,12 +43,15 @@ struct SoakTests {
             let effort = try scene.effort()
             let counts = scene.lab.requestCounts
             let quarter = samples.count / 4
-            let (early, late) = (Sample.typical(samples[quarter..<(2 * quarter)]), Sample.typical(samples.suffix(quarter)))
+            let (early, late) = (
+                Sample.typical(samples[quarter..<(2 * quarter)]), Sample.typical(samples.suffix(quarter))
+            )
             // Eight points of its course, to see whether it goes on.
             let eighth = samples.count / 8
             let course = (0..<8).map { Sample.typical(samples[($0 * eighth)..<(($0 + 1) * eighth)]).anonymous }
             let hours = seconds * Double(Self.pace) / 3600
-            print("soak: \(Self.reconnects) reconnects in \(figure(seconds)) s, \(figure(hours)) h of the board's;",
+            print(
+                "soak: \(Self.reconnects) reconnects in \(figure(seconds)) s, \(figure(hours)) h of the board's;",
                 "\(effort.attempts) attempts, \(counts[.token, default: 0]) tokens, \(counts[.renewal, default: 0]) renewals;",
                 "anonymous memory \(early.anonymous) kB in the second quarter, \(late.anonymous) kB in the last,",
                 "its course \(course); descriptors \(early.descriptors) and \(late.descriptors),",
@@ -103,7 +108,9 @@ struct SoakTests {
         }
 
         init(of scene: Scene) throws {
-            guard let process = scene.board.daemon?.processIdentifier else { throw Unexpected("the daemon does not run") }
+            guard let process = scene.board.daemon?.processIdentifier else {
+                throw Unexpected("the daemon does not run")
+            }
             let memory = try String(contentsOfFile: "/proc/\(process)/smaps_rollup", encoding: .utf8)
             let line = memory.split(separator: "\n").first { $0.hasPrefix("Anonymous:") }
             anonymous = line.flatMap { Int($0.split(separator: " ")[1]) } ?? 0

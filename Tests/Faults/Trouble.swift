@@ -41,11 +41,13 @@ struct FaultTests {
     /// As many boards at once as a small machine can serve; most of them wait.
     private static let places = Places(6)
 
-    @Test("an unattended board gets over it by itself or says what a person must do, and loses nothing",
+    @Test(
+        "an unattended board gets over it by itself or says what a person must do, and loses nothing",
         arguments: Trouble.all.filter { $0.place == .loopback })
     func holds(_ trouble: Trouble) async throws { try await Self.play(trouble) }
 
-    @Test("a board gets over it in a network of its own too", .enabled(if: geteuid() == 0, "only root makes networks"),
+    @Test(
+        "a board gets over it in a network of its own too", .enabled(if: geteuid() == 0, "only root makes networks"),
         arguments: Trouble.all.filter { $0.place != .loopback })
     func holdsElsewhere(_ trouble: Trouble) async throws { try await Self.play(trouble) }
 
@@ -96,7 +98,8 @@ struct FaultTests {
         check(try await scene.identity(), after: before, trouble.identity)
         #expect(await scene.lab.devices().count == 1)
 
-        print("fault: \(trouble.name): seen in \(figure(effort.seconds)) s, over in \(figure(recovery)) s;",
+        print(
+            "fault: \(trouble.name): seen in \(figure(effort.seconds)) s, over in \(figure(recovery)) s;",
             "\(effort.attempts) attempts, \(effort.requests) requests, \(effort.connections) connections,",
             "\(figure(effort.processor)) s of the processor")
         #expect(effort.attempts <= trouble.attempts)
@@ -106,7 +109,8 @@ struct FaultTests {
         #expect(effort.processor <= 3 + effort.seconds / 8)
     }
 
-    private static func check(_ after: Scene.Identity, after before: Scene.Identity, _ expected: Trouble.IdentityAfter) {
+    private static func check(_ after: Scene.Identity, after before: Scene.Identity, _ expected: Trouble.IdentityAfter)
+    {
         switch expected {
         case .same: #expect(after == before)
         case .renewed:

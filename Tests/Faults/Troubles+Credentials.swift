@@ -12,13 +12,16 @@ extension Trouble {
             try await scene.drained()
         } end: { _ in
         },
-        Trouble(name: "the certificate is in its renewal window, and the gateway fails to renew it",
+        Trouble(
+            name: "the certificate is in its renewal window, and the gateway fails to renew it",
             lives: .with { $0.deviceCertificate = 20 * 86_400 }, identity: .renewed
         ) { scene in
             // The window begins 30 days before the end; it was renewed after the registration, and is not due again by itself.
             scene.lab.inject(Fault(.status(503), at: .renewal, times: 1))
         } seen: { scene in
-            guard try await scene.board.latchkey("renew").status != 0 else { throw Unexpected("503 was taken for a renewal") }
+            guard try await scene.board.latchkey("renew").status != 0 else {
+                throw Unexpected("503 was taken for a renewal")
+            }
             try await scene.says("gateway.unexpected-answer")
             guard try await scene.doctor("device-certificate-dates").verdict == "warn" else {
                 throw Unexpected("the doctor does not warn of the certificate")
@@ -28,7 +31,8 @@ extension Trouble {
         } end: { scene in
             try await scene.board.ask("renew")
         },
-        Trouble(name: "the certificate ended while nobody could be reached",
+        Trouble(
+            name: "the certificate ended while nobody could be reached",
             lives: .with { $0.deviceCertificate = 12 }, identity: .renewed
         ) { scene in
             try scene.gateway.become(.refusing)
@@ -47,7 +51,9 @@ extension Trouble {
         } seen: { scene in
             try await scene.disconnected(because: "messaging.credentials-unavailable")
             let remedy = try await scene.says("gateway.device-unknown")
-            guard remedy.contains("latchkey reset"), remedy.contains("latchkey enroll") else { throw Unexpected(remedy) }
+            guard remedy.contains("latchkey reset"), remedy.contains("latchkey enroll") else {
+                throw Unexpected(remedy)
+            }
             // Only a person drops it.
             _ = try await scene.identity()
         } end: { scene in
@@ -62,7 +68,9 @@ extension Trouble {
         } seen: { scene in
             try await scene.drained()
             // The first came with the registration.
-            guard scene.lab.requestCounts[.clientInitialization, default: 0] >= 2 else { throw Unexpected("no new credentials") }
+            guard scene.lab.requestCounts[.clientInitialization, default: 0] >= 2 else {
+                throw Unexpected("no new credentials")
+            }
         } end: { _ in
         },
         Trouble(name: "the gateway has forgotten the client credentials") { scene in
@@ -72,7 +80,9 @@ extension Trouble {
         } seen: { scene in
             try await scene.drained()
             // The first came with the registration.
-            guard scene.lab.requestCounts[.clientInitialization, default: 0] >= 2 else { throw Unexpected("no new credentials") }
+            guard scene.lab.requestCounts[.clientInitialization, default: 0] >= 2 else {
+                throw Unexpected("no new credentials")
+            }
         } end: { _ in
         },
     ]

@@ -38,7 +38,9 @@ extension Trouble {
             try scene.gateway.become(.refusing)
         } seen: { scene in
             let call = try await scene.call()
-            guard call.status == 75, call.code == "gateway.no-answer" else { throw Unexpected("the call ended with \(call)") }
+            guard call.status == 75, call.code == "gateway.no-answer" else {
+                throw Unexpected("the call ended with \(call)")
+            }
             try await scene.says("gateway.no-answer")
             try await scene.doctorFails("gateway")
             // The broker lives.
@@ -66,7 +68,8 @@ extension Trouble {
             try await scene.drained()
         } end: { _ in
         },
-        Trouble(name: "the connection is half open and idle: nothing comes any more", settings: shortKeepAlive) { scene in
+        Trouble(name: "the connection is half open and idle: nothing comes any more", settings: shortKeepAlive) {
+            scene in
             try scene.broker.become(.silent)
         } seen: { scene in
             try await scene.disconnected(because: "messaging.connection-lost", "messaging.connect-timeout")
@@ -116,7 +119,9 @@ extension Trouble {
         } seen: { scene in
             try await scene.disconnected(because: "messaging.tls-refused")
             try await scene.doctorFails("pin")
-            guard try await scene.call().code == "gateway.no-answer" else { throw Unexpected("the portal was believed") }
+            guard try await scene.call().code == "gateway.no-answer" else {
+                throw Unexpected("the portal was believed")
+            }
         } end: { scene in
             scene.lab.clearFaults()
             try await scene.lab.show(.genuine)
@@ -124,7 +129,8 @@ extension Trouble {
         },
         Trouble(name: "a captive portal answers 200 without TLS") { scene in
             let page = "<!DOCTYPE html><title>Welcome</title>"
-            let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)"
+            let answer =
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)"
             for way in [scene.gateway, scene.broker] {
                 way.cut()
                 try way.become(.answering(answer))
@@ -132,7 +138,9 @@ extension Trouble {
         } seen: { scene in
             try await scene.disconnected(because: "messaging.tls-failed", "messaging.connection-lost")
             try await scene.doctorFails("gateway")
-            guard try await scene.call().code == "gateway.no-answer" else { throw Unexpected("the portal was believed") }
+            guard try await scene.call().code == "gateway.no-answer" else {
+                throw Unexpected("the portal was believed")
+            }
         } end: { scene in
             try scene.gateway.become(.open)
             try scene.broker.become(.open)

@@ -55,16 +55,22 @@ extension Trouble {
             try await scene.connectsAnew()
             try await scene.says(wrongClock: true)
             let (verdict, remedy) = try await scene.doctor("clock")
-            guard verdict == "fail", remedy.contains(scene.board.state.path + "/clock") else { throw Unexpected(remedy) }
+            guard verdict == "fail", remedy.contains(scene.board.state.path + "/clock") else {
+                throw Unexpected(remedy)
+            }
         } end: { scene in
             try await scene.cutPower()
             try FileManager.default.removeItem(at: scene.board.state.appending(path: "clock"))
             try await scene.board.start()
             try await scene.says(wrongClock: false)
         },
-        Trouble(name: "the process is suspended for an hour", settings: "[broker]\nkeep_alive_seconds = 5", takesReadings: false
+        Trouble(
+            name: "the process is suspended for an hour", settings: "[broker]\nkeep_alive_seconds = 5",
+            takesReadings: false
         ) { scene in
-            guard let process = scene.board.daemon?.processIdentifier else { throw Unexpected("the daemon does not run") }
+            guard let process = scene.board.daemon?.processIdentifier else {
+                throw Unexpected("the daemon does not run")
+            }
             kill(process, SIGSTOP)
             try scene.clock.set(3600)
             scene.lab.advanceClock(by: .seconds(3601))

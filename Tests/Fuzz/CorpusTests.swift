@@ -7,11 +7,15 @@ private let corpus = URL(filePath: #filePath).deletingLastPathComponent().append
 /// seed begins with what has to come of it: `accepted-`, `refused-`, or `any-` where only the promises count.
 @Suite("Seeds of the fuzz targets")
 struct CorpusTests {
-    @Test("are read as their names say, and no promise is broken", .timeLimit(.minutes(1)), arguments: FuzzTarget.all.map(\.name))
+    @Test(
+        "are read as their names say, and no promise is broken", .timeLimit(.minutes(1)),
+        arguments: FuzzTarget.all.map(\.name))
     func seeds(of name: String) throws {
         let target = try #require(FuzzTarget.named(name))
         let seeds = try FileManager.default.contentsOfDirectory(atPath: corpus.appending(path: name).path).sorted()
-        #expect(!seeds.filter { $0.hasPrefix("accepted-") }.isEmpty, "a fuzzer needs a valid seed to get past the first check")
+        #expect(
+            !seeds.filter { $0.hasPrefix("accepted-") }.isEmpty,
+            "a fuzzer needs a valid seed to get past the first check")
         for seed in seeds {
             let bytes = try Data(contentsOf: corpus.appending(path: name).appending(path: seed))
             let verdict = try target.check(Array(bytes))

@@ -10,7 +10,8 @@ struct FuzzTarget: Sendable {
     /// - Throws: ``Violation`` when the parser breaks a promise. What the parser itself throws is a refusal.
     let check: @Sendable ([UInt8]) throws(Violation) -> Verdict
 
-    static let all = groundwork + cryptography + vault + http + oauth + gateway + messaging + settings + board + bluetooth
+    static let all =
+        groundwork + cryptography + vault + http + oauth + gateway + messaging + settings + board + bluetooth
         + proximity + localAPI + agent
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -12,7 +12,8 @@ private enum Fuzzer {
 
 @_cdecl("LLVMFuzzerInitialize")
 public func checkTarget(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>>>
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>>>
 ) -> CInt {
     guard Fuzzer.target == nil else { return 0 }
     print("fuzz: \(Fuzzer.option)NAME has to name one of: \(FuzzTarget.all.map(\.name).joined(separator: " "))")

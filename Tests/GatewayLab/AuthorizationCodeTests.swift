@@ -72,7 +72,8 @@ extension GatewayLabTests {
                 #expect(try await shop.redeem(code, attempt, on: board).errorCode == "3003113")
                 let narrow = try await shop.attempt(board.client)
                 let narrowed = try await shop.redeem(
-                    try await shop.code(narrow, by: phone), narrow, on: board, changing: ["scope": "openid mas_storage"])
+                    try await shop.code(narrow, by: phone), narrow, on: board, changing: ["scope": "openid mas_storage"]
+                )
                 #expect(narrowed.status == 200 && narrowed.json["scope"] == "openid")
             }
         }
@@ -128,7 +129,8 @@ extension GatewayLabTests {
                 let other = try await shop.initialize(tablet)
                 let cases: [(String, Int, [String: String?])] = [
                     ("1000113", 400, ["code-verifier": String(repeating: "x", count: 64)]),
-                    ("1000113", 400, ["code-verifier": nil]), ("1000113", 400, ["redirect-uri": "latchkey://elsewhere"]),
+                    ("1000113", 400, ["code-verifier": nil]),
+                    ("1000113", 400, ["redirect-uri": "latchkey://elsewhere"]),
                     ("1000103", 400, ["redirect-uri": nil]), ("1000113", 400, ["authorization": "Bearer unknown"]),
                     ("1000103", 400, ["authorization": nil]), ("1000113", 400, ["x-authorization-type": "unknown"]),
                     ("1000113", 400, ["client-authorization": other.basic]),
@@ -148,7 +150,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("without a challenge no verifier is needed, and none is taken; a master client id serves its instances (MAG 7.1)")
+        @Test(
+            "without a challenge no verifier is needed, and none is taken; a master client id serves its instances (MAG 7.1)"
+        )
         func withoutProof() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()

@@ -13,12 +13,14 @@ extension GatewayLabTests {
                 let attempt = try await shop.attempt(board.client, display: "template")
                 #expect(attempt.reply.status == 302 && attempt.reply.body.isEmpty)
                 let location = try #require(attempt.reply.header("Location"))
-                #expect(location.hasPrefix(
-                    shop.lab.baseURL + "/auth/oauth/v2/authorize/login?action=display&sessionID="))
+                #expect(
+                    location.hasPrefix(
+                        shop.lab.baseURL + "/auth/oauth/v2/authorize/login?action=display&sessionID="))
                 let login = try await shop.curl.send("GET", location)
                 try expectPlainPage(login)
 
-                let wrong = try await submit(shop, login, ["username": "alice", "password": "wrong", "action": "login"])
+                let wrong = try await submit(
+                    shop, login, ["username": "alice", "password": "wrong", "action": "login"])
                 #expect(wrong.status == 401 && wrong.errorCode == "3001202" && wrong.text.contains("role=\"alert\""))
                 try expectPlainPage(wrong)
                 let consent = try await submit(
@@ -63,7 +65,8 @@ extension GatewayLabTests {
                 let client = try await shop.initialize(try await shop.board())
                 for (denies, code, polled) in [(false, "3001123", "3000123"), (true, "3002124", "3000124")] {
                     let attempt = try await shop.attempt(client)
-                    let redirect = try await shop.curl.send("GET", try #require(attempt.provider("enterprise")?.authURL))
+                    let redirect = try await shop.curl.send(
+                        "GET", try #require(attempt.provider("enterprise")?.authURL))
                     let login = try await shop.curl.send("GET", try #require(redirect.header("Location")))
                     var back: Curl.Reply
                     if denies {
@@ -97,7 +100,8 @@ extension GatewayLabTests {
                     shop, first, ["username": "alice", "password": "alice-password", "action": "login"])
                 let other = try hidden(second)["sessionID"] ?? ""
                 #expect(try await submit(shop, mine, ["action": "grant", "sessionID": other]).errorCode == "3002110")
-                #expect(try await submit(shop, mine, ["action": "grant", "sessionData": "a.b.c"]).errorCode == "3002110")
+                #expect(
+                    try await submit(shop, mine, ["action": "grant", "sessionData": "a.b.c"]).errorCode == "3002110")
                 #expect(try await submit(shop, mine, ["action": "else"]).errorCode == "3002103")
                 #expect(try await submit(shop, second, ["action": "else"]).errorCode == "3001103")
                 #expect(try await shop.curl.send("GET", consent).status == 405)
@@ -115,11 +119,13 @@ extension GatewayLabTests {
                     good + [("response_type", "code"), ("code_challenge", "x"), ("code_challenge_method", "plain")])
                 let answer = try parameters(plain)
                 #expect(plain.status == 302 && plain.header("Location")?.hasPrefix(Workshop.redirectURI + "?") == true)
-                #expect(answer["x-ca-err"] == "3000112" && answer["error"] == "invalid_request" && answer["state"] == "s 1")
+                #expect(
+                    answer["x-ca-err"] == "3000112" && answer["error"] == "invalid_request" && answer["state"] == "s 1")
                 let foreign = try await shop.e3(
                     good + [("response_type", "code"), ("redirect_uri", "https://evil.test/")])
                 #expect(foreign.status == 400 && foreign.header("Location") == nil)
-                let unknown = try await shop.e3(good.dropFirst() + [("client_id", "nobody"), ("response_type", "code")])
+                let unknown = try await shop.e3(
+                    good.dropFirst() + [("client_id", "nobody"), ("response_type", "code")])
                 #expect(unknown.status == 401 && unknown.header("Location") == nil)
             }
         }
@@ -133,7 +139,8 @@ extension GatewayLabTests {
                 let reply = try await shop.register(
                     board, client, headers: ["device-name": Base64.encode(Array(name.utf8))])
                 let attempt = try await shop.attempt(
-                    client, display: "template", headers: ["mag-identifier": try #require(reply.header("mag-identifier"))])
+                    client, display: "template",
+                    headers: ["mag-identifier": try #require(reply.header("mag-identifier"))])
                 let login = try await shop.curl.send("GET", try #require(attempt.reply.header("Location")))
                 #expect(login.text.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;"))
                 try expectPlainPage(login)

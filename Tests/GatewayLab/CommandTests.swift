@@ -29,7 +29,9 @@ extension GatewayLabTests {
 
         @Test("prints where it is, mints URLs, lists devices and writes files for mosquitto_pub")
         func session() async throws {
-            let directory = FileManager.default.temporaryDirectory.appendingPathComponent("command-" + UUID().uuidString).path
+            let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "command-" + UUID().uuidString
+            ).path
             defer { try? FileManager.default.removeItem(atPath: directory) }
             let script = """
                 \(Self.start)
@@ -44,23 +46,25 @@ extension GatewayLabTests {
                 kill -INT "$lab"; gone "$lab"; gone "$broker"; ls "$XDG_STATE_HOME/latchkey-lab"; echo ended
                 """
             let said = try await run("bash", ["-c", script]).output
-            #expect(said == """
-                no devices
-                https://localhost/connect/device/config
-                ca.pem
-                cert.pem
-                key.pem
-                                        STATUS  BROKER  NAME   LOGGED IN
-                  active  -       phone  -
-                1
-                ended
+            #expect(
+                said == """
+                    no devices
+                    https://localhost/connect/device/config
+                    ca.pem
+                    cert.pem
+                    key.pem
+                                            STATUS  BROKER  NAME   LOGGED IN
+                      active  -       phone  -
+                    1
+                    ended
 
-                """)
+                    """)
         }
 
         @Test("names its users, shows who is logged in where, and lets a client of theirs into a log-in")
         func users() async throws {
-            let directory = FileManager.default.temporaryDirectory.appendingPathComponent("users-" + UUID().uuidString).path
+            let directory = FileManager.default.temporaryDirectory.appendingPathComponent("users-" + UUID().uuidString)
+                .path
             defer { try? FileManager.default.removeItem(atPath: directory) }
             let script = """
                 export XDG_STATE_HOME=$(mktemp -d)
@@ -85,17 +89,18 @@ extension GatewayLabTests {
                 rm \(directory).txt
                 """
             let said = try await run("bash", ["-c", script]).output
-            #expect(said == """
-                alice (alice-password), bob (bob-password)
-                  active  -       phone  alice
-                "logged_in":["alice"]
-                no log-ins
-                waiting  -     -
-                authorized
-                authorized  alice  -
-                refused
-                latchkey-lab: the lab has no open log-in \(said.split(separator: " ").last ?? "")
-                """)
+            #expect(
+                said == """
+                    alice (alice-password), bob (bob-password)
+                      active  -       phone  alice
+                    "logged_in":["alice"]
+                    no log-ins
+                    waiting  -     -
+                    authorized
+                    authorized  alice  -
+                    refused
+                    latchkey-lab: the lab has no open log-in \(said.split(separator: " ").last ?? "")
+                    """)
         }
 
         @Test("takes its broker along, even when it is killed")

@@ -105,7 +105,8 @@ extension Workshop {
             "Content-Type": "text/plain",
         ]
         return try await curl.send(
-            "POST", Endpoint.registration.path, headers: headers.merging(changing) { _, mine in mine }.compactMapValues(\.self),
+            "POST", Endpoint.registration.path,
+            headers: headers.merging(changing) { _, mine in mine }.compactMapValues(\.self),
             body: Array(Base64.encode(board.request, alphabet: .urlSafe).utf8))
     }
 

@@ -11,7 +11,8 @@ struct PageTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("page.py").path
 
-    @Test("fits a phone and a desk: cards with their buttons inside the screen, devices before faults",
+    @Test(
+        "fits a phone and a desk: cards with their buttons inside the screen, devices before faults",
         arguments: [390, 1280])
     func layout(width: Int) async throws {
         try await withDevices { shop, _ in

@@ -180,7 +180,9 @@ extension GatewayLabTests {
                 #expect(empty.status == 204 && empty.header("Content-Type") == nil && empty.body.isEmpty)
                 #expect(try await shop.curl.send("GET", poll).json["code"] != "")
                 let session = try #require(authURL.split(separator: "/").last.map(String.init))
-                #expect(shop.lab.log.contains { $0.endpoint == .poll } && !shop.lab.log.contains { $0.text.contains(session) })
+                #expect(
+                    shop.lab.log.contains { $0.endpoint == .poll }
+                        && !shop.lab.log.contains { $0.text.contains(session) })
                 #expect(shop.lab.requestCounts[.poll] == 2 && shop.lab.requestCounts[.deviceAuthorization] == 2)
             }
         }

@@ -43,7 +43,8 @@ extension GatewayLabTests {
             #expect(configuration.isReachableByOthers == isReachable)
         }
 
-        @Test("gives the example users passwords of their own where others can reach it, the same after a restart",
+        @Test(
+            "gives the example users passwords of their own where others can reach it, the same after a restart",
             .enabled(if: getuid() == 0))
         func passwords() async throws {
             try await Workshop.open { shop in

@@ -6,7 +6,8 @@ import Testing
 extension GatewayLabTests {
     @Suite("Token endpoint")
     struct TokenTests {
-        @Test("client credentials give an access token alone, with the registered part of the scope asked for (MAG 5.2)")
+        @Test(
+            "client credentials give an access token alone, with the registered part of the scope asked for (MAG 5.2)")
         func clientCredentials() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()

@@ -23,10 +23,11 @@ extension GatewayLabTests {
                     #expect(!text.contains(secret))
                 }
                 let said = shop.lab.log.filter { $0.kind == .session }.map(\.text)
-                #expect(said == [
-                    "alice logged in on Test board", "alice authorized a log-in from Test board",
-                    "alice logged in on Test board",
-                ])
+                #expect(
+                    said == [
+                        "alice logged in on Test board", "alice authorized a log-in from Test board",
+                        "alice logged in on Test board",
+                    ])
                 let logout = try await shop.curl.send(
                     "POST", Endpoint.logout.path,
                     headers: ["Authorization": board.client.basic, "mag-identifier": board.magIdentifier],
@@ -81,7 +82,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the configuration document has what proximity log-in needs: redirect_uri, service, characteristic (MAG 1.1)")
+        @Test(
+            "the configuration document has what proximity log-in needs: redirect_uri, service, characteristic (MAG 1.1)"
+        )
         func document() async throws {
             let master = MasterClient(clientID: "other", redirectURI: "other://back")
             try await Workshop.open({
@@ -90,11 +93,14 @@ extension GatewayLabTests {
             }) { shop in
                 let document = try JSON(parsing: try await shop.lab.configurationDocument())
                 #expect(document["oauth"]?["client"]?["client_ids"]?[0]?["redirect_uri"] == "other://back")
-                #expect(document["oauth"]?["system_endpoints"]?["authorization_endpoint_path"] == "/auth/oauth/v2/authorize")
-                #expect(document["mag"]?["ble"] == [
-                    "msso_ble_service_uuid": "980c2f36-bde3-11e4-8dfc-aa07a5b093db",
-                    "msso_ble_characteristic_uuid": "980c34cc-bde3-11e4-8dfc-aa07a5b093db", "msso_ble_rssi": -60,
-                ])
+                #expect(
+                    document["oauth"]?["system_endpoints"]?["authorization_endpoint_path"] == "/auth/oauth/v2/authorize"
+                )
+                #expect(
+                    document["mag"]?["ble"] == [
+                        "msso_ble_service_uuid": "980c2f36-bde3-11e4-8dfc-aa07a5b093db",
+                        "msso_ble_characteristic_uuid": "980c34cc-bde3-11e4-8dfc-aa07a5b093db", "msso_ble_rssi": -60,
+                    ])
             }
         }
 

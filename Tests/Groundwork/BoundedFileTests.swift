@@ -20,7 +20,9 @@ struct BoundedFileTests {
             #expect(try BoundedFile.read(folder + "/file", limit: size) == content)
             #expect(try BoundedFile.read(folder + "/file", limit: size + 100_000) == content)
             guard size > 0 else { return }
-            #expect(throws: FileFault.tooLong(limit: size - 1)) { try BoundedFile.read(folder + "/file", limit: size - 1) }
+            #expect(throws: FileFault.tooLong(limit: size - 1)) {
+                try BoundedFile.read(folder + "/file", limit: size - 1)
+            }
         }
     }
 
@@ -34,7 +36,9 @@ struct BoundedFileTests {
             try Data([7]).write(to: URL(filePath: folder + "/file"))
             symlink(folder + "/file", folder + "/link")
             #expect(try BoundedFile.read(folder + "/link", limit: 1) == [7])
-            #expect(throws: FileFault.notRegular) { try BoundedFile.read(folder + "/link", limit: 1, .regularWithoutLink) }
+            #expect(throws: FileFault.notRegular) {
+                try BoundedFile.read(folder + "/link", limit: 1, .regularWithoutLink)
+            }
             #expect(try BoundedFile.read("/dev/null", limit: 1, .anything) == [])
         }
     }

@@ -3,10 +3,12 @@ import Testing
 
 @Suite("Base 64 and base 16")
 struct CodecTests {
-    @Test("write what RFC 4648 section 10 lists", arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-        ("foobar", "Zm9vYmFy"),
-    ])
+    @Test(
+        "write what RFC 4648 section 10 lists",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
     func vectors(plain: String, encoded: String) {
         #expect(Base64.encode(plain.utf8) == encoded)
         #expect(Base64.decode(encoded) == Array(plain.utf8))

@@ -34,31 +34,36 @@ struct ExplanationTests {
             "gateway.device-already-registered", .refused, "the device is registered already", remedy: "reset it",
             cause: "a.b",
             gateway: GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400))
-        #expect(whole.answer == [
-            "error": [
-                "code": "gateway.device-already-registered", "kind": "refused",
-                "message": "the device is registered already",
-                "remedy": "reset it", "cause": "a.b",
-                "gateway": ["domain": "local", "number": 120_001, "xCaErr": 1_000_105, "httpStatus": 400],
-            ],
-        ])
+        #expect(
+            whole.answer == [
+                "error": [
+                    "code": "gateway.device-already-registered", "kind": "refused",
+                    "message": "the device is registered already",
+                    "remedy": "reset it", "cause": "a.b",
+                    "gateway": ["domain": "local", "number": 120_001, "xCaErr": 1_000_105, "httpStatus": 400],
+                ]
+            ])
         #expect(Explanation(answer: whole.answer) == whole)
         let bare = Explanation("a.b", .conflict, "says")
         #expect(bare.answer == ["error": ["code": "a.b", "kind": "conflict", "message": "says"]])
         #expect(Explanation(answer: bare.answer) == bare)
     }
 
-    @Test("whose kind is missing or not known, as of another version, it counts as a fault of the program", arguments: [
-        ["code": "a.b", "message": "says", "kind": "of tomorrow"], ["code": "a.b", "message": "says"],
-    ] as [JSON])
+    @Test(
+        "whose kind is missing or not known, as of another version, it counts as a fault of the program",
+        arguments: [
+            ["code": "a.b", "message": "says", "kind": "of tomorrow"], ["code": "a.b", "message": "says"],
+        ] as [JSON])
     func otherVersions(error: JSON) {
         #expect(Explanation(answer: ["error": error]) == Explanation("a.b", .internal, "says"))
     }
 
-    @Test("is not made of anything else than an error", arguments: [
-        nil, [], ["error": "text"], ["error": ["code": "a.b"]], ["error": ["message": "says"]],
-        ["error": ["code": 1, "message": "x"]],
-    ] as [JSON])
+    @Test(
+        "is not made of anything else than an error",
+        arguments: [
+            nil, [], ["error": "text"], ["error": ["code": "a.b"]], ["error": ["message": "says"]],
+            ["error": ["code": 1, "message": "x"]],
+        ] as [JSON])
     func noError(answer: JSON) { #expect(Explanation(answer: answer) == nil) }
 
     @Test("of an error that was not written for people it is the type and nothing of the content")

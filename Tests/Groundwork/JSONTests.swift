@@ -45,7 +45,9 @@ struct JSONTests {
 
     @Test("writes whole numbers without a fraction, and null for what is no number")
     func numbers() {
-        #expect(([.number(22_909_972_480), .number(-0.5), .number(1e300), .number(.nan)] as JSON).text == "[22909972480,-0.5,1e+300,null]")
+        #expect(
+            ([.number(22_909_972_480), .number(-0.5), .number(1e300), .number(.nan)] as JSON).text
+                == "[22909972480,-0.5,1e+300,null]")
     }
 
     @Test("is laid out for people on request")

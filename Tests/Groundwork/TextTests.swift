@@ -38,13 +38,18 @@ struct TextTests {
         #expect("//a/b/".trimming { $0 == "/" } == "a/b")
     }
 
-    @Test("of a path gives its directory", arguments: [("a", "."), ("/a", "/"), ("/a/b", "/a"), ("a/b/c", "a/b"), ("", ".")])
+    @Test(
+        "of a path gives its directory",
+        arguments: [("a", "."), ("/a", "/"), ("/a/b", "/a"), ("a/b/c", "a/b"), ("", ".")])
     func directory(path: String, parent: String) { #expect(path.parentDirectory == parent) }
 
     @Test("durations become numbers, towards zero and within what a number holds")
     func numbers() {
-        #expect(Duration.microseconds(1999).wholeMilliseconds == 1 && Duration.microseconds(-1999).wholeMilliseconds == -1)
-        #expect(Duration.seconds(Int64.max).wholeMilliseconds == .max && Duration.seconds(Int64.min).wholeMilliseconds == .min)
+        #expect(
+            Duration.microseconds(1999).wholeMilliseconds == 1 && Duration.microseconds(-1999).wholeMilliseconds == -1)
+        #expect(
+            Duration.seconds(Int64.max).wholeMilliseconds == .max
+                && Duration.seconds(Int64.min).wholeMilliseconds == .min)
         #expect(Duration.milliseconds(1500).inSeconds == 1.5)
     }
 }

@@ -17,12 +17,14 @@ struct ExchangeTests {
         #expect(echo.method == "PUT")
         #expect(echo.path == "/echo?a=1&b=%20")
         #expect(echo.body == "héllo")
-        #expect(echo.headers.map { $0[0] } == ["Host", "X-One", "mag-identifier", "X-One", "X-Blank", "Content-Length"])
+        #expect(
+            echo.headers.map { $0[0] } == ["Host", "X-One", "mag-identifier", "X-One", "X-Blank", "Content-Length"])
         #expect(echo.values("X-One") == ["1", "2"])
         #expect(echo.values("X-Blank") == [""])
     }
 
-    @Test("without content states its length where the method asks for it", arguments: [("POST", ["0"]), ("DELETE", [])])
+    @Test(
+        "without content states its length where the method asks for it", arguments: [("POST", ["0"]), ("DELETE", [])])
     func noContent(method: String, length: [String]) async throws {
         let server = try await TestServer()
         let echo = try await client.send(.plain(method, server.http("/echo"))).echo()
@@ -72,7 +74,8 @@ struct ExchangeTests {
         let bodies = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<40 {
                 group.addTask {
-                    try await client.send(.plain("POST", server.http("/echo"), body: Array("\(number)".utf8))).echo().body
+                    try await client.send(.plain("POST", server.http("/echo"), body: Array("\(number)".utf8))).echo()
+                        .body
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -97,9 +100,11 @@ struct ExchangeTests {
         #expect(try await server.said("closed after").isEmpty == false)
     }
 
-    @Test("with a flood of header fields or bytes is refused", arguments: [
-        "count=201", "count=100&bytes=700", "count=1&bytes=200000",
-    ])
+    @Test(
+        "with a flood of header fields or bytes is refused",
+        arguments: [
+            "count=201", "count=100&bytes=700", "count=1&bytes=200000",
+        ])
     func headerFlood(query: String) async throws {
         let server = try await TestServer()
         await #expect(throws: HTTPError.responseHeadTooLarge(url: server.http("/fields"))) {
@@ -124,7 +129,9 @@ struct ExchangeTests {
         let server = try await TestServer(["--mute"])
         var request = HTTPRequest.plain("GET", server.http("/path?token=secret"))
         request.timeout = .milliseconds(200)
-        let error = await #expect(throws: HTTPError.timeout(url: server.http("/path"))) { try await client.send(request) }
+        let error = await #expect(throws: HTTPError.timeout(url: server.http("/path"))) {
+            try await client.send(request)
+        }
         #expect(error?.message.contains("secret") == false)
         #expect(try await server.said("left") == "left")
     }
@@ -136,7 +143,9 @@ struct ExchangeTests {
         await #expect(throws: HTTPError.cannotConnect(host: "127.0.0.1", port: port, reason: "Connection refused")) {
             try await client.send(.plain("GET", "http://127.0.0.1:\(port)/"))
         }
-        await #expect(throws: HTTPError.cannotConnectToSocket(path: "/nowhere/socket", reason: "No such file or directory")) {
+        await #expect(
+            throws: HTTPError.cannotConnectToSocket(path: "/nowhere/socket", reason: "No such file or directory")
+        ) {
             var request = HTTPRequest("GET", "http://localhost/")
             request.unixSocket = "/nowhere/socket"
             return try await client.send(request)
@@ -170,10 +179,12 @@ struct ExchangeTests {
         #expect(error?.code == "http.malformed-request")
     }
 
-    @Test("is refused when a header could begin another line, or is not the caller's", arguments: [
-        ["X\r\nY": "secret"], ["": "secret"], ["X:Y": "secret"], ["X": "secret\r\nY: 1"], ["X": "secret\n"],
-        ["X": "secret\u{0}"], ["Content-Length": "7"], ["transfer-encoding": "chunked"],
-    ] as [HTTPHeaders])
+    @Test(
+        "is refused when a header could begin another line, or is not the caller's",
+        arguments: [
+            ["X\r\nY": "secret"], ["": "secret"], ["X:Y": "secret"], ["X": "secret\r\nY: 1"], ["X": "secret\n"],
+            ["X": "secret\u{0}"], ["Content-Length": "7"], ["transfer-encoding": "chunked"],
+        ] as [HTTPHeaders])
     func injection(headers: HTTPHeaders) async throws {
         let request = HTTPRequest.plain("GET", "http://127.0.0.1/", headers: headers)
         let error = await #expect(throws: HTTPError.self) { try await client.send(request) }

@@ -19,14 +19,17 @@ struct FilterChainTests {
         func judge(_ response: HTTPResponse, to request: HTTPRequest, attempt: Int) async throws -> Judgement {
             guard attempt >= self.attempt else { return .restart }
             var response = response
-            response.headers.add("X-Judged", "\(self.attempt) of \(request.headers.all("X-Mark").joined(separator: " "))")
+            response.headers.add(
+                "X-Judged", "\(self.attempt) of \(request.headers.all("X-Mark").joined(separator: " "))")
             return .accept(response)
         }
     }
 
     private struct Refusal: Error, Equatable {}
     private struct Refuse: ResponseFilter {
-        func judge(_ response: HTTPResponse, to request: HTTPRequest, attempt: Int) async throws -> Judgement { throw Refusal() }
+        func judge(_ response: HTTPResponse, to request: HTTPRequest, attempt: Int) async throws -> Judgement {
+            throw Refusal()
+        }
     }
 
     @Test("sends the original request again through all filters, in order")

@@ -53,10 +53,12 @@ struct RequestTargetTests {
         #expect(try RequestTarget("https://[::1]:8443/").host == "::1")
     }
 
-    @Test("that carry user info, control characters or another scheme are refused without being shown", arguments: [
-        "https://user:word@gw.test/", "https://gw.test/\r\nX: y", "https://gw.test/a b", "https://gw.test/\u{0}",
-        "https://gw.test/ü", "file:///etc/passwd", "ftp://gw.test/", "/relative", "gw.test/secret", "https://", "",
-    ])
+    @Test(
+        "that carry user info, control characters or another scheme are refused without being shown",
+        arguments: [
+            "https://user:word@gw.test/", "https://gw.test/\r\nX: y", "https://gw.test/a b", "https://gw.test/\u{0}",
+            "https://gw.test/ü", "file:///etc/passwd", "ftp://gw.test/", "/relative", "gw.test/secret", "https://", "",
+        ])
     func refused(url: String) {
         #expect {
             _ = try RequestTarget(url)
@@ -66,11 +68,14 @@ struct RequestTargetTests {
         }
     }
 
-    @Test("name this machine only by loopback addresses and localhost", arguments: [
-        ("http://localhost/", true), ("http://a.localhost/", true), ("http://127.0.0.1/", true), ("http://127.9.8.7/", true),
-        ("http://[::1]/", true), ("http://localhost.test/", false), ("http://127.0.0.1.test/", false),
-        ("http://128.0.0.1/", false), ("http://[::2]/", false),
-    ])
+    @Test(
+        "name this machine only by loopback addresses and localhost",
+        arguments: [
+            ("http://localhost/", true), ("http://a.localhost/", true), ("http://127.0.0.1/", true),
+            ("http://127.9.8.7/", true),
+            ("http://[::1]/", true), ("http://localhost.test/", false), ("http://127.0.0.1.test/", false),
+            ("http://128.0.0.1/", false), ("http://[::2]/", false),
+        ])
     func loopback(url: String, isLoopback: Bool) throws {
         #expect(try RequestTarget(url).isLoopback == isLoopback)
     }
@@ -101,13 +106,17 @@ struct ResponseHeadTests {
     @Test("interim answers are skipped, folded lines joined, trailers left out")
     func lines() {
         var head = ResponseHead()
-        #expect(outcome(["HTTP/1.1 103 Early", "Link: x", "", "HTTP/1.1 200 OK", "A:  1 ", "B: 2", "\t3", ""], &head) == .complete)
+        #expect(
+            outcome(["HTTP/1.1 103 Early", "Link: x", "", "HTTP/1.1 200 OK", "A:  1 ", "B: 2", "\t3", ""], &head)
+                == .complete)
         #expect(outcome(["Trailer: late"], &head) == .incomplete)
         #expect(head.status == 200)
         #expect(head.headers == ["A": "1", "B": "2 3"])
     }
 
-    @Test("what is not a head is refused", arguments: ["HTTP/1.1", "HTTP/1.1 2000 OK", "HTTP/1.1 abc OK", "ICY 200 OK", ""])
+    @Test(
+        "what is not a head is refused",
+        arguments: ["HTTP/1.1", "HTTP/1.1 2000 OK", "HTTP/1.1 abc OK", "ICY 200 OK", ""])
     func malformed(line: String) {
         var head = ResponseHead()
         #expect(outcome([line], &head) == .malformed)
@@ -138,7 +147,9 @@ struct TLSAlertTests {
         #expect(TLSAlert(message: [2, 48]) == TLSAlert(number: 48))
         #expect(TLSAlert(message: [2, 116])?.refusesCertificate == true)
         #expect(TLSAlert(message: [1, 0])?.refusesCertificate == false)
-        for other in [[], [1], [3, 48], [2, 48, 0], [21, 3, 3, 0, 2]] as [[UInt8]] { #expect(TLSAlert(message: other) == nil) }
+        for other in [[], [1], [3, 48], [2, 48, 0], [21, 3, 3, 0, 2]] as [[UInt8]] {
+            #expect(TLSAlert(message: other) == nil)
+        }
     }
 }
 
@@ -146,9 +157,11 @@ struct TLSAlertTests {
 struct BasicCredentialsTests {
     @Test("are written as RFC 7617 section 2 and 2.1 show")
     func vectors() {
-        #expect(BasicCredentials.header(name: "Aladdin", secret: SecretBytes(utf8: "open sesame"))
-            == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-        #expect(BasicCredentials.header(name: "test", secret: SecretBytes(utf8: "123\u{a3}")) == "Basic dGVzdDoxMjPCow==")
+        #expect(
+            BasicCredentials.header(name: "Aladdin", secret: SecretBytes(utf8: "open sesame"))
+                == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(
+            BasicCredentials.header(name: "test", secret: SecretBytes(utf8: "123\u{a3}")) == "Basic dGVzdDoxMjPCow==")
     }
 }
 

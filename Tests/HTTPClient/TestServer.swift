@@ -77,7 +77,8 @@ extension HTTPResponse {
 
 extension HTTPRequest {
     /// A request to a server without TLS.
-    static func plain(_ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil) -> HTTPRequest {
+    static func plain(_ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil) -> HTTPRequest
+    {
         var request = HTTPRequest(method, url, headers: headers, body: body)
         request.allowsPlainHTTP = true
         return request

@@ -18,7 +18,9 @@ struct AgentTests {
 
     /// What was seen from outside, in order.
     private func observed(_ name: String, in lines: [JSON]) -> [Int64] {
-        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap { $0["value"]?.integer }
+        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap {
+            $0["value"]?.integer
+        }
     }
 
     private func events(_ prefix: String, in lines: [JSON]) -> [JSON] {
@@ -106,7 +108,9 @@ struct AgentTests {
         #expect(try verdicts(of: absent)["sensors"] == "fail")
 
         let readings = try await lab(during("returned")).readings
-        let temperatures = readings.filter { $0["name"]?.string == "cpu.temperature" }.compactMap { $0["value"]?.number }
+        let temperatures = readings.filter { $0["name"]?.string == "cpu.temperature" }.compactMap {
+            $0["value"]?.number
+        }
         #expect(temperatures.suffix(3) == [50, 53, 56])
     }
 

@@ -40,12 +40,16 @@ struct ConfinementTests {
 
     /// What was seen from outside, in order.
     private func observed(_ name: String, in lines: [JSON]) -> [Int64] {
-        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap { $0["value"]?.integer }
+        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap {
+            $0["value"]?.integer
+        }
     }
 
     /// What an event told under each name; the last where there are several.
     private func noted(_ event: String, in lines: [JSON]) -> [String: String] {
-        let pairs = lines.filter { $0["event"]?.string == event }.map { ($0["name"]?.string ?? "", $0["value"]?.string ?? "") }
+        let pairs = lines.filter { $0["event"]?.string == event }.map {
+            ($0["name"]?.string ?? "", $0["value"]?.string ?? "")
+        }
         return Dictionary(pairs) { _, last in last }
     }
 
@@ -54,7 +58,9 @@ struct ConfinementTests {
     /// What the kernel says of the daemon's process, and systemd of the service.
     private func expectConfined(_ lines: [JSON], capabilities: String = "0000000000000000") throws {
         let process = noted("process", in: lines)
-        for kind in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] { #expect(process[kind] == capabilities, "\(kind)") }
+        for kind in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+            #expect(process[kind] == capabilities, "\(kind)")
+        }
         #expect(process["NoNewPrivs"] == "1")
         #expect(process["Seccomp"] == "2")
         #expect(try Set(#require(process["Uid"]).split(separator: " ")).count == 1)
@@ -62,11 +68,14 @@ struct ConfinementTests {
 
         let shown = noted("shown", in: lines)
         let capability = capabilities.allSatisfy { $0 == "0" } ? "" : "cap_net_admin"
-        #expect(shown.filter { $0.key != "NRestarts" } == [
-            "User": "latchkey", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "NoNewPrivileges": "yes",
-            "MemoryDenyWriteExecute": "yes", "RestrictNamespaces": "yes", "DevicePolicy": "closed", "WatchdogUSec": "3min", "MemorySwapMax": "0",
-            "CapabilityBoundingSet": capability, "AmbientCapabilities": capability,
-        ])
+        #expect(
+            shown.filter { $0.key != "NRestarts" } == [
+                "User": "latchkey", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes",
+                "NoNewPrivileges": "yes",
+                "MemoryDenyWriteExecute": "yes", "RestrictNamespaces": "yes", "DevicePolicy": "closed",
+                "WatchdogUSec": "3min", "MemorySwapMax": "0",
+                "CapabilityBoundingSet": capability, "AmbientCapabilities": capability,
+            ])
     }
 
     @Test("does all that the script waits for")
@@ -75,7 +84,9 @@ struct ConfinementTests {
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test("is installed by one command, also where root ran it by hand before, and has every restriction in force when it starts")
+    @Test(
+        "is installed by one command, also where root ran it by hand before, and has every restriction in force when it starts"
+    )
     func started() async throws {
         let started = try await during("started")
         try expectConfined(started)
@@ -93,7 +104,8 @@ struct ConfinementTests {
             "write below /usr": "EROFS", "write its settings": "EROFS", "write to a driver": "EROFS",
             "set a kernel tunable": "EROFS", "make a control group": "EROFS", "list a home": "EACCES",
             "see the others' temporary files": "ENOENT", "see another process": "ENOENT", "open a serial line": "EPERM",
-            "read the kernel's log": "EACCES", "open a netlink socket": "EAFNOSUPPORT", "open a packet socket": "EAFNOSUPPORT",
+            "read the kernel's log": "EACCES", "open a netlink socket": "EAFNOSUPPORT",
+            "open a packet socket": "EAFNOSUPPORT",
             "have memory that is written and executed": "EPERM", "ask for the kernel's log": "EPERM",
             "change its personality": "EPERM", "make a set-user-id program": "EPERM", "be traced": "EPERM",
             "make a user name space": "EPERM",
@@ -119,8 +131,10 @@ struct ConfinementTests {
         let lab = try #require(try await during("readings").last { $0["event"]?.string == "lab" }?["state"])
         let readings = (lab["messages"]?.array ?? []).compactMap { $0["payload"]?.string }
             .compactMap { try? JSON(parsing: $0.utf8) }.flatMap { $0["readings"]?.array ?? [] }
-        for name in ["tmp75.temperature", "cpu.temperature", "bme280.pressure", "ds18b20.temperature", "system.load",
-            "system.memory-available", "system.disk-free"] {
+        for name in [
+            "tmp75.temperature", "cpu.temperature", "bme280.pressure", "ds18b20.temperature", "system.load",
+            "system.memory-available", "system.disk-free",
+        ] {
             let own = readings.filter { $0["name"]?.string == name }
             #expect(own.contains { $0["quality"]?.string == "good" }, "\(name)")
         }
@@ -177,8 +191,10 @@ struct ConfinementTests {
         #expect(checks.first { $0["name"]?.string == "bluetooth" }?["message"]?.string == adapter)
     }
 
-    @Test("ends well when it is told to, and was refused nothing that it needs",
-        .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build: that of a debug build asks for more"))
+    @Test(
+        "ends well when it is told to, and was refused nothing that it needs",
+        .enabled(
+            if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build: that of a debug build asks for more"))
     func ended() async throws {
         let ended = try await during("ended")
         #expect(observed("stopped", in: ended) == [0])

@@ -16,11 +16,15 @@ extension PhoneTests {
         let firstWrite = both.lines.firstIndex { $0["event"]?.string == "begun" } ?? 0
         let connected = both.lines[..<firstWrite].filter { $0["phone"] != nil && $0["event"]?.string == "connected" }
         #expect(Set(connected.map { $0["phone"]?.string }) == ["first", "second"])
-        #expect(both.events("proximity.request-received").compactMap { $0["name"]?.string }.sorted() == ["first", "second"])
-        #expect(both.events("proximity.consent-asked").compactMap { $0["name"]?.string }.sorted() == ["first", "second"])
+        #expect(
+            both.events("proximity.request-received").compactMap { $0["name"]?.string }.sorted() == ["first", "second"])
+        #expect(
+            both.events("proximity.consent-asked").compactMap { $0["name"]?.string }.sorted() == ["first", "second"])
         let centrals = both.events("proximity.central-connected").compactMap { $0["central"]?.string }
         #expect(Set(centrals).count == 2)
-        #expect(centrals.sorted() == both.events("proximity.central-disconnected").compactMap { $0["central"]?.string }.sorted())
+        #expect(
+            centrals.sorted()
+                == both.events("proximity.central-disconnected").compactMap { $0["central"]?.string }.sorted())
     }
 
     @Test("has its own answer and nobody else's", arguments: Transport.allCases)
@@ -32,7 +36,8 @@ extension PhoneTests {
         #expect(values.first == ["0"])
         // bluetoothd sends to all that listen: the other one is hung up before, and its question withdrawn.
         #expect(values.last == (transport == .kernel ? ["2"] : []))
-        let decisions = both.events("proximity.consent-answered").reduce(into: [String: String]()) { decisions, answer in
+        let decisions = both.events("proximity.consent-answered").reduce(into: [String: String]()) {
+            decisions, answer in
             decisions[answer["name"]?.string ?? ""] = answer["decision"]?.string
         }
         #expect(decisions == [asked[0]: "granted", asked[1]: transport == .kernel ? "refused" : "withdrawn"])
@@ -43,7 +48,8 @@ extension PhoneTests {
         #expect(other.events("proximity.session-authorized").compactMap { $0["name"]?.string } == [asked[1]])
     }
 
-    @Test("that was hung up for a flood leaves no trace: what it wrote last is nobody's who comes next",
+    @Test(
+        "that was hung up for a flood leaves no trace: what it wrote last is nobody's who comes next",
         arguments: Transport.allCases)
     func afterFlood(_ transport: Transport) async throws {
         let flood = try await during("air-flood", transport)
@@ -54,7 +60,9 @@ extension PhoneTests {
         #expect(endless.events("proximity.central-hung-up").map { $0["reason"]?.string } == ["too-long"])
     }
 
-    @Test("leaves an agent that advertises again at once: vanished, flooding, or without an end", arguments: Transport.allCases)
+    @Test(
+        "leaves an agent that advertises again at once: vanished, flooding, or without an end",
+        arguments: Transport.allCases)
     func backOnAir(_ transport: Transport) async throws {
         for step in ["both", "other", "air-leave:begun", "air-flood", "air-endless"] {
             let exchange = try await during(step, transport)

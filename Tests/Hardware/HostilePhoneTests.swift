@@ -20,8 +20,9 @@ extension PhoneTests {
     @Test("may vanish at any step", arguments: Transport.allCases)
     func vanishes(_ transport: Transport) async throws {
         let leaving = try await during("leaving", transport)
-        #expect(leaving.phone("ended").map { $0["mode"]?.string }
-            == ["leave:seen", "leave:connected", "leave:discovered", "leave:begun", "leave:unfinished"])
+        #expect(
+            leaving.phone("ended").map { $0["mode"]?.string }
+                == ["leave:seen", "leave:connected", "leave:discovered", "leave:begun", "leave:unfinished"])
         let connected = leaving.events("proximity.central-connected").compactMap { $0["central"]?.string }
         // bluetoothd may not tell of one that leaves at once.
         #expect(connected.count >= 2)
@@ -77,7 +78,8 @@ extension PhoneTests {
     func noise(_ transport: Transport) async throws {
         let noise = try await during("noise", transport)
         #expect(noise.phone("alive").count == 1 || noise.phone("disconnected").count == 1)
-        #expect(noise.events("proximity.central-connected").count == noise.events("proximity.central-disconnected").count)
+        #expect(
+            noise.events("proximity.central-connected").count == noise.events("proximity.central-disconnected").count)
         #expect(noise.events("proximity.request-received").isEmpty)
     }
 

@@ -17,7 +17,9 @@ struct KeyboardTests {
     /// How the keyboard goes about it: it pairs at once, when bluetoothd asks it to, or before it shows what it is.
     enum Conduct: String, CaseIterable, Sendable { case eager, patient, late }
 
-    private func during(_ step: String) async throws -> Exchange { Exchange(lines: try await Self.run.value.during(step)) }
+    private func during(_ step: String) async throws -> Exchange {
+        Exchange(lines: try await Self.run.value.during(step))
+    }
 
     @Test("does all that the script waits for")
     func complete() async throws {

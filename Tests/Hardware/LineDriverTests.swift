@@ -77,9 +77,11 @@ struct LineDriverTests {
     @Test("that are not there say what there is")
     func missing() async throws {
         let missing = try await during("missing")
-        #expect(missing.map { $0["message"]?.string } == [
-            "no GPIO chip is labeled pinctrl-rp1; present: board", "no GPIO chip is labeled pinctrl-rp1; present: board",
-            "GPIO chip board has no line GPIO17", "GPIO chip board has no line 7",
-        ])
+        #expect(
+            missing.map { $0["message"]?.string } == [
+                "no GPIO chip is labeled pinctrl-rp1; present: board",
+                "no GPIO chip is labeled pinctrl-rp1; present: board",
+                "GPIO chip board has no line GPIO17", "GPIO chip board has no line 7",
+            ])
     }
 }

@@ -12,8 +12,9 @@ struct NetworkTests {
     func lossy() async throws {
         let log = try await VirtualBoard.log(of: "network", definition: "simulated")
         #expect(log.missed == [])
-        #expect(log.lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == "publish" }
-            .allSatisfy { $0["value"]?.integer == 0 })
+        #expect(
+            log.lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == "publish" }
+                .allSatisfy { $0["value"]?.integer == 0 })
 
         // What arrived at the broker, the newest first.
         let lab = log.during("mended").last { $0["event"]?.string == "lab" }?["state"]
@@ -29,7 +30,9 @@ struct NetworkTests {
         #expect(events("gateway.registration-did-drop", in: log) == [])
         let attempts = events("broker.connecting", in: log).count
         let (processor, seconds) = (try spent("processor", in: log), try spent(("began", "ended"), in: log))
-        print("30 % loss, 500 ms: \(seconds) s, \(attempts) attempts, \(reordered) reordered, \(processor) ms of the processor")
+        print(
+            "30 % loss, 500 ms: \(seconds) s, \(attempts) attempts, \(reordered) reordered, \(processor) ms of the processor"
+        )
         #expect(attempts <= 3 + Int(seconds) / 20)
         // No bound on the processor: the guest also counts what this machine's other work takes from the emulation.
     }
@@ -39,7 +42,9 @@ struct NetworkTests {
     }
 
     private func observed(_ name: String, in log: VirtualBoard.Log) -> [Int64] {
-        log.lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap { $0["value"]?.integer }
+        log.lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap {
+            $0["value"]?.integer
+        }
     }
 
     /// In milliseconds, between the two times it was looked at.

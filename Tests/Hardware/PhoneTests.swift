@@ -17,7 +17,9 @@ struct PhoneTests {
             var variables = try VirtualBoard.phone()
             variables["TRANSPORT"] = transport.rawValue
             // Sensors are not what this is about.
-            return try await VirtualBoard.log(of: "phone", definition: "virtual-board", controllers: 4, environment: variables) {
+            return try await VirtualBoard.log(
+                of: "phone", definition: "virtual-board", controllers: 4, environment: variables
+            ) {
                 VirtualBoard.withoutSensors($0)
             }
         }
@@ -40,7 +42,9 @@ struct PhoneTests {
 
     // MARK: The phone is let in
 
-    @Test("is let in by an agent on which alice logged in, and the gateway knows by whom (MAG 8.2)", arguments: Transport.allCases)
+    @Test(
+        "is let in by an agent on which alice logged in, and the gateway knows by whom (MAG 8.2)",
+        arguments: Transport.allCases)
     func letIn(_ transport: Transport) async throws {
         #expect(try await during("alice", transport).observed("login") == [0])
         let state = try #require(try await during("after", transport).state)
@@ -88,7 +92,8 @@ struct PhoneTests {
         }
     }
 
-    @Test("that did not subscribe is told all the same without bluetoothd, and else learns it by asking the gateway (MAG 8.2)",
+    @Test(
+        "that did not subscribe is told all the same without bluetoothd, and else learns it by asking the gateway (MAG 8.2)",
         arguments: Transport.allCases)
     func unsubscribed(_ transport: Transport) async throws {
         let exchange = try await during("silent-android", transport)
@@ -107,7 +112,9 @@ struct PhoneTests {
         #expect(polled["code"]?.string?.isEmpty == false)
     }
 
-    @Test("that writes all at once in pretty print, and wants notifications, gets one (MAG 8.2)", arguments: Transport.allCases)
+    @Test(
+        "that writes all at once in pretty print, and wants notifications, gets one (MAG 8.2)",
+        arguments: Transport.allCases)
     func iphone(_ transport: Transport) async throws {
         for step in ["iphone", "nameless"] {
             let exchange = try await during(step, transport)
@@ -130,7 +137,9 @@ struct PhoneTests {
 
     // MARK: The agent is let in
 
-    @Test("lets the agent in, with and without a descriptor to subscribe with (MAG 8.2, 8.4)", arguments: Transport.allCases)
+    @Test(
+        "lets the agent in, with and without a descriptor to subscribe with (MAG 8.2, 8.4)",
+        arguments: Transport.allCases)
     func agentLetIn(_ transport: Transport) async throws {
         for step in ["by-android", "by-iphone"] {
             let login = try await during(step, transport)
@@ -186,7 +195,9 @@ struct Exchange {
     func events(_ name: String) -> [JSON] { lines.filter { $0["phone"] == nil && $0["event"]?.string == name } }
 
     func observed(_ name: String) -> [Int64] {
-        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap { $0["value"]?.integer }
+        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap {
+            $0["value"]?.integer
+        }
     }
 
     /// The numbers that the agent's events have in the reference clients.

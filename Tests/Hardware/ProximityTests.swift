@@ -8,24 +8,35 @@ import Testing
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
     .timeLimit(.minutes(40)))
 struct ProximityTests {
-    private static let runs = Dictionary(uniqueKeysWithValues: Transport.allCases.map { transport in
-        (transport, VirtualBoard.Run {
-            try await VirtualBoard.log(
-                of: "proximity", definition: "virtual-board", controllers: 2, environment: ["TRANSPORT": transport.rawValue]
-            ) { definition in
-                // Longer than the pauses of an emulated processor between bounces, shorter than a press.
-                VirtualBoard.debouncing(VirtualBoard.withoutSensors(definition), milliseconds: 60)
-            }
+    private static let runs = Dictionary(
+        uniqueKeysWithValues: Transport.allCases.map { transport in
+            (
+                transport,
+                VirtualBoard.Run {
+                    try await VirtualBoard.log(
+                        of: "proximity", definition: "virtual-board", controllers: 2,
+                        environment: ["TRANSPORT": transport.rawValue]
+                    ) { definition in
+                        // Longer than the pauses of an emulated processor between bounces, shorter than a press.
+                        VirtualBoard.debouncing(VirtualBoard.withoutSensors(definition), milliseconds: 60)
+                    }
+                }
+            )
         })
-    })
 
-    private func log(_ transport: Transport) async throws -> VirtualBoard.Log { try await #require(Self.runs[transport]).value }
+    private func log(_ transport: Transport) async throws -> VirtualBoard.Log {
+        try await #require(Self.runs[transport]).value
+    }
 
-    private func during(_ step: String, _ transport: Transport) async throws -> [JSON] { try await log(transport).during(step) }
+    private func during(_ step: String, _ transport: Transport) async throws -> [JSON] {
+        try await log(transport).during(step)
+    }
 
     /// What was seen from outside, in order.
     private func observed(_ name: String, in lines: [JSON]) -> [Int64] {
-        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap { $0["value"]?.integer }
+        lines.filter { $0["event"]?.string == "observed" && $0["name"]?.string == name }.compactMap {
+            $0["value"]?.integer
+        }
     }
 
     private func events(of board: String, in lines: [JSON]) -> [JSON] { lines.filter { $0["board"]?.string == board } }
@@ -40,7 +51,9 @@ struct ProximityTests {
 
     /// The numbers of 8.6 that a board told, in order.
     private func states(of board: String, in lines: [JSON]) -> [Int64] {
-        events(of: board, in: lines).compactMap { $0["state_android"]?.integer ?? $0["data"]?["state_android"]?.integer }
+        events(of: board, in: lines).compactMap {
+            $0["state_android"]?.integer ?? $0["data"]?["state_android"]?.integer
+        }
     }
 
     /// Those from the last of one number on: what failed before it, such as a connection that did not come about, is
@@ -135,7 +148,8 @@ struct ProximityTests {
         #expect(try event("proximity.session-notified", of: "a", in: refused)["answer"]?.string == "2")
     }
 
-    @Test("refuses when nobody answers in time; a press before the question is no answer", arguments: Transport.allCases)
+    @Test(
+        "refuses when nobody answers in time; a press before the question is no answer", arguments: Transport.allCases)
     func silent(_ transport: Transport) async throws {
         let silent = try await during("silent", transport)
         #expect(count("button.released", of: "a", in: silent) == 1)
@@ -177,8 +191,9 @@ struct ProximityTests {
         let records = try await audit(transport)
         let decisions = records.map { $0["decision"]?.string }
         let logins = transport == .kernel ? 3 : 0
-        #expect(decisions == ["granted", "refused", "timed-out"] + Array(repeating: "granted", count: 1 + logins)
-            + ["sharing-ended"] + (transport == .bluez ? ["granted"] : []))
+        #expect(
+            decisions == ["granted", "refused", "timed-out"] + Array(repeating: "granted", count: 1 + logins)
+                + ["sharing-ended"] + (transport == .bluez ? ["granted"] : []))
         for record in records {
             let isGranted = record["decision"]?.string == "granted"
             #expect(record["outcome"]?.string == (isGranted ? "authorized" : "refused"))
@@ -196,9 +211,13 @@ struct ProximityTests {
         #expect(interruption["error_android"]?.integer == 100)
         let bluetooth = try check("bluetooth", in: gone)
         #expect(bluetooth["verdict"]?.string == "fail")
-        #expect(bluetooth["message"]?.string == (transport == .kernel
-            ? "there is no Bluetooth adapter hci2" : "bluetoothd does not answer on the system bus"))
-        #expect(bluetooth["remedy"]?.string?.contains(transport == .kernel ? "plug one in" : "start bluetooth.service") == true)
+        #expect(
+            bluetooth["message"]?.string
+                == (transport == .kernel
+                    ? "there is no Bluetooth adapter hci2" : "bluetoothd does not answer on the system bus"))
+        #expect(
+            bluetooth["remedy"]?.string?.contains(transport == .kernel ? "plug one in" : "start bluetooth.service")
+                == true)
 
         let returned = try await during("returned", transport)
         #expect(states(of: "a", in: returned).first == 12)

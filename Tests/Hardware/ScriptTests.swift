@@ -5,7 +5,8 @@ import Testing
 /// The scripts that run on the virtual board; what is tested here needs no board.
 @Suite("A script on the virtual board")
 struct ScriptTests {
-    private static let steps = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts/steps.sh").path
+    private static let steps = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts/steps.sh")
+        .path
 
     /// Runs lines that begin with the steps, and returns the log that they leave.
     private func run(_ lines: String) async throws -> (status: Int32, log: [String], errors: String) {
@@ -18,22 +19,25 @@ struct ScriptTests {
 
     @Test("waits no longer for what somebody was to say who has ended")
     func ended() async throws {
-        let ended = try await run("""
+        let ended = try await run(
+            """
             seen=0
             { echo '"said"' >> "$LOG"; exec sleep 0; } &
             speaker=$!
             await '"said"' $speaker && observe heard 1
             await '"never"' $speaker || observe ended 1
             """)
-        #expect(ended.log == [
-            #""said""#, #"{"event":"observed","name":"heard","value":1}"#, #"{"event":"missed","name":"never"}"#,
-            #"{"event":"observed","name":"ended","value":1}"#,
-        ])
+        #expect(
+            ended.log == [
+                #""said""#, #"{"event":"observed","name":"heard","value":1}"#, #"{"event":"missed","name":"never"}"#,
+                #"{"event":"observed","name":"ended","value":1}"#,
+            ])
     }
 
     @Test("ends when it has waited in vain three times, and says for what, in place of waiting for all the rest too")
     func givesUp() async throws {
-        let ended = try await run("""
+        let ended = try await run(
+            """
             patience=2 pause=0
             until_true first false
             until_true met true
@@ -42,10 +46,11 @@ struct ScriptTests {
             step never
             """)
         #expect(ended.status == 1)
-        #expect(ended.log == [
-            #"{"event":"missed","name":"first"}"#, #"{"event":"missed","name":"second"}"#,
-            #"{"event":"observed","name":"went-on","value":1}"#, #"{"event":"missed","name":"third"}"#,
-        ])
+        #expect(
+            ended.log == [
+                #"{"event":"missed","name":"first"}"#, #"{"event":"missed","name":"second"}"#,
+                #"{"event":"observed","name":"went-on","value":1}"#, #"{"event":"missed","name":"third"}"#,
+            ])
         #expect(ended.errors.contains("gave up after") && ended.errors.contains("third"))
     }
 }

@@ -14,7 +14,9 @@ struct SensorDriverTests {
 
     /// Values sent for a sensor, in order.
     private func values(_ name: String, in lines: [JSON]) -> [Double] {
-        lines.filter { $0["event"]?.string == "reading" && $0["name"]?.string == name }.compactMap { $0["value"]?.number }
+        lines.filter { $0["event"]?.string == "reading" && $0["name"]?.string == name }.compactMap {
+            $0["value"]?.number
+        }
     }
 
     private func count(_ event: String, of name: String, in lines: [JSON]) -> Int {

@@ -63,11 +63,13 @@ enum VirtualBoard {
         let original = project.appendingPathComponent("Boards/\(definition).toml")
         try edit(String(contentsOf: original, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
 
-        let arguments = (systemd ? ["--systemd"] : []) + [
-            "--controllers", "\(controllers)", "--timeout", "1200", "--env", "PROGRAMS", "--env", "LATCHKEY", "--env", "DEFINITION",
-        ] + variables.keys.flatMap { ["--env", $0] } + [
-            "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
-        ]
+        let arguments =
+            (systemd ? ["--systemd"] : []) + [
+                "--controllers", "\(controllers)", "--timeout", "1200", "--env", "PROGRAMS", "--env", "LATCHKEY",
+                "--env", "DEFINITION",
+            ] + variables.keys.flatMap { ["--env", $0] } + [
+                "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
+            ]
         // An optimized program takes a quarter of the time there.
         let shipped = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
         let environment = variables.merging([
@@ -75,10 +77,13 @@ enum VirtualBoard {
             "DEFINITION": file.path,
         ]) { own, _ in own }
         let ended = try await boot(arguments, environment: environment)
-        guard ended.status == 0 else { throw BoardEnded(status: ended.status, output: ended.output, errors: ended.errors) }
-        return Log(lines: ended.output.split(separator: "\n").map { line in
-            (try? JSON(parsing: line.utf8)) ?? ["event": "unreadable", "text": .string(String(line))]
-        })
+        guard ended.status == 0 else {
+            throw BoardEnded(status: ended.status, output: ended.output, errors: ended.errors)
+        }
+        return Log(
+            lines: ended.output.split(separator: "\n").map { line in
+                (try? JSON(parsing: line.utf8)) ?? ["event": "unreadable", "text": .string(String(line))]
+            })
     }
 
     /// Runs the command of the virtual board. A cancelled task ends it, and does not begin with it.
@@ -93,7 +98,8 @@ enum VirtualBoard {
             try await withCheckedThrowingContinuation { continuation in
                 // It blocks for as long as the board runs.
                 line.async {
-                    continuation.resume(with: Result { try run(command, arguments, environment: environment, as: board) })
+                    continuation.resume(
+                        with: Result { try run(command, arguments, environment: environment, as: board) })
                 }
             }
         } onCancel: {
@@ -109,7 +115,11 @@ enum VirtualBoard {
 
         var value: Value {
             get async throws {
-                try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+                try await withTaskCancellationHandler {
+                    try await task.value
+                } onCancel: {
+                    task.cancel()
+                }
             }
         }
     }
@@ -140,15 +150,20 @@ enum VirtualBoard {
     typealias Ended = (status: Int32, output: String, errors: String)
 
     private static func run(
-        _ program: URL, _ arguments: [String], environment: [String: String], as process: EndableProcess = EndableProcess()
+        _ program: URL, _ arguments: [String], environment: [String: String],
+        as process: EndableProcess = EndableProcess()
     ) throws -> Ended {
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map { "\($0.key)=\($0.value)" }
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map {
+            "\($0.key)=\($0.value)"
+        }
         let (output, errors) = (Pipe(), Pipe())
         try process.start {
-            try ChildProcess.spawn([program.path] + arguments, variables: variables, streams: [
-                FileHandle.nullDevice.fileDescriptor, output.fileHandleForWriting.fileDescriptor,
-                errors.fileHandleForWriting.fileDescriptor,
-            ])
+            try ChildProcess.spawn(
+                [program.path] + arguments, variables: variables,
+                streams: [
+                    FileHandle.nullDevice.fileDescriptor, output.fileHandleForWriting.fileDescriptor,
+                    errors.fileHandleForWriting.fileDescriptor,
+                ])
         }
         for pipe in [output, errors] { try pipe.fileHandleForWriting.close() }
         // Errors are few and fit into the pipe; output may be long.

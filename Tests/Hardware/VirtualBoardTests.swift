@@ -14,9 +14,12 @@ struct VirtualBoardTests {
     func cancelled() async throws {
         let mark = "board-\(UUID().uuidString)"
         let booting = Task { [line] in
-            try await VirtualBoard.boot(["--controllers", "0", "--timeout", "500", "--", "sh", "-c", "sleep 400", mark], in: line)
+            try await VirtualBoard.boot(
+                ["--controllers", "0", "--timeout", "500", "--", "sh", "-c", "sleep 400", mark], in: line)
         }
-        let board = try await Acceptance.within(300, "the board") { try await process { arguments(of: $0).contains(mark) } }
+        let board = try await Acceptance.within(300, "the board") {
+            try await process { arguments(of: $0).contains(mark) }
+        }
         let emulator = try await emulator(of: board)
         booting.cancel()
         #expect(try await booting.value.status == 128 + SIGTERM)
@@ -40,15 +43,19 @@ struct VirtualBoardTests {
             signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
             os.execv(sys.argv[1], sys.argv[1:])
             """
-        let board = try RunningProgram(URL(filePath: "/usr/bin/python3"), [
-            "-c", launcher, VirtualBoard.command.path, "--controllers", "0", "--timeout", "500", "--", "sh", "-c", "sleep 400",
-        ])
+        let board = try RunningProgram(
+            URL(filePath: "/usr/bin/python3"),
+            [
+                "-c", launcher, VirtualBoard.command.path, "--controllers", "0", "--timeout", "500", "--", "sh", "-c",
+                "sleep 400",
+            ])
         let emulator = try await emulator(of: board.processIdentifier)
         #expect(try await board.stop() == 128 + SIGTERM)
         #expect(kill(emulator, 0) != 0, "\(emulator) is left")
     }
 
-    @Test("inherits nothing of an agent that is installed, or was run, on this machine",
+    @Test(
+        "inherits nothing of an agent that is installed, or was run, on this machine",
         .enabled(if: getuid() == 0, "mounts as root"))
     func inheritsNothing() async throws {
         // A machine like that, in a mount namespace of its own.
@@ -89,5 +96,6 @@ private func process(_ isWanted: (pid_t) -> Bool) async throws -> pid_t {
 
 private func arguments(of process: pid_t) -> [String] {
     let bytes = (try? Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline"))) ?? Data()
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\0", omittingEmptySubsequences: false).map(
+        String.init)
 }

@@ -14,7 +14,8 @@ struct BadServerReportTests {
             let faults = [
                 "expired": "expired at", "other-host": "is not for localhost", "other-authority": "not trusted",
                 "weak-key": "too weak",
-                "tls-1.0": "cannot agree on TLS", "no-forward-secrecy": "cannot agree on TLS", "garbage": "cannot agree on TLS",
+                "tls-1.0": "cannot agree on TLS", "no-forward-secrecy": "cannot agree on TLS",
+                "garbage": "cannot agree on TLS",
             ]
             for (server, words) in faults {
                 let file = try await configuration(of: lab, in: board, trusting: servers) { document in
@@ -40,11 +41,14 @@ struct BadServerReportTests {
         }
     }
 
-    @Test("what is wrong with the broker, and what to do, by status and doctor", arguments: [
-        ("expired", "messaging.tls-refused", "expired at"), ("self-signed", "messaging.tls-refused", "not trusted"),
-        ("other-host", "messaging.tls-refused", "is not for localhost"), ("tls-1.1", "messaging.tls-failed", "protocol version"),
-        ("client-refused-1.2", "messaging.tls-failed", "unknown ca"),
-    ])
+    @Test(
+        "what is wrong with the broker, and what to do, by status and doctor",
+        arguments: [
+            ("expired", "messaging.tls-refused", "expired at"), ("self-signed", "messaging.tls-refused", "not trusted"),
+            ("other-host", "messaging.tls-refused", "is not for localhost"),
+            ("tls-1.1", "messaging.tls-failed", "protocol version"),
+            ("client-refused-1.2", "messaging.tls-failed", "unknown ca"),
+        ])
     func broker(server: String, code: String, words: String) async throws {
         let servers = try await BadServers.shared
         let port = try servers.port(of: server)
@@ -88,7 +92,9 @@ struct BadServerReportTests {
     private struct Document {
         private var object: [String: Any]
 
-        init(_ bytes: [UInt8]) { object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] ?? [:] }
+        init(_ bytes: [UInt8]) {
+            object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] ?? [:]
+        }
 
         func data() throws -> Data { try JSONSerialization.data(withJSONObject: object) }
 

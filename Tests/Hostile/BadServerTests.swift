@@ -9,7 +9,9 @@ import Testing
 @Suite("A server that is wrong in one way", .timeLimit(.minutes(3)))
 struct BadServerTests {
     /// In place of the product's minute: what comes late here never comes.
-    private static func patience(with bad: BadServerCase) -> Duration { bad.https == .late ? .seconds(1) : .seconds(60) }
+    private static func patience(with bad: BadServerCase) -> Duration {
+        bad.https == .late ? .seconds(1) : .seconds(60)
+    }
 
     @Test("is refused over HTTPS with the error that says why, and a good one is not", arguments: BadServerCase.all)
     func https(bad: BadServerCase) async throws {
@@ -39,7 +41,8 @@ struct BadServerTests {
         settings.connectTimeout = Self.patience(with: bad)
         let outbox = try await Outbox.open(at: folder.appending(path: "outbox.db").path)
         let messenger = Messenger(
-            address: BrokerAddress(host: "127.0.0.1", port: try servers.port(of: bad.server)), outbox: outbox, settings: settings
+            address: BrokerAddress(host: "127.0.0.1", port: try servers.port(of: bad.server)), outbox: outbox,
+            settings: settings
         ) {
             BrokerCredentials(
                 clientID: "board", userName: "board", password: SecretBytes(utf8: "token"),
@@ -88,14 +91,15 @@ struct BadServerTests {
 
     /// The stable code of a verdict.
     private static func code(_ verdict: Verdict, in room: String) -> String {
-        let codes = switch verdict {
-        case .refused: (http: "http.server-not-trusted", messaging: "messaging.tls-refused")
-        case .failed: (http: "http.handshake-failed", messaging: "messaging.tls-failed")
-        case .late: (http: "http.handshake-timeout", messaging: "messaging.connect-timeout")
-        case .lost: (http: "http.connection-lost", messaging: "messaging.connection-lost")
-        case .clientRefused: (http: "http.client-certificate-refused", messaging: "messaging.tls-failed")
-        case .accepted, .other: (http: "", messaging: "")
-        }
+        let codes =
+            switch verdict {
+            case .refused: (http: "http.server-not-trusted", messaging: "messaging.tls-refused")
+            case .failed: (http: "http.handshake-failed", messaging: "messaging.tls-failed")
+            case .late: (http: "http.handshake-timeout", messaging: "messaging.connect-timeout")
+            case .lost: (http: "http.connection-lost", messaging: "messaging.connection-lost")
+            case .clientRefused: (http: "http.client-certificate-refused", messaging: "messaging.tls-failed")
+            case .accepted, .other: (http: "", messaging: "")
+            }
         return room == "http" ? codes.http : codes.messaging
     }
 }

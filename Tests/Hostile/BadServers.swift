@@ -80,15 +80,16 @@ enum Verdict: Equatable, CustomStringConvertible {
     }
 
     init(_ refusal: TLSRefusal) {
-        self = switch refusal {
-        case .pinMismatch: .refused(.pin)
-        case .hostMismatch: .refused(.host)
-        case .expired: .refused(.expired)
-        case .notYetValid: .refused(.notYetValid)
-        case .weak: .refused(.weak)
-        case .chainTooLong: .refused(.tooLong)
-        case .untrusted: .refused(.untrusted)
-        }
+        self =
+            switch refusal {
+            case .pinMismatch: .refused(.pin)
+            case .hostMismatch: .refused(.host)
+            case .expired: .refused(.expired)
+            case .notYetValid: .refused(.notYetValid)
+            case .weak: .refused(.weak)
+            case .chainTooLong: .refused(.tooLong)
+            case .untrusted: .refused(.untrusted)
+            }
     }
 }
 
@@ -142,7 +143,8 @@ struct BadServerCase: Sendable, CustomTestStringConvertible {
         case .pinnedLeaf: ServerTrust(host: host, pins: pin(servers.leaf))
         case .pinnedIntermediate: ServerTrust(host: host, pins: pin(servers.intermediate))
         case .pinnedStranger: ServerTrust(host: host, pins: pin(servers.stranger))
-        case .anchoredAndPinnedIntermediate: ServerTrust(host: host, anchors: [servers.root], pins: pin(servers.intermediate))
+        case .anchoredAndPinnedIntermediate:
+            ServerTrust(host: host, anchors: [servers.root], pins: pin(servers.intermediate))
         case .anchoredAndPinnedElsewhere: ServerTrust(host: host, anchors: [servers.root], pins: pin(servers.stranger))
         case .intermediateAlone: ServerTrust(host: host, anchors: [servers.intermediate])
         }
@@ -151,7 +153,8 @@ struct BadServerCase: Sendable, CustomTestStringConvertible {
     static let all: [BadServerCase] = [
         // The good server, and the trusts that it satisfies.
         .init("good", .accepted), .init("good-1.2", .accepted), .init("good", .accepted, trust: .pinnedLeaf),
-        .init("good", .accepted, trust: .pinnedIntermediate), .init("good", .accepted, trust: .anchoredAndPinnedIntermediate),
+        .init("good", .accepted, trust: .pinnedIntermediate),
+        .init("good", .accepted, trust: .anchoredAndPinnedIntermediate),
         .init("good", .accepted, trust: .intermediateAlone),
         .init("client-wanted", https: .clientRefused, mqtt: .failed, or: .lost),
         // Certificates.
@@ -163,12 +166,15 @@ struct BadServerCase: Sendable, CustomTestStringConvertible {
         .init("wildcard-alone", .refused(.host)), .init("wildcard-top", .refused(.host), host: "gateway.com"),
         .init("wildcard-partial", .refused(.host), host: "gateway.lab.example"),
         .init("wildcard-deep", .refused(.host), host: "gateway.lab.example"),
-        .init("weak-key", .refused(.weak)), .init("weak-intermediate", .refused(.weak)), .init("weak-signature", .refused(.weak)),
+        .init("weak-key", .refused(.weak)), .init("weak-intermediate", .refused(.weak)),
+        .init("weak-signature", .refused(.weak)),
         .init("client-usage", .refused(.untrusted)), .init("issued-by-no-authority", .refused(.untrusted)),
         .init("issued-by-a-server", .refused(.untrusted)), .init("constraint-violated", .refused(.untrusted)),
-        .init("unknown-critical", .refused(.untrusted)), .init("long-chain", .refused(.tooLong)), .init("huge-chain", .failed),
+        .init("unknown-critical", .refused(.untrusted)), .init("long-chain", .refused(.tooLong)),
+        .init("huge-chain", .failed),
         // Pins.
-        .init("good", .refused(.pin), trust: .pinnedStranger), .init("good", .refused(.pin), trust: .anchoredAndPinnedElsewhere),
+        .init("good", .refused(.pin), trust: .pinnedStranger),
+        .init("good", .refused(.pin), trust: .anchoredAndPinnedElsewhere),
         .init("missing-intermediate", .refused(.pin), trust: .pinnedIntermediate),
         .init("expired", .refused(.expired), trust: .pinnedIntermediate),
         .init("other-host", .refused(.host), trust: .pinnedIntermediate),
@@ -180,7 +186,8 @@ struct BadServerCase: Sendable, CustomTestStringConvertible {
         .init("client-refused-1.3", https: .clientRefused, mqtt: .failed, or: .lost),
         .init("client-refused-1.2", https: .clientRefused, mqtt: .failed),
         // Behavior.
-        .init("mute", .late), .init("drips", .late), .init("records-without-end", .failed), .init("alerts-without-end", .failed),
+        .init("mute", .late), .init("drips", .late), .init("records-without-end", .failed),
+        .init("alerts-without-end", .failed),
         .init("truncated-record", https: .failed, mqtt: .lost), .init("oversized-record", .failed),
         .init("cut-in-handshake", https: .failed, mqtt: .lost), .init("garbage", .failed), .init("plain-http", .failed),
         .init("plain-mqtt", https: .failed, mqtt: .lost), .init("hangs-up", https: .failed, mqtt: .lost),

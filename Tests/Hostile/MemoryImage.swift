@@ -36,7 +36,9 @@ struct MemoryImage {
             let count = Int(bytes.loadUnaligned(fromByteOffset: 56, as: UInt16.self))
             return (0..<count).count { number in
                 let header = start + 56 * number
-                func word(_ offset: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: header + offset, as: UInt32.self) }
+                func word(_ offset: Int) -> UInt32 {
+                    bytes.loadUnaligned(fromByteOffset: header + offset, as: UInt32.self)
+                }
                 let size = bytes.loadUnaligned(fromByteOffset: header + 32, as: UInt64.self)
                 return word(0) == PT_LOAD && word(4) & UInt32(PF_W) != 0 && size > 0
             }
@@ -92,7 +94,8 @@ struct KnownSecret {
         self.name = name
         let hex = bytes.map { String(format: "%02x", $0) }.joined()
         let base64 = Data(bytes).base64EncodedString().replacingOccurrences(of: "=", with: "")
-        let encoded = String(decoding: bytes, as: UTF8.self).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? hex
+        let encoded =
+            String(decoding: bytes, as: UTF8.self).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? hex
         let safe = base64.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
         // A key in PEM is base64 in lines of 64; the second is its own already.
         let line = base64.count > 128 ? [String(base64.dropFirst(64).prefix(64))] : []

@@ -8,16 +8,21 @@ import Vault
 @testable import GatewayLab
 
 /// Everything that a board does, at the most verbose, and then a search for each secret that came up.
-@Suite("A secret", .serialized, .timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "reading a daemon's memory is for root"))
+@Suite(
+    "A secret", .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: getuid() == 0, "reading a daemon's memory is for root"))
 struct SecretTests {
     /// The program as it is shipped, where there is one: it is linked otherwise than that of this build.
-    private static let program = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
+    private static let program =
+        ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
         .map { Program(url: URL(filePath: $0)) } ?? Program(name: "latchkey")
     private static let password = "correct horse battery staple 4711"
     private static let wrongPassword = "incorrect-donkey-battery-0815"
     private static let passphrase = "the-vault-opens-with-these-words-2342"
 
-    @Test("is in no log, answer, event, process list or file, and not in the memory of an idle daemon that needs it no more")
+    @Test(
+        "is in no log, answer, event, process list or file, and not in the memory of an idle daemon that needs it no more"
+    )
     func nowhere() async throws {
         var configuration = LabConfiguration()
         configuration.givesSessionsToClients = true
@@ -83,7 +88,8 @@ struct SecretTests {
         let showing = try other.follow("login", "--qr")
         let code = try await showing.output.line(containing: #""event":"qr-code""#)
         let shown = try JSONSerialization.jsonObject(with: Data(code.utf8))
-        let letting = try board.follow("authorize", try #require(value(shown, "data", "text") as? String), "--name", "other")
+        let letting = try board.follow(
+            "authorize", try #require(value(shown, "data", "text") as? String), "--name", "other")
         let question = try #require(try await board.question()["id"])
         _ = try await run(["consent", "grant", "\(question)"], on: board)
         #expect(try await letting.ended(within: 60) == 0)
@@ -105,10 +111,13 @@ struct SecretTests {
         let held = try await Self.content(ofVaultIn: board)
         #expect(held.contains { $0.name == "device-key" } && held.contains { $0.name.hasSuffix("refresh-token") })
         secrets += held
-        let outputs = said + [follower, showing, letting].flatMap { [$0.output.text, $0.errors.text] }
+        let outputs =
+            said + [follower, showing, letting].flatMap { [$0.output.text, $0.errors.text] }
             + [board, other].map { $0.daemon?.errors.text ?? "" }
         for secret in secrets {
-            for output in outputs where secret.isIn(output) { Issue.record("\(secret.name) is in: \(output.prefix(2000))") }
+            for output in outputs where secret.isIn(output) {
+                Issue.record("\(secret.name) is in: \(output.prefix(2000))")
+            }
         }
         #expect(outputs.joined().contains("trace") || outputs.joined().contains("debug"))
         try await searchProcesses(secrets, [board, other])
@@ -133,7 +142,8 @@ struct SecretTests {
         try FileManager.default.copyItem(at: board.state, to: copy)
         defer { try? FileManager.default.removeItem(at: copy) }
         let vault = try await Vault.open(
-            at: copy.appending(path: "vault.db").path, with: [Passphrase(SecretBytes(utf8: Self.passphrase))], creating: false)
+            at: copy.appending(path: "vault.db").path, with: [Passphrase(SecretBytes(utf8: Self.passphrase))],
+            creating: false)
         var found: [KnownSecret] = []
         for scope in try await vault.scopes() {
             for name in try await vault.names(scope: scope) {
@@ -150,7 +160,9 @@ struct SecretTests {
         for process in boards.compactMap(\.daemon?.processIdentifier) {
             for file in ["cmdline", "environ", "comm", "status"] {
                 let bytes = Array(try Data(contentsOf: URL(filePath: "/proc/\(process)/\(file)")))
-                for secret in secrets where secret.isIn(bytes) { Issue.record("\(secret.name) is in \(file) of a daemon") }
+                for secret in secrets where secret.isIn(bytes) {
+                    Issue.record("\(secret.name) is in \(file) of a daemon")
+                }
             }
         }
     }
@@ -162,7 +174,9 @@ struct SecretTests {
         #expect(names.contains("vault.db") && names.contains { $0.hasPrefix("outbox") }, "\(names)")
         for file in files {
             guard let bytes = try? Array(Data(contentsOf: file)) else { continue }
-            for secret in secrets where secret.isIn(bytes) { Issue.record("\(secret.name) is in \(file.lastPathComponent)") }
+            for secret in secrets where secret.isIn(bytes) {
+                Issue.record("\(secret.name) is in \(file.lastPathComponent)")
+            }
         }
     }
 
@@ -173,7 +187,8 @@ struct SecretTests {
         let needed = Set(held.flatMap(\.forms))
         // What a request has just left is gone with its connection.
         var image = try MemoryImage(of: process)
-        let gone = secrets.filter { secret in !needed.contains(secret.forms[0]) && needed.isDisjoint(with: secret.forms) }
+        let gone = secrets.filter { secret in !needed.contains(secret.forms[0]) && needed.isDisjoint(with: secret.forms)
+        }
         let keys = held.filter { ["device-key", "device-identifier-key"].contains($0.name) }
         let end = ContinuousClock.now + .seconds(20)
         while (gone + keys).contains(where: { $0.count(in: image) > 0 }), ContinuousClock.now < end {
@@ -187,7 +202,9 @@ struct SecretTests {
             #expect(count == 0, "\(secret.name) is \(count) times in the memory of the daemon")
         }
         let found = counts.values.reduce(0, +)
-        print("searched \(image.count >> 10) KiB for \(gone.count + keys.count) secrets that are needed no more: \(found) found")
+        print(
+            "searched \(image.count >> 10) KiB for \(gone.count + keys.count) secrets that are needed no more: \(found) found"
+        )
         for secret in held where !keys.contains(where: { $0.name == secret.name }) {
             print("held: \(secret.name), \(secret.count(in: image)) times")
         }
@@ -195,7 +212,9 @@ struct SecretTests {
     }
 
     /// gcore takes what the kernel would write if it were let.
-    private func searchCore(_ secrets: [KnownSecret], _ needed: Set<[UInt8]>, _ process: pid_t, _ board: TestBoard) async throws {
+    private func searchCore(_ secrets: [KnownSecret], _ needed: Set<[UInt8]>, _ process: pid_t, _ board: TestBoard)
+        async throws
+    {
         let gcore = URL(filePath: "/usr/bin/gcore")
         guard FileManager.default.isExecutableFile(atPath: gcore.path) else { return print("there is no gcore") }
         let path = board.folder.appending(path: "core").path
@@ -216,7 +235,9 @@ struct SecretTests {
         let core = try MemoryImage(file: file)
         #expect(try MemoryImage.writableSegments(ofCore: file) == 0, "a forced core holds memory")
         // It has the registers of each thread. What the daemon works with may be in one that copied it last: 64 bytes fit.
-        let inRegisters = secrets.filter { secret in !needed.isDisjoint(with: secret.forms) && secret.count(in: core) > 0 }
+        let inRegisters = secrets.filter { secret in
+            !needed.isDisjoint(with: secret.forms) && secret.count(in: core) > 0
+        }
         print("core of \(core.count >> 10) KiB; in registers: \(Set(inRegisters.map(\.name)).sorted())")
         for secret in secrets where needed.isDisjoint(with: secret.forms) {
             #expect(secret.count(in: core) == 0, "\(secret.name) is in a forced core")
@@ -231,7 +252,8 @@ struct SecretTests {
             func shell(_ arguments: [String]) throws -> RunningProgram {
                 // Without Swift's own report of a crash, whose program is not shipped.
                 try RunningProgram(
-                    URL(filePath: "/bin/sh"), ["-c", script, "sh"] + arguments, environment: ["SWIFT_BACKTRACE": "enable=no"])
+                    URL(filePath: "/bin/sh"), ["-c", script, "sh"] + arguments,
+                    environment: ["SWIFT_BACKTRACE": "enable=no"])
             }
             // A program that forbids nothing leaves a core here; where it does not, there is nothing to prove.
             let control = try shell(["/bin/sh", "-c", "kill -\(signal) $$"])
@@ -240,7 +262,8 @@ struct SecretTests {
             let parent = try shell([Self.program.url.path, "run", "--config", board.configuration.path])
             _ = try await parent.errors.line(containing: "ready")
             let children = try String(
-                contentsOfFile: "/proc/\(parent.processIdentifier)/task/\(parent.processIdentifier)/children", encoding: .utf8)
+                contentsOfFile: "/proc/\(parent.processIdentifier)/task/\(parent.processIdentifier)/children",
+                encoding: .utf8)
             let daemon = try #require(pid_t(children.split(separator: " ").first ?? ""))
             kill(daemon, signal)
             _ = try await parent.output.line(containing: "ended with \(128 + signal)")

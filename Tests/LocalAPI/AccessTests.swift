@@ -11,10 +11,15 @@ struct AccessTests {
 
     @Test("is refused to a user whom the policy does not name, with what to change")
     func refused() async throws {
-        let served = try Served(policy: AccessPolicy(owners: [Self.uid + 1], grants: [
-            .read: .init(users: [Self.uid + 2], groups: [Self.gid + 1]),
-        ]))
-        for (method, path, permission) in [("GET", "/v1/peer", "read"), ("POST", "/v1/echo", "publish"), ("GET", "/v1/wait", "operate")] {
+        let served = try Served(
+            policy: AccessPolicy(
+                owners: [Self.uid + 1],
+                grants: [
+                    .read: .init(users: [Self.uid + 2], groups: [Self.gid + 1])
+                ]))
+        for (method, path, permission) in [
+            ("GET", "/v1/peer", "read"), ("POST", "/v1/echo", "publish"), ("GET", "/v1/wait", "operate"),
+        ] {
             let answer = try await served.ask(method, path)
             #expect(answer.status == 403 && answer.code == "local-api.access-denied")
             #expect(answer.json?["error"]?["message"]?.string == "user \(Self.uid) may not \(permission)")
@@ -43,17 +48,19 @@ struct AccessTests {
     @Test("is judged by the kernel's word on the peer")
     func peer() async throws {
         let served = try Served()
-        #expect(try await served.ask("GET", "/v1/peer").json == [
-            "uid": .integer(Int64(Self.uid)), "pid": .integer(Int64(getpid())),
-        ])
+        #expect(
+            try await served.ask("GET", "/v1/peer").json == [
+                "uid": .integer(Int64(Self.uid)), "pid": .integer(Int64(getpid())),
+            ])
         try await served.stop()
     }
 
     @Test("of other users goes by their user, group and supplementary groups", .enabled(if: getuid() == 0))
     func otherUsers() async throws {
         // The socket's group lets them connect; the policy then tells them apart.
-        let served = try Served(policy: AccessPolicy(
-            owners: [0], grants: [.read: .init(users: [61_001], groups: [61_002, 61_003])], socketGroup: 61_000))
+        let served = try Served(
+            policy: AccessPolicy(
+                owners: [0], grants: [.read: .init(users: [61_001], groups: [61_002, 61_003])], socketGroup: 61_000))
         let asked = { (uid: Int, groups: String) in
             try await OtherUser(uid: uid, gid: 61_000, groups: groups).status(of: "/v1/peer", at: served.path)
         }
@@ -61,7 +68,8 @@ struct AccessTests {
         #expect(try await asked(61_009, "") == "403")
         #expect(try await asked(61_009, "61002") == "200")
         #expect(try await asked(61_009, "61008,61003") == "200")
-        #expect(try await OtherUser(uid: 61_001, gid: 61_001, groups: "").status(of: "/v1/peer", at: served.path) == "000",
+        #expect(
+            try await OtherUser(uid: 61_001, gid: 61_001, groups: "").status(of: "/v1/peer", at: served.path) == "000",
             "who is not in the socket's group does not even connect")
         try await served.stop()
     }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("JSON body", .timeLimit(.minutes(1)))
 struct BodyTests {
-    private static let sample = #"{"topic":"door/state","retain":true,"qos":1,"list":[1,-2.5e3,null],"more":{"a":"\u00e9"}}"#
+    private static let sample =
+        #"{"topic":"door/state","retain":true,"qos":1,"list":[1,-2.5e3,null],"more":{"a":"\u00e9"}}"#
 
     @Test("arrives as it was sent")
     func whole() async throws {
@@ -29,16 +30,20 @@ struct BodyTests {
                 try await client.write(Served.request("POST", "/v1/echo", headers: ["Content-Length: \(body.count)"]))
                 try await client.write(body)
                 let answer = try await client.answer()
-                #expect(answer.status == 400 && answer.code == "local-api.bad-body", "\(place): \(String(decoding: body, as: UTF8.self))")
+                #expect(
+                    answer.status == 400 && answer.code == "local-api.bad-body",
+                    "\(place): \(String(decoding: body, as: UTF8.self))")
             }
         }
         try await served.stop()
     }
 
-    @Test("is refused where it is JSON, but no object, or no JSON at all", arguments: [
-        "", "null", "true", "1", #""text""#, "[]", #"[{"topic":"a"}]"#, "topic=a", "{}{}", "{'topic':'a'}", "NaN",
-        "\u{FEFF}x", #"{"topic":"\ud800"}"#,
-    ])
+    @Test(
+        "is refused where it is JSON, but no object, or no JSON at all",
+        arguments: [
+            "", "null", "true", "1", #""text""#, "[]", #"[{"topic":"a"}]"#, "topic=a", "{}{}", "{'topic':'a'}", "NaN",
+            "\u{FEFF}x", #"{"topic":"\ud800"}"#,
+        ])
     func noObject(body: String) async throws {
         let served = try Served()
         let answer = try await served.ask("POST", "/v1/echo", body: body)

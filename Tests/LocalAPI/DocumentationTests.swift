@@ -7,29 +7,34 @@ import Testing
 @Suite("Documentation of the local API", .timeLimit(.minutes(1)))
 struct DocumentationTests {
     private static let text = try? String(
-        contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Config/local-api.md"), encoding: .utf8)
+        contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Config/local-api.md"),
+        encoding: .utf8)
 
     @Test("has a Python example that works as it stands")
     func python() async throws {
-        let example = try #require(Self.text?.components(separatedBy: "```python\n").dropFirst().first?
-            .components(separatedBy: "```").first)
+        let example = try #require(
+            Self.text?.components(separatedBy: "```python\n").dropFirst().first?
+                .components(separatedBy: "```").first)
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var router = Router()
         router.on("GET", "/v1/status", needs: .read, .init("Status", answer: .openObject(""))) { _ in
             .json(["registration": ["state": "registered"]])
         }
-        router.on("GET", "/v1/sensors/stream", needs: .read, .init("Readings", events: ["readings": .openObject("")])) { _ in
-            .events(AsyncStream { continuation in
-                continuation.yield(LocalEvent(name: "readings", data: ["load": 1]))
-                continuation.finish()
-            })
+        router.on("GET", "/v1/sensors/stream", needs: .read, .init("Readings", events: ["readings": .openObject("")])) {
+            _ in
+            .events(
+                AsyncStream { continuation in
+                    continuation.yield(LocalEvent(name: "readings", data: ["load": 1]))
+                    continuation.finish()
+                })
         }
         let path = "\(directory)/api.sock"
         let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: router)
         try server.listen()
         let running = Task { try await server.run() }
-        #expect(try await OtherProgram.output(of: ["python3", "-c", example, path]) == "registered\nreadings {'load': 1}\n")
+        #expect(
+            try await OtherProgram.output(of: ["python3", "-c", example, path]) == "registered\nreadings {'load': 1}\n")
         running.cancel()
         try await running.value
     }
@@ -40,12 +45,14 @@ struct DocumentationTests {
         let errors: [LocalAPIError] = [
             .badTarget(reason: ""), .unknownParameter(name: "", known: []), .badBody(reason: ""), .notFound(path: ""),
             .methodNotAllowed(method: "", path: "", allowed: []), .accessDenied(permission: .read, uid: 0),
-            .tooManyRequests(uid: 0, .ofUser(limit: 0)), .tooManyConnections(uid: 0, .ofOthers(limit: 0)), .bodyTooLarge(limit: 0),
+            .tooManyRequests(uid: 0, .ofUser(limit: 0)), .tooManyConnections(uid: 0, .ofOthers(limit: 0)),
+            .bodyTooLarge(limit: 0),
             .headTooLarge(limit: 0), .requestTooSlow(limit: .zero), .stopping,
         ]
         for error in errors {
             let row = text.split(separator: "\n").first { $0.contains("`\(error.code)`") }
-            #expect(row?.contains("\(error.kind.httpStatus)") == true, "\(error.code) with status \(error.kind.httpStatus)")
+            #expect(
+                row?.contains("\(error.kind.httpStatus)") == true, "\(error.code) with status \(error.kind.httpStatus)")
         }
     }
 

@@ -75,7 +75,9 @@ struct LifeTests {
         try await second.stop()
     }
 
-    @Test("says why it cannot listen", arguments: ["/nowhere/at/all/api.sock", "/tmp/\(String(repeating: "x", count: 120))"])
+    @Test(
+        "says why it cannot listen",
+        arguments: ["/nowhere/at/all/api.sock", "/tmp/\(String(repeating: "x", count: 120))"])
     func cannotListen(path: String) {
         let error = #expect(throws: LocalAPIError.self) { try Served(at: path) }
         #expect(error?.code == "local-api.cannot-listen")

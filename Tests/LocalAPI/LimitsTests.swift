@@ -49,10 +49,12 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("close a connection that sends a byte now and then, and serve others meanwhile", arguments: [
-        "", "GET /v1/pe", "GET /v1/peer HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
-        "POST /v1/count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n",
-    ])
+    @Test(
+        "close a connection that sends a byte now and then, and serve others meanwhile",
+        arguments: [
+            "", "GET /v1/pe", "GET /v1/peer HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+            "POST /v1/count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n",
+        ])
     func slowRequest(beginning: String) async throws {
         let served = try Served(limits: Self.limits { $0.request = .seconds(1) })
         // Something moves all the time, so that no limit of idleness is met.
@@ -77,10 +79,11 @@ struct LimitsTests {
 
     @Test("do not count the time in which a stream has nothing to say")
     func silentStream() async throws {
-        let served = try Served(limits: Self.limits {
-            $0.request = .milliseconds(100)
-            $0.stall = .seconds(1)
-        })
+        let served = try Served(
+            limits: Self.limits {
+                $0.request = .milliseconds(100)
+                $0.stall = .seconds(1)
+            })
         let stream = try served.connect()
         try await stream.write(Served.request("GET", "/v1/events"))
         _ = try await stream.text(through: "\r\n\r\n")
@@ -99,7 +102,8 @@ struct LimitsTests {
         #expect(announced.status == 413 && announced.code == "local-api.body-too-large")
 
         let chunked = try served.connect()
-        try await chunked.write(Served.request("POST", "/v1/count", headers: ["Transfer-Encoding: chunked", "Connection: close"]))
+        try await chunked.write(
+            Served.request("POST", "/v1/count", headers: ["Transfer-Encoding: chunked", "Connection: close"]))
         for _ in 1...11 { try await chunked.write("3e8\r\n\(String(repeating: "y", count: 1000))\r\n") }
         try await chunked.write("0\r\n\r\n")
         #expect(RawResponse(try await chunked.rest()).status == 413)
@@ -110,12 +114,15 @@ struct LimitsTests {
     func expectation() async throws {
         let served = try Served()
         let client = try served.connect()
-        try await client.write(Served.request(
-            "POST", "/v1/count", headers: ["Expect: 100-continue", "Content-Length: 99999999", "Connection: close"]))
+        try await client.write(
+            Served.request(
+                "POST", "/v1/count", headers: ["Expect: 100-continue", "Content-Length: 99999999", "Connection: close"])
+        )
         #expect(RawResponse(try await client.rest()).status == 413)
         let small = try served.connect()
-        try await small.write(Served.request(
-            "POST", "/v1/count", headers: ["Expect: 100-continue", "Content-Length: 2", "Connection: close"]))
+        try await small.write(
+            Served.request(
+                "POST", "/v1/count", headers: ["Expect: 100-continue", "Content-Length: 2", "Connection: close"]))
         #expect(try await small.text(through: "\r\n\r\n").hasPrefix("HTTP/1.1 100"))
         try await small.write("{}")
         #expect(RawResponse(try await small.rest()).json == ["bytes": 2])
@@ -137,8 +144,9 @@ struct LimitsTests {
     func headSize(bytes: Int) async throws {
         let served = try Served()
         let client = try served.connect()
-        try? await client.write(Served.request(
-            "GET", "/v1/peer", headers: ["X-Large: \(String(repeating: "a", count: bytes))", "Connection: close"]))
+        try? await client.write(
+            Served.request(
+                "GET", "/v1/peer", headers: ["X-Large: \(String(repeating: "a", count: bytes))", "Connection: close"]))
         let answer = RawResponse(try await client.rest())
         #expect(answer.status == 431)
         if bytes < 20_000 { #expect(answer.code == "local-api.head-too-large") }
@@ -161,9 +169,11 @@ struct LimitsTests {
     func noHTTP() async throws {
         let served = try Served()
         let garbage = [
-            "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{FC}\u{3}\u{3}\r\n\r\n", "GET\r\n\r\n", "GET /v1/peer\r\n\r\n", "\r\n\r\n\r\n\r\n",
+            "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{FC}\u{3}\u{3}\r\n\r\n", "GET\r\n\r\n", "GET /v1/peer\r\n\r\n",
+            "\r\n\r\n\r\n\r\n",
             "GET /v1/peer HTTP/1.1\r\n\r\n", "GET /v1/peer HTTP/9.9\r\nHost: localhost\r\n\r\n",
-            "GET /v1/peer HTTP/1.1\r\nHost localhost\r\n\r\n", "GET /v1/peer\u{0}/../x HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "GET /v1/peer HTTP/1.1\r\nHost localhost\r\n\r\n",
+            "GET /v1/peer\u{0}/../x HTTP/1.1\r\nHost: localhost\r\n\r\n",
             "POST /v1/count HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
             "POST /v1/count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
             "POST /v1/count HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
@@ -200,10 +210,12 @@ struct LimitsTests {
 
     @Test("keep no user from being served while another holds all the connections it may", .enabled(if: getuid() == 0))
     func greedyUser() async throws {
-        let served = try Served(policy: AccessPolicy(
-            owners: [], grants: [.read: .init(users: [61_001])], socketGroup: 61_000))
+        let served = try Served(
+            policy: AccessPolicy(
+                owners: [], grants: [.read: .init(users: [61_001])], socketGroup: 61_000))
         let greedy = try (1...300).map { _ in try served.connect() }
-        #expect(try await OtherUser(uid: 61_001, gid: 61_000, groups: "").status(of: "/v1/peer", at: served.path) == "200")
+        #expect(
+            try await OtherUser(uid: 61_001, gid: 61_000, groups: "").status(of: "/v1/peer", at: served.path) == "200")
         #expect(greedy.count == 300)
         try await served.stop()
     }
@@ -226,11 +238,12 @@ struct LimitsTests {
 
     @Test("serve 300 connections of one user at once where they are set to")
     func manyAllowedConnections() async throws {
-        let served = try Served(limits: Self.limits {
-            $0.connections = 310
-            $0.connectionsPerUser = 310
-            $0.request = .seconds(60)
-        })
+        let served = try Served(
+            limits: Self.limits {
+                $0.connections = 310
+                $0.connectionsPerUser = 310
+                $0.request = .seconds(60)
+            })
         let clients = try (1...300).map { _ in try served.connect() }
         for client in clients {
             try await client.write(Served.request("GET", "/v1/peer"))

@@ -38,7 +38,9 @@ struct LocalClientTests {
         await #expect(throws: expected) { for try await _ in LocalClient(socketPath: path).events("/v1/events") {} }
         // Of a socket that no service has: systemctl would start another daemon.
         #expect(expected.remedy?.contains("systemctl") == false)
-        #expect(LocalAPIError.daemonNotRunning(path: LocalClient.standardSocketPath).remedy?.contains("systemctl start latchkey") == true)
+        #expect(
+            LocalAPIError.daemonNotRunning(path: LocalClient.standardSocketPath).remedy?.contains(
+                "systemctl start latchkey") == true)
     }
 
     @Test("reads the events of a stream to its end")

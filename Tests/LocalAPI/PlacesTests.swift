@@ -60,7 +60,9 @@ struct PlacesTests {
     @Test("refuse what all users but the owners have too much of together, and say so")
     func others() throws {
         let shares = UserShares(limit: 3, othersLimit: 4)
-        var places = try [shares.take(1, isOwner: false), shares.take(1, isOwner: false), shares.take(2, isOwner: false)]
+        var places = try [
+            shares.take(1, isOwner: false), shares.take(1, isOwner: false), shares.take(2, isOwner: false),
+        ]
         places.append(try shares.take(3, isOwner: false))
         #expect(throws: Shortage.ofOthers(limit: 4)) { try shares.take(4, isOwner: false) }
         let own = try (0..<3).map { _ in try shares.take(0, isOwner: true) }

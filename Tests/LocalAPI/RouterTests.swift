@@ -8,7 +8,10 @@ struct RouterTests {
     @Test("hands over what stands for a name of the pattern")
     func parameters() async throws {
         let served = try Served()
-        #expect(try await served.ask("GET", "/v1/things/door%20bell?color=red").json == ["name": "door bell", "color": "red"])
+        #expect(
+            try await served.ask("GET", "/v1/things/door%20bell?color=red").json == [
+                "name": "door bell", "color": "red",
+            ])
         #expect(try await served.ask("DELETE", "/v1/things/door").json == ["removed": "door"])
         try await served.stop()
     }
@@ -72,19 +75,21 @@ struct RouterTests {
         let teapot = try await served.ask("GET", "/v1/teapot")
         #expect(teapot.status == 503)
         #expect(teapot.headers["content-type"] == "application/json")
-        #expect(teapot.json == [
-            "error": [
-                "code": "kitchen.teapot", "kind": "unavailable", "message": "it is a teapot",
-                "remedy": "ask the coffee machine",
-                "cause": "kitchen.no-beans",
-                "gateway": ["domain": "endpoint", "number": 1_000_105, "xCaErr": 1_000_105, "httpStatus": 418],
-            ],
-        ])
+        #expect(
+            teapot.json == [
+                "error": [
+                    "code": "kitchen.teapot", "kind": "unavailable", "message": "it is a teapot",
+                    "remedy": "ask the coffee machine",
+                    "cause": "kitchen.no-beans",
+                    "gateway": ["domain": "endpoint", "number": 1_000_105, "xCaErr": 1_000_105, "httpStatus": 418],
+                ]
+            ])
         let cellar = try await served.ask("GET", "/v1/cellar")
         #expect(cellar.status == 500)
-        #expect(cellar.json == [
-            "error": ["code": "cellar.flooded", "kind": "internal", "message": "the cellar is flooded"],
-        ])
+        #expect(
+            cellar.json == [
+                "error": ["code": "cellar.flooded", "kind": "internal", "message": "the cellar is flooded"]
+            ])
         try await served.stop()
     }
 

@@ -26,7 +26,8 @@ struct StreamTests {
     func lines() async throws {
         let served = try Served()
         let client = try served.connect()
-        try await client.write(Served.request("GET", "/v1/few", headers: ["Accept: application/x-ndjson", "Connection: close"]))
+        try await client.write(
+            Served.request("GET", "/v1/few", headers: ["Accept: application/x-ndjson", "Connection: close"]))
         let head = RawResponse(try await client.text(through: "\r\n\r\n"))
         #expect(head.headers["content-type"] == "application/x-ndjson")
         #expect(try await client.rest().contains(#"{"data":2,"event":"count","id":"2"}"# + "\n"))

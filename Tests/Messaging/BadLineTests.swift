@@ -1,12 +1,14 @@
 import Foundation
 import Groundwork
 import Testing
+
 @testable import Messaging
 
 @Suite("A line that breaks", .timeLimit(.minutes(2)))
 struct BadLineTests {
     /// Answers are held back first, so that the broker has taken messages that this side does not know it has.
-    @Test("loses nothing, be the messages numbered or all the same, whatever quality was asked for",
+    @Test(
+        "loses nothing, be the messages numbered or all the same, whatever quality was asked for",
         arguments: [1, 2], [true, false])
     func cuts(requested: Int, isNumbered: Bool) async throws {
         let broker = try await TestBroker()
@@ -19,7 +21,9 @@ struct BadLineTests {
         let count = 600
         for round in 0..<4 {
             let before = await station.messenger.status().acknowledged
-            for number in 0..<150 { try await station.publish(isNumbered ? "\(round * 150 + number)" : "same", to: "t", qos: qos) }
+            for number in 0..<150 {
+                try await station.publish(isNumbered ? "\(round * 150 + number)" : "same", to: "t", qos: qos)
+            }
             try await until { await station.messenger.status().acknowledged > before }
             relay.holdAnswers()
             for number in 0..<10 where round == 3 { try await station.publish("last \(number)", to: "t", qos: qos) }
@@ -54,9 +58,11 @@ struct BadLineTests {
             $0.backoff = Backoff(initial: .milliseconds(100), cap: .seconds(1000))
         }
         let count = 200
-        try await station.outbox.accept((0..<count).map { number in
-            OutgoingMessage(topic: try Topic("t"), payload: Array("\(number) \(String(repeating: "x", count: 80))".utf8))
-        })
+        try await station.outbox.accept(
+            (0..<count).map { number in
+                OutgoingMessage(
+                    topic: try Topic("t"), payload: Array("\(number) \(String(repeating: "x", count: 80))".utf8))
+            })
         station.run()
         var arrived: [String] = []
         for await message in observer.messages {

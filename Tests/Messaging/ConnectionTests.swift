@@ -4,6 +4,7 @@ import Groundwork
 import Synchronization
 import TestSupport
 import Testing
+
 @testable import Messaging
 
 @Suite("Broker connection", .timeLimit(.minutes(1)))
@@ -23,7 +24,9 @@ struct ConnectionTests {
         try await station.waitUntilSent()
     }
 
-    @Test("keeps nothing back over TLS: a burst comes back whole, one message by itself too, and what is larger than a buffer")
+    @Test(
+        "keeps nothing back over TLS: a burst comes back whole, one message by itself too, and what is larger than a buffer"
+    )
     func bursts() async throws {
         let secure = try await SecureBroker(keepsAll: true)
         let credentials = try secure.credentials()
@@ -31,7 +34,8 @@ struct ConnectionTests {
         try await station.waitUntilConnected()
         let back = try await station.messenger.subscribe("t", qos: .atLeastOnce, bound: 5000)
         let burst = (0..<2000).map { "\($0)" }
-        try await station.outbox.accept(try burst.map { OutgoingMessage(topic: try Topic("t"), payload: Array($0.utf8)) })
+        try await station.outbox.accept(
+            try burst.map { OutgoingMessage(topic: try Topic("t"), payload: Array($0.utf8)) })
         #expect(await back.texts(2000) == burst)
         for text in ["alone", String(repeating: "x", count: 100_000), "after"] {
             try await station.publish(text, to: "t")
@@ -44,7 +48,8 @@ struct ConnectionTests {
     func wrongPin() async throws {
         let secure = try await SecureBroker()
         let other = PublicKeyPin(of: try PrivateKey(generating: .p256).publicKey)
-        let credentials = try secure.credentials(ServerTrust(host: "localhost", anchors: [secure.authority.certificate], pins: [other]))
+        let credentials = try secure.credentials(
+            ServerTrust(host: "localhost", anchors: [secure.authority.certificate], pins: [other]))
         let station = try await Station(at: secure.broker.address, running: false, credentials: { _ in credentials })
         #expect(await failure(of: station) == .tlsRefused(secure.broker.address, .pinMismatch))
     }
@@ -52,9 +57,11 @@ struct ConnectionTests {
     @Test("is refused from here when the certificate is for another host")
     func wrongHost() async throws {
         let secure = try await SecureBroker()
-        let credentials = try secure.credentials(ServerTrust(host: "gateway.example", anchors: [secure.authority.certificate]))
+        let credentials = try secure.credentials(
+            ServerTrust(host: "gateway.example", anchors: [secure.authority.certificate]))
         let station = try await Station(at: secure.broker.address, running: false, credentials: { _ in credentials })
-        #expect(await failure(of: station) == .tlsRefused(secure.broker.address, .hostMismatch(host: "gateway.example")))
+        #expect(
+            await failure(of: station) == .tlsRefused(secure.broker.address, .hostMismatch(host: "gateway.example")))
     }
 
     @Test("does not come about when the broker does not take the device's certificate")
@@ -64,7 +71,8 @@ struct ConnectionTests {
         let station = try await Station(at: secure.broker.address, running: false, credentials: { _ in credentials })
         let error = try #require(await failure(of: station))
         // The broker says why and hangs up at once; with a reset, its word may be lost on the way (RFC 8446 section 6.2).
-        let lost = MessagingError.connectionLost(secure.broker.address, reason: "the broker ended it before it answered")
+        let lost = MessagingError.connectionLost(
+            secure.broker.address, reason: "the broker ended it before it answered")
         #expect(error.code == "messaging.tls-failed" || error == lost, "\(error)")
     }
 
@@ -75,15 +83,19 @@ struct ConnectionTests {
         let tool = try Program("/usr/bin/mosquitto_passwd", ["-c", "-b", file, "alice", "right"])
         for await _ in tool.lines {}
         let broker = try await TestBroker(.init(lines: ["password_file \(file)"]), bench: bench)
-        let station = try await Station(at: broker.address, running: false, credentials: { attempt in
-            BrokerCredentials(
-                clientID: "board", userName: "alice", password: SecretBytes(utf8: attempt < 3 ? "old" : "right"), tls: nil)
-        })
+        let station = try await Station(
+            at: broker.address, running: false,
+            credentials: { attempt in
+                BrokerCredentials(
+                    clientID: "board", userName: "alice", password: SecretBytes(utf8: attempt < 3 ? "old" : "right"),
+                    tls: nil)
+            })
         let events = station.messenger.events.subscribe()
         station.run()
-        #expect(await Station.first(of: events) { event -> BrokerRefusal? in
-            if case .refused(let refusal) = event { refusal } else { nil }
-        } == .notAuthorized)
+        #expect(
+            await Station.first(of: events) { event -> BrokerRefusal? in
+                if case .refused(let refusal) = event { refusal } else { nil }
+            } == .notAuthorized)
         #expect(await Station.first(of: events) { if case .connected = $0 { true } else { nil } } == true)
         #expect(await station.messenger.status().lastError == nil)
     }
@@ -92,10 +104,12 @@ struct ConnectionTests {
     func freshCredentials() async throws {
         let broker = try await TestBroker()
         let asked = Mutex(0)
-        let station = try await Station(at: broker.address, credentials: { attempt in
-            asked.withLock { $0 = attempt }
-            return BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: nil)
-        })
+        let station = try await Station(
+            at: broker.address,
+            credentials: { attempt in
+                asked.withLock { $0 = attempt }
+                return BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: nil)
+            })
         try await station.waitUntilConnected()
         #expect(asked.withLock { $0 } == 1)
         let events = station.messenger.events.subscribe()
@@ -149,9 +163,11 @@ struct ConnectionTests {
         let server = try SilentServer(hangsUp: true)
         let context = try TLSContext(trust: ServerTrust(host: "127.0.0.1", usesPublicAnchors: true), identity: nil)
         let address = BrokerAddress(host: "127.0.0.1", port: server.port)
-        let station = try await Station(at: address, running: false, credentials: { _ in
-            BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: tls ? context : nil)
-        })
+        let station = try await Station(
+            at: address, running: false,
+            credentials: { _ in
+                BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: tls ? context : nil)
+            })
         let error = try #require(await failure(of: station))
         #expect(error == .connectionLost(address, reason: "the broker ended it before it answered"))
         try await station.stop()
@@ -203,7 +219,9 @@ struct ConnectionTests {
         let station = try await Station(at: broker.address) { $0.keepAlive = .seconds(5) }
         try await station.waitUntilConnected()
         let events = station.messenger.events.subscribe()
-        let lost = Task { await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } } }
+        let lost = Task {
+            await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
+        }
         try await Task.sleep(for: .seconds(10))
         lost.cancel()
         #expect(await lost.value == nil)

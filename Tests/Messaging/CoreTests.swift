@@ -1,12 +1,16 @@
 import Foundation
 import Testing
+
 @testable import Messaging
 
 @Suite("Send window")
 struct SendWindowTests {
-    private func message(_ id: Int64, _ topic: String = "t", _ qos: QoS = .atLeastOnce, size: Int = 1) throws -> QueuedMessage {
+    private func message(_ id: Int64, _ topic: String = "t", _ qos: QoS = .atLeastOnce, size: Int = 1) throws
+        -> QueuedMessage
+    {
         QueuedMessage(
-            id: id, message: OutgoingMessage(topic: try Topic(topic), payload: [UInt8](repeating: 0, count: size), qos: qos),
+            id: id,
+            message: OutgoingMessage(topic: try Topic(topic), payload: [UInt8](repeating: 0, count: size), qos: qos),
             acceptedAt: Date())
     }
 
@@ -57,11 +61,15 @@ struct SendWindowTests {
 
 @Suite("A refused connection")
 struct BrokerRefusalTests {
-    @Test("is named by the codes of MQTT 3.1.1, and of MQTT 5 from a broker that speaks only that", arguments: [
-        (1, BrokerRefusal.protocolVersion), (2, .clientID), (3, .serverUnavailable), (4, .badCredentials), (5, .notAuthorized),
-        (0x84, .protocolVersion), (0x85, .clientID), (0x88, .serverUnavailable), (0x86, .badCredentials), (0x87, .notAuthorized),
-        (0x9F, .other(code: 0x9F)),
-    ])
+    @Test(
+        "is named by the codes of MQTT 3.1.1, and of MQTT 5 from a broker that speaks only that",
+        arguments: [
+            (1, BrokerRefusal.protocolVersion), (2, .clientID), (3, .serverUnavailable), (4, .badCredentials),
+            (5, .notAuthorized),
+            (0x84, .protocolVersion), (0x85, .clientID), (0x88, .serverUnavailable), (0x86, .badCredentials),
+            (0x87, .notAuthorized),
+            (0x9F, .other(code: 0x9F)),
+        ])
     func codes(code: Int, refusal: BrokerRefusal) { #expect(BrokerRefusal(code: code) == refusal) }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+
 @testable import Messaging
 
 /// The way from a client to a broker on this machine, which can break: a relay of TCP connections on a thread of its own.
@@ -66,12 +67,13 @@ final class CuttingRelay: Sendable {
         while true {
             var watched = state.withLock { state -> [pollfd]? in
                 guard !state.isOver else { return nil }
-                return [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)] + state.pairs.flatMap { pair in
-                    [
-                        pollfd(fd: pair.client, events: Int16(POLLIN), revents: 0),
-                        pollfd(fd: state.holdsAnswers ? -1 : pair.broker, events: Int16(POLLIN), revents: 0),
-                    ]
-                }
+                return [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
+                    + state.pairs.flatMap { pair in
+                        [
+                            pollfd(fd: pair.client, events: Int16(POLLIN), revents: 0),
+                            pollfd(fd: state.holdsAnswers ? -1 : pair.broker, events: Int16(POLLIN), revents: 0),
+                        ]
+                    }
             }
             guard watched != nil else { break }
             // Cuts and new orders need no wake-up: they are seen within this time.
@@ -81,7 +83,8 @@ final class CuttingRelay: Sendable {
                 state.pairs = state.pairs.compactMap { pair in
                     guard let index = watched!.firstIndex(where: { $0.fd == pair.client }) else { return pair }
                     var pair = pair
-                    let lives = (watched![index].revents == 0 || ask(&pair))
+                    let lives =
+                        (watched![index].revents == 0 || ask(&pair))
                         && (watched![index + 1].revents == 0 || answer(pair))
                     if !lives { Self.reset(pair) }
                     return lives ? pair : nil

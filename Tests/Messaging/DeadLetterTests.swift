@@ -1,6 +1,7 @@
 import Foundation
 import Groundwork
 import Testing
+
 @testable import Messaging
 
 @Suite("A message that the broker answers by hanging up", .timeLimit(.minutes(2)))
@@ -45,7 +46,9 @@ struct DeadLetterTests {
         let relay = try CuttingRelay(to: broker.address, fatal: "t/forbidden")
         defer { relay.stop() }
         let station = try await Station(at: relay.address, running: false, adjust: present)
-        for number in 0..<150 { try await station.publish("\(number)", to: number == 70 ? "t/forbidden" : "t/\(number % 4)") }
+        for number in 0..<150 {
+            try await station.publish("\(number)", to: number == 70 ? "t/forbidden" : "t/\(number % 4)")
+        }
         let letter = try await buried(station) { station.run() }
         #expect(letter.topic.name == "t/forbidden")
         var arrived: Set<String> = []

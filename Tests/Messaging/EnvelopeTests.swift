@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+
 @testable import Messaging
 
 @Suite("Message envelope")
@@ -10,8 +11,9 @@ struct EnvelopeTests {
     func encoding() throws {
         let envelope = Envelope(from: "alice", .user, sentAt: date, payload: Array("hi".utf8))
         let text = String(decoding: try envelope.encode(), as: UTF8.self)
-        #expect(text == #"{"ContentEncoding":"BASE64","ContentType":"text/plain","DisplayName":"alice","Payload":"aGk=","#
-            + #""SenderId":"alice","SenderType":"USER","SentTime":1767225600000,"Version":"1.0"}"#)
+        #expect(
+            text == #"{"ContentEncoding":"BASE64","ContentType":"text/plain","DisplayName":"alice","Payload":"aGk=","#
+                + #""SenderId":"alice","SenderType":"USER","SentTime":1767225600000,"Version":"1.0"}"#)
     }
 
     @Test("comes back as it was written")
@@ -26,24 +28,34 @@ struct EnvelopeTests {
 
     @Test("needs a payload")
     func empty() {
-        #expect(throws: MessagingError.emptyPayload) { try Envelope(from: "a", .device, sentAt: date, payload: []).encode() }
+        #expect(throws: MessagingError.emptyPayload) {
+            try Envelope(from: "a", .device, sentAt: date, payload: []).encode()
+        }
     }
 
-    @Test("of either reference client is read", arguments: [
-        #"{"Version":"1.0","SenderId":"bob","SenderType":"user","DisplayName":"Bob","SentTime":1767225600000,"ContentType":"text/plain","ContentEncoding":"BASE64","Payload":"aGVsbG8gd29ybGQ="}"#,
-        #"{"Version":"1.0","SenderId":"bob","SenderType":"USER","DisplayName":"Bob","SentTime":1767225600000,"ContentType":"text/plain","ContentEncoding":"UTF-8","Payload":"aGVsbG8g\r\nd29ybGQ=\r\n"}"#,
-        " \n{\"SenderId\":\"bob\",\"DisplayName\":\"Bob\",\"SentTime\":1767225600000,\"Payload\":\"aGVsbG8gd29ybGQ=\",\"ForwardedTime\":1}",
-    ])
+    @Test(
+        "of either reference client is read",
+        arguments: [
+            #"{"Version":"1.0","SenderId":"bob","SenderType":"user","DisplayName":"Bob","SentTime":1767225600000,"ContentType":"text/plain","ContentEncoding":"BASE64","Payload":"aGVsbG8gd29ybGQ="}"#,
+            #"{"Version":"1.0","SenderId":"bob","SenderType":"USER","DisplayName":"Bob","SentTime":1767225600000,"ContentType":"text/plain","ContentEncoding":"UTF-8","Payload":"aGVsbG8g\r\nd29ybGQ=\r\n"}"#,
+            " \n{\"SenderId\":\"bob\",\"DisplayName\":\"Bob\",\"SentTime\":1767225600000,\"Payload\":\"aGVsbG8gd29ybGQ=\",\"ForwardedTime\":1}",
+        ])
     func referenceClients(_ text: String) throws {
         let envelope = try #require(Envelope(decoding: Array(text.utf8)))
-        #expect(envelope == Envelope(
-            from: "bob", .user, displayName: "Bob", sentAt: date, payload: Array("hello world".utf8)))
+        #expect(
+            envelope
+                == Envelope(
+                    from: "bob", .user, displayName: "Bob", sentAt: date, payload: Array("hello world".utf8)))
     }
 
-    @Test("is not what has no object, SentTime or base 64 Payload: that is delivered raw", arguments: [
-        "", "21.5", "[]", "{", "null", #"{"t":21.5}"#, #"{"SentTime":1,"Payload":""}"#, #"{"SentTime":1,"Payload":"*"}"#,
-        #"{"Payload":"aGk="}"#, #"{"SentTime":"1","Payload":"aGk="}"#, #"{"SentTime":1}"#, #"{"SentTime":1,"Payload":5}"#,
-    ])
+    @Test(
+        "is not what has no object, SentTime or base 64 Payload: that is delivered raw",
+        arguments: [
+            "", "21.5", "[]", "{", "null", #"{"t":21.5}"#, #"{"SentTime":1,"Payload":""}"#,
+            #"{"SentTime":1,"Payload":"*"}"#,
+            #"{"Payload":"aGk="}"#, #"{"SentTime":"1","Payload":"aGk="}"#, #"{"SentTime":1}"#,
+            #"{"SentTime":1,"Payload":5}"#,
+        ])
     func raw(_ text: String) { #expect(Envelope(decoding: Array(text.utf8)) == nil) }
 
     @Test("beyond the limit is not parsed, and a field beyond it is left out")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+
 @testable import Messaging
 
 @Suite("Room in the outbox")
@@ -8,28 +9,39 @@ struct OutboxShareTests {
 
     init() throws { bench = try Bench() }
 
-    private func message(_ user: UInt32?, _ kind: OutgoingMessage.Kind = .explicit, bytes: Int = 1000) throws -> OutgoingMessage {
+    private func message(_ user: UInt32?, _ kind: OutgoingMessage.Kind = .explicit, bytes: Int = 1000) throws
+        -> OutgoingMessage
+    {
         OutgoingMessage(
-            topic: try Topic("t"), payload: [UInt8](repeating: 1, count: bytes - 1 - OutboxPolicy.rowOverhead), kind: kind,
+            topic: try Topic("t"), payload: [UInt8](repeating: 1, count: bytes - 1 - OutboxPolicy.rowOverhead),
+            kind: kind,
             publisher: user)
     }
 
-    @Test("is at most half for one user's messages, and the rest stays for others and the agent", arguments: [
-        Durability.disk, .memory,
-    ])
+    @Test(
+        "is at most half for one user's messages, and the rest stays for others and the agent",
+        arguments: [
+            Durability.disk, .memory,
+        ])
     func half(_ durability: Durability) async throws {
         let outbox = try await Outbox.open(
             at: bench.path("outbox.db"), policy: OutboxPolicy(limitBytes: 100_000), durability: durability)
         for _ in 0..<50 { try await outbox.accept(try message(5)) }
-        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) { try await outbox.accept(try message(5)) }
+        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) {
+            try await outbox.accept(try message(5))
+        }
         for _ in 0..<20 { try await outbox.accept(try message(6)) }
         for _ in 0..<17 { try await outbox.accept(try message(nil)) }
-        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) { try await outbox.accept(try message(5)) }
+        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) {
+            try await outbox.accept(try message(5))
+        }
         // What has left makes room for its user.
         let page = try await outbox.next(limit: 10, bytes: 1 << 20, acknowledging: [])
         _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: page.messages.map(\.id))
         for _ in 0..<10 { try await outbox.accept(try message(5)) }
-        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) { try await outbox.accept(try message(5)) }
+        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) {
+            try await outbox.accept(try message(5))
+        }
     }
 
     @Test("is known again after a restart")
@@ -39,7 +51,9 @@ struct OutboxShareTests {
         for _ in 0..<50 { try await first.accept(try message(.max)) }
         await first.close()
         let again = try await Outbox.open(at: bench.path("outbox.db"), policy: policy)
-        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) { try await again.accept(try message(.max)) }
+        await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) {
+            try await again.accept(try message(.max))
+        }
         try await again.accept(try message(1))
     }
 
@@ -48,7 +62,9 @@ struct OutboxShareTests {
         let outbox = try await Outbox.open(at: bench.path("outbox.db"), policy: OutboxPolicy(limitBytes: 100_000))
         for user in UInt32(1)...87 { try await outbox.accept(try message(user)) }
         for user in [UInt32?.some(88), nil] {
-            await #expect(throws: MessagingError.outboxFull(limitBytes: 100_000)) { try await outbox.accept(try message(user)) }
+            await #expect(throws: MessagingError.outboxFull(limitBytes: 100_000)) {
+                try await outbox.accept(try message(user))
+            }
         }
         for _ in 0..<30 { try await outbox.accept(try message(nil, .telemetry)) }
         let status = await outbox.status()
@@ -69,7 +85,9 @@ struct OutboxOwnerTests {
     }
 
     private func fill(_ outbox: Outbox, _ text: String = "the former owner's secret") async throws {
-        for _ in 0..<3 { try await outbox.accept(OutgoingMessage(topic: try Topic("old/t"), payload: Array(text.utf8))) }
+        for _ in 0..<3 {
+            try await outbox.accept(OutgoingMessage(topic: try Topic("old/t"), payload: Array(text.utf8)))
+        }
         let id = try await outbox.next(limit: 1, bytes: 1 << 20, acknowledging: []).messages[0].id
         try await outbox.bury(id, because: "test")
         try await outbox.rewind(arrival: nil)

@@ -3,6 +3,7 @@ import Groundwork
 import Storage
 import Synchronization
 import Testing
+
 @testable import Messaging
 
 @Suite("Outbox", .timeLimit(.minutes(1)))
@@ -186,7 +187,9 @@ struct OutboxTests {
         #expect(await outbox.status().dropped.total == 0)
         try await outbox.accept(message("103"))
         #expect(try await waiting(in: outbox) == ["100", "101", "102", "103"])
-        await #expect(throws: MessagingError.outboxFull(limitBytes: 4 * size)) { try await outbox.accept(message("104")) }
+        await #expect(throws: MessagingError.outboxFull(limitBytes: 4 * size)) {
+            try await outbox.accept(message("104"))
+        }
         await #expect(throws: MessagingError.self) { try await outbox.accept(message("tel", .telemetry)) }
         let status = await outbox.status()
         #expect((status.dropped.full, status.delivered, status.accepted) == (2, 0, 5))
@@ -260,9 +263,10 @@ struct OutboxTests {
     func topics() async throws {
         let outbox = try await open()
         for round in 0..<3 {
-            try await outbox.accept((0..<200).map {
-                OutgoingMessage(topic: try Topic("topic/\(round)/\($0)"), payload: [1])
-            })
+            try await outbox.accept(
+                (0..<200).map {
+                    OutgoingMessage(topic: try Topic("topic/\(round)/\($0)"), payload: [1])
+                })
             while true {
                 let page = try await outbox.next(limit: 100, bytes: 1 << 20, acknowledging: [])
                 _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: page.messages.map(\.id))

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+
 @testable import Messaging
 
 @Suite("Publishing", .timeLimit(.minutes(1)))
@@ -61,9 +62,11 @@ struct PublishingTests {
         // A client of the same identifier makes the broker cut the first one off.
         let station = try await Station(at: broker.address, clientID: "same") { $0.presenceTopic = try Topic("status") }
         #expect(await observer.first().map(\.payload) == ["online"])
-        let rival = try Program("/usr/bin/mosquitto_sub", [
-            "-p", "\(broker.address.port)", "-i", "same", "-t", "x", "-d", "-E",
-        ])
+        let rival = try Program(
+            "/usr/bin/mosquitto_sub",
+            [
+                "-p", "\(broker.address.port)", "-i", "same", "-t", "x", "-d", "-E",
+            ])
         _ = await rival.firstLine(containing: "Subscribed")
         #expect(await observer.first().map(\.payload) == ["offline"])
         try await station.stop()
@@ -122,7 +125,8 @@ struct PublishingTests {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
         let station = try await Station(at: broker.address, running: false) { $0.window = window }
-        try await station.outbox.accept((0..<200).map { OutgoingMessage(topic: try Topic("t"), payload: Array("\($0)".utf8)) })
+        try await station.outbox.accept(
+            (0..<200).map { OutgoingMessage(topic: try Topic("t"), payload: Array("\($0)".utf8)) })
         station.run()
         #expect(await observer.first(200).map(\.payload) == (0..<200).map { "\($0)" })
     }

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+
 @testable import Messaging
 
 @Suite("Waiting for a batch of acknowledgements")

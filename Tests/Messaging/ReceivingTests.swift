@@ -1,6 +1,7 @@
 import Foundation
 import Groundwork
 import Testing
+
 @testable import Messaging
 
 @Suite("Receiving", .timeLimit(.minutes(1)))
@@ -65,8 +66,10 @@ struct ReceivingTests {
         let mine = try await station.messenger.subscribe("t")
         let events = station.messenger.events.subscribe()
         broker.kill()
-        try FileManager.default.contentsOfDirectory(atPath: broker.bench.directory.path)
-            .filter { $0.hasSuffix(".db") }.forEach { try FileManager.default.removeItem(atPath: broker.bench.path($0)) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: broker.bench.directory.path)
+        for name in names where name.hasSuffix(".db") {
+            try FileManager.default.removeItem(atPath: broker.bench.path(name))
+        }
         try await broker.start()
         #expect(await Station.first(of: events) { if case .connected(_, let kept) = $0 { kept } else { nil } } == false)
         try await until { await station.messenger.established.count == 1 }
@@ -96,15 +99,17 @@ struct ReceivingTests {
     @Test("tells of a subscription that the broker refuses")
     func refusedSubscription() async throws {
         let bench = try Bench()
-        let rules = try bench.write("""
+        let rules = try bench.write(
+            """
             {"defaultACLAccess": {"publishClientSend": true, "publishClientReceive": true, "subscribe": false,
               "unsubscribe": true}, "clients": [], "anonymousGroup": "all",
              "groups": [{"groupname": "all", "roles": [{"rolename": "open"}]}],
              "roles": [{"rolename": "open", "acls": [{"acltype": "subscribePattern", "topic": "open/#", "allow": true}]}]}
             """, to: "rules.json")
-        let broker = try await TestBroker(.init(lines: [
-            "allow_anonymous true", "plugin \(try TestBroker.dynamicSecurity)", "plugin_opt_config_file \(rules)",
-        ]), bench: bench)
+        let broker = try await TestBroker(
+            .init(lines: [
+                "allow_anonymous true", "plugin \(try TestBroker.dynamicSecurity)", "plugin_opt_config_file \(rules)",
+            ]), bench: bench)
         let station = try await Station(at: broker.address)
         try await station.waitUntilConnected()
         await #expect(throws: MessagingError.subscriptionRefused(try TopicFilter("closed/#"))) {

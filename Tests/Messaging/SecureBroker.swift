@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import TestSupport
+
 @testable import Messaging
 
 /// A broker behind TLS that demands client certificates, and what a client needs for it.
@@ -15,12 +16,13 @@ struct SecureBroker {
         authority = try TestAuthority()
         server = try authority.identity("broker", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
         bench = try Bench()
-        broker = try await TestBroker(.init(lines: [
-            "allow_anonymous true", "require_certificate true", keepsAll ? "max_queued_messages 0" : "",
-            "cafile \(try bench.write(authority.certificate.pem, to: "ca.pem"))",
-            "certfile \(try bench.write(server.chain[0].pem, to: "server.pem"))",
-            "keyfile \(try bench.write(server.keyPEM, to: "server.key"))",
-        ]), bench: bench, host: host)
+        broker = try await TestBroker(
+            .init(lines: [
+                "allow_anonymous true", "require_certificate true", keepsAll ? "max_queued_messages 0" : "",
+                "cafile \(try bench.write(authority.certificate.pem, to: "ca.pem"))",
+                "certfile \(try bench.write(server.chain[0].pem, to: "server.pem"))",
+                "keyfile \(try bench.write(server.keyPEM, to: "server.key"))",
+            ]), bench: bench, host: host)
     }
 
     func credentials(_ trust: ServerTrust? = nil, from issuer: TestAuthority? = nil) throws -> BrokerCredentials {

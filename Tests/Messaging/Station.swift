@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 import Synchronization
+
 @testable import Messaging
 
 /// A messenger at work with an outbox of its own.
@@ -48,8 +49,9 @@ final class Station: Sendable {
     func publish(
         _ payload: String, to topic: String, qos: QoS = .atLeastOnce, retain: Bool = false
     ) async throws {
-        try await outbox.accept(OutgoingMessage(
-            topic: Topic(topic), payload: Array(payload.utf8), qos: qos, retain: retain))
+        try await outbox.accept(
+            OutgoingMessage(
+                topic: Topic(topic), payload: Array(payload.utf8), qos: qos, retain: retain))
     }
 
     func waitUntilConnected() async throws { try await until { await messenger.status().state == .connected } }

@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+
 @testable import Messaging
 
 /// A real Mosquitto on an ephemeral loopback port, with its state in a directory of its own; stopped with its last
@@ -21,7 +22,8 @@ final class TestBroker {
     init(_ options: Options = Options(), bench: Bench? = nil, host: String = "127.0.0.1") async throws {
         self.bench = try bench ?? Bench()
         address = BrokerAddress(host: host, port: try Self.freePort())
-        try self.bench.write("""
+        try self.bench.write(
+            """
             listener \(address.port) 127.0.0.1
             user root
             persistence true
@@ -80,19 +82,23 @@ extension TestBroker {
     /// A second client of another make: `mosquitto_sub`, subscribed when this returns. It keeps its session.
     func observe(_ filter: String, qos: Int = 2, arguments: [String] = []) async throws -> Observer {
         let id = UUID().uuidString
-        let program = try Program("/usr/bin/mosquitto_sub", [
-            "-h", address.host, "-p", "\(address.port)", "-i", id, "-c", "-q", "\(qos)", "-t", filter, "-d",
-            "-F", "MESSAGE %t|%q|%r|%p",
-        ] + arguments)
+        let program = try Program(
+            "/usr/bin/mosquitto_sub",
+            [
+                "-h", address.host, "-p", "\(address.port)", "-i", id, "-c", "-q", "\(qos)", "-t", filter, "-d",
+                "-F", "MESSAGE %t|%q|%r|%p",
+            ] + arguments)
         _ = await program.firstLine(containing: "Subscribed")
         return Observer(program: program)
     }
 
     /// Publishes as another client would.
     func publish(_ payload: String, to topic: String, arguments: [String] = []) async throws {
-        let program = try Program("/usr/bin/mosquitto_pub", [
-            "-h", address.host, "-p", "\(address.port)", "-q", "2", "-t", topic, "-m", payload,
-        ] + arguments)
+        let program = try Program(
+            "/usr/bin/mosquitto_pub",
+            [
+                "-h", address.host, "-p", "\(address.port)", "-q", "2", "-t", topic, "-m", payload,
+            ] + arguments)
         for await _ in program.lines {}
     }
 }
@@ -111,7 +117,8 @@ struct Observer {
     var messages: some AsyncSequence<Message, Never> {
         program.lines.compactMap { line in
             guard line.hasPrefix("MESSAGE ") else { return nil }
-            let parts = line.dropFirst(8).split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+            let parts = line.dropFirst(8).split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false).map(
+                String.init)
             return Message(topic: parts[0], qos: Int(parts[1]) ?? -1, retained: parts[2] == "1", payload: parts[3])
         }
     }

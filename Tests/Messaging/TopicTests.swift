@@ -1,4 +1,5 @@
 import Testing
+
 @testable import Messaging
 
 @Suite("Topics")
@@ -62,9 +63,11 @@ struct TopicTests {
         #expect(board.shortened("/p/2.0/client/devices/d1/custom/") == nil)
     }
 
-    @Test("begin with one slash and the prefix, however the configuration writes it (Q15)", arguments: [
-        ("test", "/test"), ("/test", "/test"), ("//test/", "/test"), ("", ""), ("/", ""), ("a/b", "/a/b"),
-    ])
+    @Test(
+        "begin with one slash and the prefix, however the configuration writes it (Q15)",
+        arguments: [
+            ("test", "/test"), ("/test", "/test"), ("//test/", "/test"), ("", ""), ("/", ""), ("a/b", "/a/b"),
+        ])
     func prefix(written: String, normal: String) throws {
         let topics = try TopicNamespace(prefix: written, deviceID: "d")
         #expect(try topics.custom("t").name == normal + "/2.0/client/devices/d/custom/t")
@@ -86,20 +89,25 @@ struct TopicTests {
 
 @Suite("Topic filters")
 struct TopicFilterTests {
-    @Test("match as MQTT 3.1.1 section 4.7 says", arguments: [
-        ("a/b", "a/b", true), ("a/b", "a/c", false), ("a/b", "a", false), ("a", "a/b", false),
-        ("a/+", "a/b", true), ("a/+", "a", false), ("a/+", "a/", true), ("a/+", "a/b/c", false), ("+/b", "/b", true),
-        ("+", "a", true), ("+", "/a", false), ("/+", "/a", true), ("+/+", "/a", true), ("a/+/c", "a/b/c", true),
-        ("#", "a/b", true), ("#", "/", true), ("a/#", "a/b/c", true), ("a/#", "a", true), ("a/#", "ab", false),
-        ("a/#", "a/", true), ("+/#", "a", true), ("/#", "a", false), ("a/b/#", "a", false),
-        ("#", "$SYS/x", false), ("+/x", "$SYS/x", false), ("$SYS/#", "$SYS/x", true), ("a/#", "a/$x", true),
-        ("a", "A", false), ("a//b", "a//b", true), ("a/+/b", "a//b", true),
-    ])
+    @Test(
+        "match as MQTT 3.1.1 section 4.7 says",
+        arguments: [
+            ("a/b", "a/b", true), ("a/b", "a/c", false), ("a/b", "a", false), ("a", "a/b", false),
+            ("a/+", "a/b", true), ("a/+", "a", false), ("a/+", "a/", true), ("a/+", "a/b/c", false),
+            ("+/b", "/b", true),
+            ("+", "a", true), ("+", "/a", false), ("/+", "/a", true), ("+/+", "/a", true), ("a/+/c", "a/b/c", true),
+            ("#", "a/b", true), ("#", "/", true), ("a/#", "a/b/c", true), ("a/#", "a", true), ("a/#", "ab", false),
+            ("a/#", "a/", true), ("+/#", "a", true), ("/#", "a", false), ("a/b/#", "a", false),
+            ("#", "$SYS/x", false), ("+/x", "$SYS/x", false), ("$SYS/#", "$SYS/x", true), ("a/#", "a/$x", true),
+            ("a", "A", false), ("a//b", "a//b", true), ("a/+/b", "a//b", true),
+        ])
     func matching(filter: String, topic: String, matches: Bool) throws {
         #expect(try TopicFilter(filter).matches(topic) == matches)
     }
 
-    @Test("hold wildcards only as whole levels, and # only at the end", arguments: ["a+", "a/b#", "#/a", "a/#/b", "+a/b", ""])
+    @Test(
+        "hold wildcards only as whole levels, and # only at the end",
+        arguments: ["a+", "a/b#", "#/a", "a/#/b", "+a/b", ""])
     func invalid(_ filter: String) {
         #expect(throws: MessagingError.self) { try TopicFilter(filter) }
     }

@@ -10,18 +10,26 @@ import Testing
 struct GrantTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private func fields(_ request: GrantRequest) -> [String] { request.fields.map { "\($0.name)=\($0.value.exposedText())" } }
+    private func fields(_ request: GrantRequest) -> [String] {
+        request.fields.map { "\($0.name)=\($0.value.exposedText())" }
+    }
 
     @Test("send the fields of their RFC, and nothing without a value")
     func requests() {
         let password = PasswordGrant(userName: "alice", password: SecretBytes(utf8: "p"), scope: "a").request
-        #expect(password.type == "password" && password.scope == "a" && fields(password) == ["username=alice", "password=p"])
+        #expect(
+            password.type == "password" && password.scope == "a"
+                && fields(password) == ["username=alice", "password=p"])
         let code = AuthorizationCodeGrant(
-            code: SecretBytes(utf8: "c"), verifier: SecretBytes(utf8: "v"), redirectURI: nil, scope: nil).request
-        #expect(code.type == "authorization_code" && code.scope == nil && fields(code) == ["code=c", "code_verifier=v"])
+            code: SecretBytes(utf8: "c"), verifier: SecretBytes(utf8: "v"), redirectURI: nil, scope: nil
+        ).request
+        #expect(
+            code.type == "authorization_code" && code.scope == nil && fields(code) == ["code=c", "code_verifier=v"])
         let assertion = AssertionGrant(
-            type: "urn:ietf:params:oauth:grant-type:saml2-bearer", assertion: SecretBytes(utf8: "s"), scope: "a").request
-        #expect(assertion.type == "urn:ietf:params:oauth:grant-type:saml2-bearer" && fields(assertion) == ["assertion=s"])
+            type: "urn:ietf:params:oauth:grant-type:saml2-bearer", assertion: SecretBytes(utf8: "s"), scope: "a"
+        ).request
+        #expect(
+            assertion.type == "urn:ietf:params:oauth:grant-type:saml2-bearer" && fields(assertion) == ["assertion=s"])
         let client = ClientCredentialsGrant(scope: "a").request
         #expect(client.type == "client_credentials" && client.fields.isEmpty && client.scope == "a")
     }
@@ -40,20 +48,24 @@ struct GrantTests {
         #expect(AssertionGrant(idTokenOf: HeldTokens(), at: now, scope: "a") == nil)
     }
 
-    @Test("go on to the next after a refusal of what was granted, never after one of the client", arguments: [
-        RefusalSubject.client, .grant, .passing,
-    ])
+    @Test(
+        "go on to the next after a refusal of what was granted, never after one of the client",
+        arguments: [
+            RefusalSubject.client, .grant, .passing,
+        ])
     func consequences(subject: RefusalSubject) throws {
         let tokens = HeldTokens(
             refresh: SecretBytes(utf8: "r"), id: HeldIDToken(value: SecretBytes(utf8: "i"), type: "t", expires: nil))
         let step: GrantConsequence.Step = subject == .client ? .fail : .nextGrant
         #expect(try #require(RefreshTokenGrant(tokens)).consequence(of: subject) == GrantConsequence(step))
-        #expect(try #require(AssertionGrant(idTokenOf: tokens, at: now, scope: nil)).consequence(of: subject)
-            == GrantConsequence(step, dropsIDToken: subject != .client))
+        #expect(
+            try #require(AssertionGrant(idTokenOf: tokens, at: now, scope: nil)).consequence(of: subject)
+                == GrantConsequence(step, dropsIDToken: subject != .client))
         let other = AssertionGrant(type: "t", assertion: SecretBytes(utf8: "a"), scope: nil)
         #expect(other.consequence(of: subject) == GrantConsequence(step))
         let last: [any Grant] = [
-            ClientCredentialsGrant(scope: nil), PasswordGrant(userName: "a", password: SecretBytes(utf8: "p"), scope: nil),
+            ClientCredentialsGrant(scope: nil),
+            PasswordGrant(userName: "a", password: SecretBytes(utf8: "p"), scope: nil),
         ]
         for grant in last { #expect(grant.consequence(of: subject) == GrantConsequence(.fail)) }
     }
@@ -62,10 +74,12 @@ struct GrantTests {
     func form() {
         let client = ClientAuthentication(id: "c 1", secret: SecretBytes(utf8: "s&1"), expires: nil)
         let form = client.form(GrantRequest(type: "t", fields: [("a", SecretBytes(utf8: "=ä"))], scope: "x y"))
-        #expect(String(decoding: form, as: UTF8.self)
-            == "grant_type=t&scope=x%20y&client_id=c%201&a=%3D%C3%A4&client_secret=s%261")
-        #expect(String(decoding: client.form(GrantRequest(type: "t", scope: nil)), as: UTF8.self)
-            == "grant_type=t&client_id=c%201&client_secret=s%261")
+        #expect(
+            String(decoding: form, as: UTF8.self)
+                == "grant_type=t&scope=x%20y&client_id=c%201&a=%3D%C3%A4&client_secret=s%261")
+        #expect(
+            String(decoding: client.form(GrantRequest(type: "t", scope: nil)), as: UTF8.self)
+                == "grant_type=t&client_id=c%201&client_secret=s%261")
     }
 }
 
@@ -104,10 +118,12 @@ struct ProofKeyTests {
         let proof = ProofKey(
             verifier: SecretBytes(utf8: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"), state: SecretBytes(utf8: "s-1"))
         let request = AuthorizationRequest(
-            clientID: "c", scope: "openid a", redirectURI: "app://done", proof: proof, additional: [("display", "page")])
-        #expect(request.query.text == "client_id=c&response_type=code&display=page&scope=openid%20a"
-            + "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&state=s-1"
-            + "&redirect_uri=app%3A%2F%2Fdone")
+            clientID: "c", scope: "openid a", redirectURI: "app://done", proof: proof, additional: [("display", "page")]
+        )
+        #expect(
+            request.query.text == "client_id=c&response_type=code&display=page&scope=openid%20a"
+                + "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&state=s-1"
+                + "&redirect_uri=app%3A%2F%2Fdone")
         let code = AuthorizationCode(code: SecretBytes(utf8: "x"), state: SecretBytes(utf8: "s-1"))
         #expect(code.isFor(proof))
         #expect(!AuthorizationCode(code: code.value, state: SecretBytes(utf8: "s-2")).isFor(proof))

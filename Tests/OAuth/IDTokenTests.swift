@@ -8,7 +8,8 @@ import Testing
 @Suite("id_token validation")
 struct IDTokenTests {
     private static let secret = SecretBytes(utf8: "a client secret of good length 0123456789")
-    private static let key = try! PrivateKey(generating: .rsa(bits: 2048))  // Cannot fail where the tests can run at all.
+    // Cannot fail where the tests can run at all.
+    private static let key = try! PrivateKey(generating: .rsa(bits: 2048))
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     private var validation: IDTokenValidation {
@@ -18,7 +19,9 @@ struct IDTokenTests {
     }
 
     private func claims(_ changes: [String: JSON?] = [:]) -> JSON {
-        var claims: [String: JSON] = ["aud": "c900", "azp": "mag-1", "exp": 1_800_000_060, "sub": "x", "iss": "http://gw/connect"]
+        var claims: [String: JSON] = [
+            "aud": "c900", "azp": "mag-1", "exp": 1_800_000_060, "sub": "x", "iss": "http://gw/connect",
+        ]
         for (name, value) in changes { claims[name] = value }
         return .object(claims)
     }
@@ -32,10 +35,12 @@ struct IDTokenTests {
     private static func keySet(_ id: String, _ key: PublicKey) throws -> KeySet {
         let modulus = Base64.encode(try #require(key.rsaModulus), alphabet: .urlSafe)
         let exponent = Base64.encode(try #require(key.rsaExponent), alphabet: .urlSafe)
-        let document: JSON = ["keys": [
-            ["kty": "EC", "kid": .string(id)], ["kty": "RSA", "kid": "bad", "n": "!", "e": "AQAB"],
-            ["kty": "RSA", "kid": .string(id), "n": .string(modulus), "e": .string(exponent)],
-        ]]
+        let document: JSON = [
+            "keys": [
+                ["kty": "EC", "kid": .string(id)], ["kty": "RSA", "kid": "bad", "n": "!", "e": "AQAB"],
+                ["kty": "RSA", "kid": .string(id), "n": .string(modulus), "e": .string(exponent)],
+            ]
+        ]
         return try KeySet(document.bytes)
     }
 
@@ -53,19 +58,24 @@ struct IDTokenTests {
         _ = try validation.validate(token, keys: Self.keySet("k1", Self.key.publicKey))
     }
 
-    @Test("accepts an aud array with the client, and exp as a string or this very second", arguments: [
-        ["aud": JSON.array(["other", "c900"])], ["exp": "1800000060"], ["exp": 1_800_000_000],
-    ])
+    @Test(
+        "accepts an aud array with the client, and exp as a string or this very second",
+        arguments: [
+            ["aud": JSON.array(["other", "c900"])], ["exp": "1800000060"], ["exp": 1_800_000_000],
+        ])
     func lenient(changes: [String: JSON]) throws {
         _ = try validation.validate(try token(claims(changes)), keys: nil)
     }
 
-    @Test("refuses claims of others, and a token that has ended", arguments: [
-        (["aud": "other"], IDTokenFault.claimRefused("aud")), (["aud": nil], .claimRefused("aud")),
-        (["aud": ["other"]], .claimRefused("aud")), (["aud": ["c900": "c900"]], .claimRefused("aud")),
-        (["azp": "mag-2"], .claimRefused("azp")), (["azp": nil], .claimRefused("azp")), (["azp": ["mag-1"]], .claimRefused("azp")),
-        (["exp": 1_799_999_999], .expired), (["exp": nil], .expired), (["exp": "soon"], .expired),
-    ] as [([String: JSON?], IDTokenFault)])
+    @Test(
+        "refuses claims of others, and a token that has ended",
+        arguments: [
+            (["aud": "other"], IDTokenFault.claimRefused("aud")), (["aud": nil], .claimRefused("aud")),
+            (["aud": ["other"]], .claimRefused("aud")), (["aud": ["c900": "c900"]], .claimRefused("aud")),
+            (["azp": "mag-2"], .claimRefused("azp")), (["azp": nil], .claimRefused("azp")),
+            (["azp": ["mag-1"]], .claimRefused("azp")),
+            (["exp": 1_799_999_999], .expired), (["exp": nil], .expired), (["exp": "soon"], .expired),
+        ] as [([String: JSON?], IDTokenFault)])
     func claimsRefused(changes: [String: JSON?], fault: IDTokenFault) throws {
         let token = try token(claims(changes))
         #expect(throws: fault) { try validation.validate(token, keys: nil) }
@@ -73,7 +83,8 @@ struct IDTokenTests {
 
     @Test("asks for the audience also without rules of a server's own")
     func withoutRules() throws {
-        let plain = IDTokenValidation(client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil), now: now)
+        let plain = IDTokenValidation(
+            client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil), now: now)
         _ = try plain.validate(try token(claims(["azp": nil])), keys: nil)
         let token = try token(claims(["aud": "other"]))
         #expect(throws: IDTokenFault.claimRefused("aud")) { try plain.validate(token, keys: nil) }
@@ -104,7 +115,8 @@ struct IDTokenTests {
     func algorithms() throws {
         let ec = try PrivateKey(generating: .p256)
         let es256 = try token(claims(), .ES256, key: .key(ec), keyID: "k1")
-        let none = Base64.encode(Array(#"{"alg":"none"}"#.utf8), alphabet: .urlSafe) + "."
+        let none =
+            Base64.encode(Array(#"{"alg":"none"}"#.utf8), alphabet: .urlSafe) + "."
             + Base64.encode(claims().bytes, alphabet: .urlSafe) + "."
         for token in [es256, none] {
             #expect(throws: IDTokenFault.algorithmUnsupported) { try IDTokenValidation.neededKey(token) }
@@ -112,7 +124,8 @@ struct IDTokenTests {
         }
     }
 
-    @Test("refuses what is no signed token, and RS256 without a key id", arguments: ["", "a.b", "a.b.c", "....", "é.é.é"])
+    @Test(
+        "refuses what is no signed token, and RS256 without a key id", arguments: ["", "a.b", "a.b.c", "....", "é.é.é"])
     func malformed(text: String) throws {
         #expect(throws: IDTokenFault.malformed) { try validation.validate(text, keys: nil) }
         let withoutKeyID = try token(claims(), .RS256, key: .key(Self.key))

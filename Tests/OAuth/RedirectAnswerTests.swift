@@ -4,24 +4,29 @@ import Testing
 
 @Suite("Redirect answer")
 struct RedirectAnswerTests {
-    @Test("gives code and state, whatever else is in it", arguments: [
-        ("https://app.example/done?code=c-1&state=s-1", "c-1", "s-1"), ("?state=s-1&code=c-1", "c-1", "s-1"),
-        ("latchkey://done?code=c%2D1&state=s+1#fragment?code=other", "c-1", "s 1"),
-        ("https://app.example/?x&code=a=b&state=&scope=openid%20msso", "a=b", ""),
-        ("https://app.example/?code=T%C3%BCr&state=s", "Tür", "s"),
-    ])
+    @Test(
+        "gives code and state, whatever else is in it",
+        arguments: [
+            ("https://app.example/done?code=c-1&state=s-1", "c-1", "s-1"), ("?state=s-1&code=c-1", "c-1", "s-1"),
+            ("latchkey://done?code=c%2D1&state=s+1#fragment?code=other", "c-1", "s 1"),
+            ("https://app.example/?x&code=a=b&state=&scope=openid%20msso", "a=b", ""),
+            ("https://app.example/?code=T%C3%BCr&state=s", "Tür", "s"),
+        ])
     func read(answer: String, code: String, state: String) throws {
         let read = try RedirectAnswer.code(in: answer)
         #expect(read.value == SecretBytes(utf8: code) && read.state == SecretBytes(utf8: state))
     }
 
-    @Test("is refused for what it lacks", arguments: [
-        ("", RedirectFault.withoutQuery), ("https://app.example/done", .withoutQuery), ("#?", .withoutCode),
-        ("?code=c", .withoutCode), ("?state=s", .withoutCode), ("?code=&state=s", .withoutCode),
-        ("?code=a&code=b&state=s", .unreadable), ("?code=a%&state=s", .unreadable), ("?code=a%ZZ&state=s", .unreadable),
-        ("?code=a%FF&state=s", .unreadable),
-        ("?code=" + String(repeating: "x", count: RedirectAnswer.limit), .tooLong(limit: 4096)),
-    ])
+    @Test(
+        "is refused for what it lacks",
+        arguments: [
+            ("", RedirectFault.withoutQuery), ("https://app.example/done", .withoutQuery), ("#?", .withoutCode),
+            ("?code=c", .withoutCode), ("?state=s", .withoutCode), ("?code=&state=s", .withoutCode),
+            ("?code=a&code=b&state=s", .unreadable), ("?code=a%&state=s", .unreadable),
+            ("?code=a%ZZ&state=s", .unreadable),
+            ("?code=a%FF&state=s", .unreadable),
+            ("?code=" + String(repeating: "x", count: RedirectAnswer.limit), .tooLong(limit: 4096)),
+        ])
     func refused(answer: String, fault: RedirectFault) {
         #expect(throws: fault) { try RedirectAnswer.code(in: answer) }
     }
@@ -29,12 +34,15 @@ struct RedirectAnswerTests {
     @Test("is of the redirect address, however a browser writes it, or of none")
     func address() throws {
         for (own, answer) in [
-            ("https://app.example/done", "https://App.example/done?code=c&state=s"), ("app://done", "app://done/?code=c&state=s#top"),
+            ("https://app.example/done", "https://App.example/done?code=c&state=s"),
+            ("app://done", "app://done/?code=c&state=s#top"),
             ("com.example:/done", "com.example:/done?code=c&state=s"), ("https://app.example/done", "?code=c&state=s"),
         ] {
             #expect(try RedirectAnswer.code(in: answer, redirectURI: own).value == SecretBytes(utf8: "c"))
         }
-        for answer in ["https://app.example.evil/done?code=c&state=s", "https://app.example@evil.example/done?code=c&state=s"] {
+        for answer in [
+            "https://app.example.evil/done?code=c&state=s", "https://app.example@evil.example/done?code=c&state=s",
+        ] {
             #expect(throws: RedirectFault.elsewhere) {
                 try RedirectAnswer.code(in: answer, redirectURI: "https://app.example/done")
             }
@@ -44,7 +52,8 @@ struct RedirectAnswerTests {
     @Test("passes on what the server told the browser, fit to be shown (RFC 6749 section 4.1.2.1)")
     func serverError() {
         #expect(throws: RedirectFault.refused(error: "access_denied", text: "The user denied")) {
-            try RedirectAnswer.code(in: "https://app.example/?error=access_denied&error_description=The+user%0A%1Bdenied&state=s")
+            try RedirectAnswer.code(
+                in: "https://app.example/?error=access_denied&error_description=The+user%0A%1Bdenied&state=s")
         }
         #expect(throws: RedirectFault.refused(error: "server_error", text: nil)) {
             try RedirectAnswer.code(in: "?error=server_error&code=c&state=s")

@@ -11,7 +11,8 @@ struct TokenAnswerTests {
     @Test("gives token, life, scope and what else there is")
     func complete() throws {
         let answer = try answer(
-            #"{"access_token":"at-1","token_type":"Bearer","expires_in":3600,"refresh_token":"rt-1","scope":"a b","id_token":"x.y.z"}"#)
+            #"{"access_token":"at-1","token_type":"Bearer","expires_in":3600,"refresh_token":"rt-1","scope":"a b","id_token":"x.y.z"}"#
+        )
         #expect(answer.accessToken == SecretBytes(utf8: "at-1"))
         #expect(answer.lifetime == 3600)
         #expect(answer.scope == "a b")
@@ -20,18 +21,25 @@ struct TokenAnswerTests {
         #expect(answer.idTokenType == HeldIDToken.jwtBearer)
     }
 
-    @Test("has its life as a number or a string, and 0 without one (MAG quirk Q27)", arguments: [
-        (#""3600""#, 3600), ("3600.0", 3600), ("0", 0), ("-5", 0), ("null", 0), (#""x""#, 0), ("1e300", TokenAnswer.lifetimeLimit),
-    ])
+    @Test(
+        "has its life as a number or a string, and 0 without one (MAG quirk Q27)",
+        arguments: [
+            (#""3600""#, 3600), ("3600.0", 3600), ("0", 0), ("-5", 0), ("null", 0), (#""x""#, 0),
+            ("1e300", TokenAnswer.lifetimeLimit),
+        ])
     func lifetime(text: String, seconds: TimeInterval) throws {
         #expect(try answer(#"{"access_token":"a","token_type":"bearer","expires_in":\#(text)}"#).lifetime == seconds)
     }
 
-    @Test("is refused when it is not bearer, empty, or could break a header (MAG checklist 21)", arguments: [
-        #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a"}"#, #"{"access_token":"","token_type":"bearer"}"#,
-        #"{"token_type":"bearer"}"#, #"{"access_token":"a\r\nX: y","token_type":"bearer"}"#, "<html>", "",
-        #"{"access_token":5,"token_type":"bearer"}"#, #"{"access_token":"a","token_type":"bearer","refresh_token":"a b"}"#,
-    ])
+    @Test(
+        "is refused when it is not bearer, empty, or could break a header (MAG checklist 21)",
+        arguments: [
+            #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a"}"#,
+            #"{"access_token":"","token_type":"bearer"}"#,
+            #"{"token_type":"bearer"}"#, #"{"access_token":"a\r\nX: y","token_type":"bearer"}"#, "<html>", "",
+            #"{"access_token":5,"token_type":"bearer"}"#,
+            #"{"access_token":"a","token_type":"bearer","refresh_token":"a b"}"#,
+        ])
     func refused(text: String) { #expect(throws: AnswerFault.self) { try answer(text) } }
 }
 
@@ -48,12 +56,15 @@ struct HeldTokenTests {
         #expect(token.token(at: noon + 86_400, uptime: .seconds(1010)).expiresAt == noon + 86_450)
     }
 
-    @Test("of an earlier run ends by its age; from the future it has ended", arguments: [
-        (30.0, true), (60, true), (61, false), (-1, false), (1e9, false),
-    ])
+    @Test(
+        "of an earlier run ends by its age; from the future it has ended",
+        arguments: [
+            (30.0, true), (60, true), (61, false), (-1, false), (1e9, false),
+        ])
     func restart(age: TimeInterval, isValid: Bool) {
         let token = HeldToken(
-            value: SecretBytes(utf8: "t"), lifetime: 60, scope: "", receivedAt: noon - age, at: noon, uptime: .seconds(5))
+            value: SecretBytes(utf8: "t"), lifetime: 60, scope: "", receivedAt: noon - age, at: noon,
+            uptime: .seconds(5))
         #expect(token.isValid(at: .seconds(5)) == isValid)
     }
 }

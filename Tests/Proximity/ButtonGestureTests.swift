@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("Gestures at the button")
@@ -157,7 +158,9 @@ struct ButtonGestureTests {
         #expect(gestures.fault == nil)
     }
 
-    @Test("a button that is found down and let go at once answers nothing, nor is it half of a pair", arguments: [false, true])
+    @Test(
+        "a button that is found down and let go at once answers nothing, nor is it half of a pair",
+        arguments: [false, true])
     func foundDownBriefly(isAsked: Bool) {
         var gestures = isAsked ? asked() : ButtonGestures()
         #expect(gestures.foundDown(at: ms(1500)) == (isAsked ? [.fault(.downWhenAsked)] : []))

@@ -2,6 +2,7 @@ import Bluetooth
 import Groundwork
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("The consent desk", .timeLimit(.minutes(1)))
@@ -45,7 +46,9 @@ struct ConsentDeskTests {
         await isAsked(1)
         #expect(await desk.pending.map(\.requester) == [requester(1)])
         try await desk.answer(1, grant: true, by: .user("root"))
-        await #expect(throws: ProximityError.noSuchRequest(id: 1)) { try await desk.answer(1, grant: false, by: .user("root")) }
+        await #expect(throws: ProximityError.noSuchRequest(id: 1)) {
+            try await desk.answer(1, grant: false, by: .user("root"))
+        }
         #expect(await answer.decision == .granted(by: .user("root")))
         #expect(await desk.pending.isEmpty)
     }
@@ -106,7 +109,9 @@ struct ConsentDeskTests {
         #expect(await later.decision == .timedOut)
     }
 
-    @Test("asks again about a session that nobody was asked about, and about a code that is scanned again when nobody answered")
+    @Test(
+        "asks again about a session that nobody was asked about, and about a code that is scanned again when nobody answered"
+    )
     func notReplayed() async {
         let desk = desk { $0.waitingLimit = 1 }
         async let first = desk.ask(Requester(name: nil, address: nil, way: .qr), about: "7b")
@@ -380,7 +385,9 @@ struct ConsentDeskTests {
         #expect(choice.take(.consentUnambiguous(two)) == .waiting)
         #expect(choice.take(.consentAnswered(two, .ambiguous)) == .refused)
         #expect(Set(ConsentLight.allCases.map { "\($0.pattern)" }).count == 4, "they look different")
-        #expect(ConsentLight.waiting.lasts == nil && ConsentLight.ambiguous.lasts == nil && ConsentLight.granted.lasts != nil)
+        #expect(
+            ConsentLight.waiting.lasts == nil && ConsentLight.ambiguous.lasts == nil
+                && ConsentLight.granted.lasts != nil)
     }
 
     private func request(_ id: Int) -> ConsentRequest {

@@ -3,6 +3,7 @@ import Foundation
 import Groundwork
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("Events of proximity")
@@ -20,7 +21,8 @@ struct EventTests {
         .authorizationErrorReceived(.notAuthorizedInTime), .sharingStarted, .sharingInterrupted(reason: "no adapter"),
         .sharingStopped(.done), .centralConnected("c"), .centralDisconnected("c"), .centralSubscribed("c"),
         .centralUnsubscribed("c"),
-        .centralHungUp("c", .flooding), .requestReceived(requester), .requestRefused(requester, .requestRefused(.replayed)),
+        .centralHungUp("c", .flooding), .requestReceived(requester),
+        .requestRefused(requester, .requestRefused(.replayed)),
         .consentAsked(request), .consentAnswered(request, .granted(by: .button)), .consentAmbiguous(waiting: 2),
         .consentUnambiguous(request), .sessionAuthorized(requester),
         .sessionNotAuthorized(requester, .userDeclined(by: "button")), .sessionNotified(requester, .authorized),

@@ -2,13 +2,16 @@ import Bluetooth
 import Synchronization
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 /// How a login that does not succeed comes to its end.
 extension LoginTests {
-    @Test("hangs up a device that stops answering halfway, and goes on", arguments: [
-        FakeRemote.Step.discover, .subscribe, .write,
-    ])
+    @Test(
+        "hangs up a device that stops answering halfway, and goes on",
+        arguments: [
+            FakeRemote.Step.discover, .subscribe, .write,
+        ])
     func stuck(step: FakeRemote.Step) async throws {
         stand(1, FakeRemote(hangsAt: step), FakeRemote(.init(answer: "0")))
         gateway.behavior.withLock { $0.polls = [.success(true)] }
@@ -22,9 +25,11 @@ extension LoginTests {
         #expect(try await login.value == "alice")
     }
 
-    @Test("can be stopped at every step, and closes the connection", arguments: [
-        FakeRemote.Step.discover, .subscribe, .write,
-    ])
+    @Test(
+        "can be stopped at every step, and closes the connection",
+        arguments: [
+            FakeRemote.Step.discover, .subscribe, .write,
+        ])
     func cancelled(step: FakeRemote.Step) async throws {
         let remote = FakeRemote(hangsAt: step)
         stand(1, remote)
@@ -74,17 +79,22 @@ extension LoginTests {
     func logInFails() async throws {
         stand(1, FakeRemote(.init(answer: "0")))
         let failure = GatewayFailure(code: "gateway.refused", message: "the code was used")
-        gateway.behavior.withLock { $0.polls = [.success(true)]; $0.logIn = failure }
+        gateway.behavior.withLock {
+            $0.polls = [.success(true)]
+            $0.logIn = failure
+        }
         let login = login()
         await choose()
         await #expect(throws: failure) { try await login.value }
         await recorder.log.wait(for: .loginFailed(.loginFailed(reason: "the code was used")))
     }
 
-    @Test("tells why it cannot scan", arguments: [
-        (BluetoothError.noAdapter(name: ""), 650_010), (.blocked(adapter: "hci0", hard: true), 650_007),
-        (.noPermission(operation: "scan"), 650_011), (.failed(operation: "scan", reason: "busy"), 650_013),
-    ])
+    @Test(
+        "tells why it cannot scan",
+        arguments: [
+            (BluetoothError.noAdapter(name: ""), 650_010), (.blocked(adapter: "hci0", hard: true), 650_007),
+            (.noPermission(operation: "scan"), 650_011), (.failed(operation: "scan", reason: "busy"), 650_013),
+        ])
     func cannotScan(failure: BluetoothError, number: Int) async {
         transport.script.withLock { $0.scanFailure = failure }
         let error = await #expect(throws: ProximityError.self) { try await login().value }

@@ -2,6 +2,7 @@ import Bluetooth
 import Synchronization
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("Logging in by a device nearby", .timeLimit(.minutes(1)))
@@ -39,10 +40,12 @@ struct LoginTests {
         await choose()
         #expect(try await login.value == "alice")
         await recorder.log.wait(for: .deviceDisconnected(address: "\(address(1))"))
-        #expect(recorder.names == [
-            "scan-started", "device-detected", "scan-stopped", "device-connected", "service-discovered", "characteristic-found",
-            "request-written", "login-succeeded", "device-disconnected",
-        ])
+        #expect(
+            recorder.names == [
+                "scan-started", "device-detected", "scan-stopped", "device-connected", "service-discovered",
+                "characteristic-found",
+                "request-written", "login-succeeded", "device-disconnected",
+            ])
         #expect(recorder.log.entries.compactMap(\.state?.rawValue) == [0, 2, 1, 3, 5, 6, 7, 8, 4])
         #expect(remote.steps.entries.prefix(3) == [.discover, .subscribe, .write])
         #expect(remote.written.entries.last == Array("EOM".utf8))
@@ -60,7 +63,8 @@ struct LoginTests {
         stand(1, remote)
         gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = ProximityLogin(
-            transport: transport, gateway: gateway, settings: ProximityLoginSettings(service: service, characteristic: characteristic),
+            transport: transport, gateway: gateway,
+            settings: ProximityLoginSettings(service: service, characteristic: characteristic),
             clock: clock, events: recorder.events)
         let run = Task { try await login.run() }
         await choose()
@@ -133,11 +137,13 @@ struct LoginTests {
         await recorder.log.wait { $0.state == .authorizationFailed }
     }
 
-    @Test("takes anything but 0 for a failure, with what it says (MAG checklist 37)", arguments: [
-        ("1", ProximityError.authorizationFailed(answer: "1")), ("2", .userDeclined(by: "the other device")),
-        ("00", .authorizationFailed(answer: "00")), ("", .authorizationFailed(answer: "")),
-        ("session\u{0}\nexpired", .authorizationFailed(answer: "session expired")),
-    ])
+    @Test(
+        "takes anything but 0 for a failure, with what it says (MAG checklist 37)",
+        arguments: [
+            ("1", ProximityError.authorizationFailed(answer: "1")), ("2", .userDeclined(by: "the other device")),
+            ("00", .authorizationFailed(answer: "00")), ("", .authorizationFailed(answer: "")),
+            ("session\u{0}\nexpired", .authorizationFailed(answer: "session expired")),
+        ])
     func notAuthorized(answer: String, error: ProximityError) async throws {
         stand(1, FakeRemote(.init(answer: answer)))
         let login = login()
@@ -226,7 +232,8 @@ struct LoginTests {
         #expect(gateway.polled.entries == [1])
     }
 
-    @Test("writes larger pieces where the connection carries them and it is allowed to",
+    @Test(
+        "writes larger pieces where the connection carries them and it is allowed to",
         arguments: [(23, 20), (185, 182), (600, 512)])
     func largePieces(mtu: Int, size: Int) async throws {
         let remote = FakeRemote(.init(properties: [.write, .notify], mtu: mtu, answer: "0"))

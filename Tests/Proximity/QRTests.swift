@@ -3,6 +3,7 @@ import Groundwork
 import Synchronization
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("A QR code")
@@ -38,14 +39,18 @@ struct QRCodeTests {
         let code = try QRCode(ownURL)
         for (row, column) in [(0, 0), (0, code.width - 7), (code.width - 7, 0)] {
             for offset in 0..<7 {
-                #expect(code.isDark(row: row, column: column + offset) && code.isDark(row: row + 6, column: column + offset))
+                #expect(
+                    code.isDark(row: row, column: column + offset) && code.isDark(row: row + 6, column: column + offset)
+                )
             }
             #expect(!code.isDark(row: row + 1, column: column + 1) && code.isDark(row: row + 3, column: column + 3))
         }
         #expect(!code.isDark(row: -1, column: 0) && !code.isDark(row: 0, column: code.width))
     }
 
-    @Test("is drawn for dark and light terminals, one the other's negative", arguments: [ownURL, ownURL + "/a/little/longer"])
+    @Test(
+        "is drawn for dark and light terminals, one the other's negative",
+        arguments: [ownURL, ownURL + "/a/little/longer"])
     func terminal(url: String) throws {
         let code = try QRCode(url)
         let light = try modules(code.terminalText(.light, columns: 80), ink: true, code)
@@ -95,7 +100,9 @@ struct QRCodeTests {
     @Test("is an SVG picture with a square for each dark module")
     func svg() throws {
         let code = try QRCode(ownURL)
-        let dark = (0..<code.width).reduce(0) { sum, row in sum + (0..<code.width).count { code.isDark(row: row, column: $0) } }
+        let dark = (0..<code.width).reduce(0) { sum, row in
+            sum + (0..<code.width).count { code.isDark(row: row, column: $0) }
+        }
         #expect(code.svg.components(separatedBy: "h1v1h-1z").count == dark + 1)
         #expect(code.svg.contains("viewBox=\"0 0 \(code.fullWidth) \(code.fullWidth)\""))
     }
@@ -126,12 +133,16 @@ struct QRCodeTests {
             while !isLast {
                 isLast = content[position] == 1
                 let count = Int(content[position + 1]) | Int(content[position + 2]) << 8
-                #expect(content[position + 3] == ~content[position + 1] && content[position + 4] == ~content[position + 2])
+                #expect(
+                    content[position + 3] == ~content[position + 1] && content[position + 4] == ~content[position + 2])
                 raw += content[(position + 5)..<(position + 5 + count)]
                 position += 5 + count
             }
             var (low, high) = (1, 0)
-            for byte in raw { low = (low + Int(byte)) % 65_521; high = (high + low) % 65_521 }
+            for byte in raw {
+                low = (low + Int(byte)) % 65_521
+                high = (high + low) % 65_521
+            }
             #expect(content[position...].reduce(0) { $0 << 8 | Int($1) } == high << 16 | low)
             let stride = (side + 7) / 8 + 1
             #expect(raw.count == stride * side)
@@ -178,14 +189,17 @@ struct QRLoginTests {
         await clock.advance(by: .seconds(5))
         #expect(try await login.value == "alice")
         await recorder.log.wait(for: .loginSucceeded(userName: "alice"))
-        #expect(recorder.log.entries == [
-            .qrCodeShown(seconds: 36), .polled(attempt: 1, of: 6), .qrCodeHidden, .authorizationCodeReceived,
-            .loginSucceeded(userName: "alice"),
-        ])
-        #expect(recorder.log.entries.compactMap(\.notification) == [
-            "MASProximityLoginQRCodeDidStartDisplayingQRCodeImage", "MASProximityLoginQRCodeDidStopDisplayingQRCodeImage",
-            "MASDeviceDidReceiveAuthorizationCodeFromProximityLoginNotification",
-        ])
+        #expect(
+            recorder.log.entries == [
+                .qrCodeShown(seconds: 36), .polled(attempt: 1, of: 6), .qrCodeHidden, .authorizationCodeReceived,
+                .loginSucceeded(userName: "alice"),
+            ])
+        #expect(
+            recorder.log.entries.compactMap(\.notification) == [
+                "MASProximityLoginQRCodeDidStartDisplayingQRCodeImage",
+                "MASProximityLoginQRCodeDidStopDisplayingQRCodeImage",
+                "MASDeviceDidReceiveAuthorizationCodeFromProximityLoginNotification",
+            ])
     }
 
     @Test("gives up after six polls (MAG checklist 35)")
@@ -218,8 +232,9 @@ struct QRLoginTests {
         let (_, login) = run(PollingPlan(first: .seconds(2), interval: .seconds(1), limit: 1))
         await clock.advance(by: .seconds(2))
         #expect(try await login.value == "alice")
-        #expect(PollingPlan(first: .seconds(-1), interval: .zero, limit: 3).times(from: .seconds(5))
-            == [.seconds(5), .seconds(6), .seconds(7)])
+        #expect(
+            PollingPlan(first: .seconds(-1), interval: .zero, limit: 3).times(from: .seconds(5))
+                == [.seconds(5), .seconds(6), .seconds(7)])
     }
 
     @Test("can be stopped, and hides the code")

@@ -1,6 +1,7 @@
 import Groundwork
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("A proximity request")
@@ -15,7 +16,9 @@ struct RequestTests {
         #expect(text == #"{"provider_url":"\#(ownURL)","device_name":"Pixel 7"}"#)
     }
 
-    @Test("is pure ASCII, as some readers turn each piece into text by itself (MAG 8.2)", arguments: ["Küche", "日本 🏠", "a\"b\\c"])
+    @Test(
+        "is pure ASCII, as some readers turn each piece into text by itself (MAG 8.2)",
+        arguments: ["Küche", "日本 🏠", "a\"b\\c"])
     func ascii(name: String) throws {
         let request = try #require(ProximityRequest(providerURL: ownURL, deviceName: name))
         #expect(request.document.allSatisfy { (0x20..<0x7F).contains($0) })
@@ -36,20 +39,23 @@ struct RequestTests {
     @Test("is read as the reference clients write it, over several lines and without a name (MAG 8.2)")
     func foreignForms() throws {
         let pretty = "{\n  \"device_name\" : \"iPhone\",\n  \"provider_url\" : \"https:\\/\\/gw.lab.test\\/a\"\n}"
-        #expect(try ProximityRequest(parsing: Array(pretty.utf8))
-            == ProximityRequest(providerURL: "https://gw.lab.test/a", deviceName: "iPhone"))
+        #expect(
+            try ProximityRequest(parsing: Array(pretty.utf8))
+                == ProximityRequest(providerURL: "https://gw.lab.test/a", deviceName: "iPhone"))
         let bare = "{\"provider_url\":\"https://gw.lab.test/a\"}"
         #expect(try ProximityRequest(parsing: Array(bare.utf8)).deviceName == nil)
     }
 
-    @Test("is refused with its fault", arguments: [
-        ("{\"provider_url\":\"https://a\",\"device_name\":\"\u{FFFD}", RequestRefusal.notJSON),
-        ("", .notJSON), ("[]", .notJSON), ("\"https://a\"", .notJSON), ("{}", .withoutURL),
-        ("{\"provider_url\":\"\"}", .withoutURL),
-        ("{\"provider_url\":7}", .withoutURL), ("{\"provider_url\":\"https://a b\"}", .withoutURL),
-        ("{\"provider_url\":\"https://a\\u0000\"}", .withoutURL),
-        ("{\"provider_url\":\"https://\(String(repeating: "a", count: 2048))\"}", .withoutURL),
-    ])
+    @Test(
+        "is refused with its fault",
+        arguments: [
+            ("{\"provider_url\":\"https://a\",\"device_name\":\"\u{FFFD}", RequestRefusal.notJSON),
+            ("", .notJSON), ("[]", .notJSON), ("\"https://a\"", .notJSON), ("{}", .withoutURL),
+            ("{\"provider_url\":\"\"}", .withoutURL),
+            ("{\"provider_url\":7}", .withoutURL), ("{\"provider_url\":\"https://a b\"}", .withoutURL),
+            ("{\"provider_url\":\"https://a\\u0000\"}", .withoutURL),
+            ("{\"provider_url\":\"https://\(String(repeating: "a", count: 2048))\"}", .withoutURL),
+        ])
     func refused(text: String, refusal: RequestRefusal) {
         #expect(throws: ProximityError.requestRefused(refusal)) { try ProximityRequest(parsing: Array(text.utf8)) }
     }

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("Authorizing a scanned code", .timeLimit(.minutes(1)))
@@ -33,7 +34,9 @@ struct ScannedCodeTests {
 
     @Test("does not call the gateway without consent")
     func refused() async {
-        await #expect(throws: ProximityError.nobodyToAsk) { try await authorizer(.refuseAll).authorize(scanned: ownURL) }
+        await #expect(throws: ProximityError.nobodyToAsk) {
+            try await authorizer(.refuseAll).authorize(scanned: ownURL)
+        }
         #expect(gateway.authorized.entries.isEmpty)
     }
 }

@@ -3,6 +3,7 @@ import Groundwork
 import Synchronization
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 /// How sharing begins, is interrupted, and ends.
@@ -48,7 +49,8 @@ extension SharingServiceTests {
         _ = await asked()
         await desk.endSharing(by: .button)
         #expect(try await running.value == .requested)
-        #expect(peripheral.acts.entries == [.notified(central(1), "2"), .stopped], "the requester is told before the end")
+        #expect(
+            peripheral.acts.entries == [.notified(central(1), "2"), .stopped], "the requester is told before the end")
     }
 
     @Test("that is ended while the radio is got ready ends as soon as it is")
@@ -101,11 +103,13 @@ extension SharingServiceTests {
         #expect(next.acts.entries.last == .stopped)
     }
 
-    @Test("tells why it cannot begin", arguments: [
-        (BluetoothError.noLowEnergy(adapter: "hci0"), 101), (.noAdapter(name: ""), 101),
-        (.blocked(adapter: "hci0", hard: false), 100), (.noPermission(operation: "advertise"), 100),
-        (.failed(operation: "advertise", reason: "busy"), 120),
-    ])
+    @Test(
+        "tells why it cannot begin",
+        arguments: [
+            (BluetoothError.noLowEnergy(adapter: "hci0"), 101), (.noAdapter(name: ""), 101),
+            (.blocked(adapter: "hci0", hard: false), 100), (.noPermission(operation: "advertise"), 100),
+            (.failed(operation: "advertise", reason: "busy"), 120),
+        ])
     func cannotBegin(failure: BluetoothError, number: Int) async {
         transport.script.withLock { $0.serveFailures = [failure] }
         let error = await #expect(throws: ProximityError.self) { try await sharing.run(.endless) }

@@ -1,6 +1,7 @@
 import Bluetooth
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("The machine of a shared session")
@@ -78,7 +79,9 @@ struct SharingMachineTests {
     func again() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
-        for verdict in [SharingMachine.Verdict.declined(.busy), .failed(.noUserSession(reason: "")), .declined(.replayed)] {
+        for verdict in [
+            SharingMachine.Verdict.declined(.busy), .failed(.noUserSession(reason: "")), .declined(.replayed),
+        ] {
             let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
             #expect(answers(machine.considered(ticket, verdict, now: now)) == [.failed])
         }
@@ -90,7 +93,8 @@ struct SharingMachineTests {
         for number in 0..<200 {
             let id = CentralID(address: address(UInt8(number)), number: number)
             _ = machine.receive(.connected(id), now: now)
-            #expect(refusals(write(pieces("https://evil.test/\(number)"), by: id, &machine, at: now)) == [.foreignGateway])
+            #expect(
+                refusals(write(pieces("https://evil.test/\(number)"), by: id, &machine, at: now)) == [.foreignGateway])
             _ = machine.receive(.disconnected(id), now: now)
         }
         let friend = CentralID(address: address(250), number: 250)
@@ -98,7 +102,9 @@ struct SharingMachineTests {
         #expect(tickets(write(pieces(), by: friend, &machine, at: now)).count == 1)
         var other = self.machine { ($0.requestsPerMinute, $0.requestsPerConnection) = (3, 10) }
         _ = other.receive(.connected(friend), now: now)
-        let refused = (0..<4).flatMap { refusals(write(pieces("https://evil.test/\($0)"), by: friend, &other, at: now)) }
+        let refused = (0..<4).flatMap {
+            refusals(write(pieces("https://evil.test/\($0)"), by: friend, &other, at: now))
+        }
         #expect(refused == [.foreignGateway, .foreignGateway, .foreignGateway, .tooMany])
     }
 
@@ -113,13 +119,16 @@ struct SharingMachineTests {
         #expect(machine.waiting.isEmpty)
     }
 
-    @Test("answers 0, 1 or 2 (MAG 8.2)", arguments: [
-        (SharingMachine.Verdict.authorized, SharingAnswer.authorized),
-        (.failed(.authorizationFailed(answer: "down")), .failed),
-        (.declined(.refused(by: .button)), .declined), (.declined(.timedOut), .declined),
-        (.declined(.sharingEnded(by: .button)), .declined), (.declined(.busy), .failed), (.declined(.tooMany), .failed),
-        (.declined(.replayed), .failed), (.declined(.ambiguous), .failed),
-    ])
+    @Test(
+        "answers 0, 1 or 2 (MAG 8.2)",
+        arguments: [
+            (SharingMachine.Verdict.authorized, SharingAnswer.authorized),
+            (.failed(.authorizationFailed(answer: "down")), .failed),
+            (.declined(.refused(by: .button)), .declined), (.declined(.timedOut), .declined),
+            (.declined(.sharingEnded(by: .button)), .declined), (.declined(.busy), .failed),
+            (.declined(.tooMany), .failed),
+            (.declined(.replayed), .failed), (.declined(.ambiguous), .failed),
+        ])
     func answer(verdict: SharingMachine.Verdict, answer: SharingAnswer) {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
@@ -160,9 +169,10 @@ struct SharingMachineTests {
         let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
         #expect(write([Array("a few more".utf8)], by: central(1), &machine, at: now).isEmpty)
         let actions = write(Array(repeating: [], count: 256), by: central(1), &machine, at: now)
-        #expect(actions == [
-            .abandon(ticket), .report(.centralHungUp("\(central(1))", .flooding)), .hangUp(central(1)),
-        ])
+        #expect(
+            actions == [
+                .abandon(ticket), .report(.centralHungUp("\(central(1))", .flooding)), .hangUp(central(1)),
+            ])
         #expect(!machine.isWanted(ticket))
     }
 
@@ -170,7 +180,8 @@ struct SharingMachineTests {
     func tooLong() {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
-        let actions = write(Array(repeating: [UInt8](repeating: 32, count: 200), count: 60), by: central(1), &machine, at: now)
+        let actions = write(
+            Array(repeating: [UInt8](repeating: 32, count: 200), count: 60), by: central(1), &machine, at: now)
         #expect(refusals(actions) == [.tooLong])
         #expect(actions.contains(.report(.centralHungUp("\(central(1))", .tooLong))))
     }
@@ -206,8 +217,9 @@ struct SharingMachineTests {
     func room() {
         var machine = machine()
         for number in 1...8 { _ = machine.receive(.connected(central(UInt8(number))), now: now) }
-        #expect(machine.receive(.connected(central(9)), now: now)
-            == [.report(.centralHungUp("\(central(9))", .tooMany)), .hangUp(central(9))])
+        #expect(
+            machine.receive(.connected(central(9)), now: now)
+                == [.report(.centralHungUp("\(central(9))", .tooMany)), .hangUp(central(9))])
         #expect(write(pieces(), by: central(9), &machine, at: now).isEmpty)
         _ = machine.receive(.disconnected(central(1)), now: now)
         #expect(machine.receive(.connected(central(10)), now: now) == [.report(.centralConnected("\(central(10))"))])
@@ -218,12 +230,15 @@ struct SharingMachineTests {
         var machine = machine()
         _ = machine.receive(.connected(central(1)), now: now)
         let ticket = tickets(write(pieces(), by: central(1), &machine, at: now))[0]
-        #expect(machine.receive(.disconnected(central(1)), now: now)
-            == [.abandon(ticket), .report(.centralDisconnected("\(central(1))"))])
+        #expect(
+            machine.receive(.disconnected(central(1)), now: now)
+                == [.abandon(ticket), .report(.centralDisconnected("\(central(1))"))])
         let actions = machine.considered(ticket, .authorized, now: now)
         #expect(actions.contains(.report(.sessionAuthorized(ticket.requester))))
-        #expect(actions.contains(.report(
-            .sessionNotNotified(ticket.requester, .centralUnsubscribed(central: "\(central(1))")))))
+        #expect(
+            actions.contains(
+                .report(
+                    .sessionNotNotified(ticket.requester, .centralUnsubscribed(central: "\(central(1))")))))
         #expect(answers(actions).isEmpty)
     }
 

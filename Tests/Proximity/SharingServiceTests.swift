@@ -2,6 +2,7 @@ import Bluetooth
 import Synchronization
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("Sharing a session", .timeLimit(.minutes(1)))
@@ -20,7 +21,8 @@ struct SharingServiceTests {
         var settings = SharingSettings(service: service, characteristic: characteristic)
         settings.localName = "board"
         sharing = SharingService(
-            transport: transport, gateway: gateway, desk: desk, settings: settings, clock: clock, events: recorder.events)
+            transport: transport, gateway: gateway, desk: desk, settings: settings, clock: clock,
+            events: recorder.events)
     }
 
     func start(_ term: SharingTerm = .endless) async -> (Task<SharingEnd, any Error>, FakePeripheral) {
@@ -48,10 +50,11 @@ struct SharingServiceTests {
         await peripheral.acts.wait(for: .notified(central(1), "0"))
         #expect(gateway.authorized.entries == [ownURL])
         await recorder.log.wait { $0.state == .sessionNotified }
-        #expect(recorder.names == [
-            "sharing-started", "central-connected", "central-subscribed", "request-received", "consent-asked",
-            "consent-answered", "session-authorized", "session-notified",
-        ])
+        #expect(
+            recorder.names == [
+                "sharing-started", "central-connected", "central-subscribed", "request-received", "consent-asked",
+                "consent-answered", "session-authorized", "session-notified",
+            ])
         #expect(records.entries.map(\.outcome) == [.authorized])
         await sharing.stop()
         #expect(try await running.value == .requested)
@@ -62,7 +65,10 @@ struct SharingServiceTests {
     func offered() async throws {
         let (running, peripheral) = await start()
         #expect(peripheral.service.uuid == service)
-        #expect(peripheral.service.characteristics.map(\.properties) == [[.write, .writeWithoutResponse, .notify, .indicate]])
+        #expect(
+            peripheral.service.characteristics.map(\.properties) == [
+                [.write, .writeWithoutResponse, .notify, .indicate]
+            ])
         #expect(peripheral.service.characteristics.map(\.requiresEncryption) == [false])
         #expect(peripheral.advertisement == Advertisement(service: service, localName: "board"))
         running.cancel()
@@ -94,7 +100,9 @@ struct SharingServiceTests {
 
     @Test("says 1 when the gateway does not follow, and records it")
     func gatewayFailed() async throws {
-        gateway.behavior.withLock { $0.authorization = GatewayFailure(code: "gateway.refused", message: "session expired") }
+        gateway.behavior.withLock {
+            $0.authorization = GatewayFailure(code: "gateway.refused", message: "session expired")
+        }
         let (running, peripheral) = await start()
         peripheral.request(by: central(1))
         try await desk.answer(await asked().id, grant: true, by: .user("root"))
@@ -106,7 +114,9 @@ struct SharingServiceTests {
 
     @Test("is refused without a user session (8.6: 103)")
     func noSession() async {
-        gateway.behavior.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
+        gateway.behavior.withLock {
+            $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in")
+        }
         let error = await #expect(throws: ProximityError.self) { try await sharing.run(.endless) }
         #expect(error == .noUserSession(reason: "nobody is logged in"))
         #expect(error?.numbers.android == 103)
@@ -116,7 +126,9 @@ struct SharingServiceTests {
     @Test("asks nobody when the user has logged out since")
     func loggedOut() async throws {
         let (running, peripheral) = await start()
-        gateway.behavior.withLock { $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in") }
+        gateway.behavior.withLock {
+            $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in")
+        }
         peripheral.request(by: central(1))
         await peripheral.acts.wait(for: .notified(central(1), "1"))
         #expect(!recorder.names.contains("consent-asked"))
@@ -198,7 +210,9 @@ struct SharingServiceTests {
 
     @Test("asks nobody about a URL of this gateway that authorizes no device, and says 1")
     func otherInterface() async throws {
-        gateway.behavior.withLock { $0.form = GatewayFailure(code: "gateway.provider-url-invalid", message: "another interface") }
+        gateway.behavior.withLock {
+            $0.form = GatewayFailure(code: "gateway.provider-url-invalid", message: "another interface")
+        }
         let (running, peripheral) = await start()
         peripheral.request(by: central(1))
         await peripheral.acts.wait(for: .notified(central(1), "1"))

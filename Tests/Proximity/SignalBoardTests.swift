@@ -1,6 +1,7 @@
 import Bluetooth
 import TestSupport
 import Testing
+
 @testable import Proximity
 
 @Suite("The board of signals")
@@ -49,7 +50,8 @@ struct SignalBoardTests {
     func unknown() {
         var board = SignalBoard(least: -80)
         let (silent, weak, far) = (address(1), address(2), address(3))
-        #expect(board.see(Sighting(address: silent, rssi: 127)) == .near(.init(address: silent, name: nil, signal: 127)))
+        #expect(
+            board.see(Sighting(address: silent, rssi: 127)) == .near(.init(address: silent, name: nil, signal: 127)))
         #expect(board.see(Sighting(address: silent, rssi: 127)) == .known)
         _ = board.see(Sighting(address: weak, rssi: -80))
         _ = board.see(Sighting(address: far, rssi: -81))

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+
 @testable import Storage
 
 @Suite("A database")
@@ -37,7 +38,9 @@ struct DatabaseTests {
     @Test("gives back every type of value as it was, the empty ones too")
     func values() throws {
         let database = try workplace.open()
-        let values: [Value] = [.integer(.min), .real(-0.5), .text("a\u{0}é"), .text(""), .blob([0, 255]), .blob([]), .null]
+        let values: [Value] = [
+            .integer(.min), .real(-0.5), .text("a\u{0}é"), .text(""), .blob([0, 255]), .blob([]), .null,
+        ]
         let statement = try database.prepare("SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, typeof(?4), typeof(?6)")
         try statement.bind(values)
         #expect(try statement.step())
@@ -93,7 +96,11 @@ struct DatabaseTests {
             }
         }
         #expect(try database.notes() == [])
-        #expect(try database.transaction { try database.note("b"); return 7 } == 7)
+        #expect(
+            try database.transaction {
+                try database.note("b")
+                return 7
+            } == 7)
         #expect(try database.notes() == ["b"])
     }
 

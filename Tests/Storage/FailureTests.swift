@@ -1,6 +1,7 @@
 import Foundation
 import Groundwork
 import Testing
+
 @testable import Storage
 
 @Suite("A failing database")
@@ -55,14 +56,18 @@ struct FailureTests {
         }
     }
 
-    @Test("that was lost leaves a log beside its name: it is set aside, and not played into the one that is made in its place")
+    @Test(
+        "that was lost leaves a log beside its name: it is set aside, and not played into the one that is made in its place"
+    )
     func leftOverLog() throws {
         let former = try workplace.open()
         try former.note("former")
         // As whoever removes the one file of a process that was killed leaves the others, or a check of the file system.
         let left = try workplace.bytes("-wal")
         former.close()
-        for name in try workplace.files() { try FileManager.default.removeItem(atPath: "\(workplace.directory)/\(name)") }
+        for name in try workplace.files() {
+            try FileManager.default.removeItem(atPath: "\(workplace.directory)/\(name)")
+        }
         try left.write(to: URL(fileURLWithPath: workplace.path + "-wal"))
         try Data("journal".utf8).write(to: URL(fileURLWithPath: workplace.path + "-journal"))
 
@@ -71,7 +76,7 @@ struct FailureTests {
         #expect(try made.notes() == ["new"])
         made.close()
         let kept = try workplace.files().filter { $0.contains(".damaged-") }
-        #expect(kept.map { $0.split(separator: "-").last } .suffix(2) == ["journal", "wal"])
+        #expect(kept.map { $0.split(separator: "-").last }.suffix(2) == ["journal", "wal"])
         #expect(try Data(contentsOf: URL(fileURLWithPath: "\(workplace.directory)/\(try #require(kept.last))")) == left)
     }
 
@@ -113,7 +118,9 @@ struct FailureTests {
         #expect(error.code == "storage.refused")
     }
 
-    @Test("whose own files cannot grow says that the disk is full or read-only, and not that it failed", arguments: [10 | 19 << 8, 14])
+    @Test(
+        "whose own files cannot grow says that the disk is full or read-only, and not that it failed",
+        arguments: [10 | 19 << 8, 14])
     func systemErrors(status: Int32) {
         func error(_ systemError: Int32) -> StorageError {
             StorageError(code: status, systemError: systemError, path: "/state/vault.db", reason: "reason")

@@ -1,4 +1,5 @@
 import Foundation
+
 @testable import Storage
 
 /// A temporary directory with a database's files in it, removed with its last reference.
@@ -17,7 +18,9 @@ final class Workplace {
         Migration(version: 1, sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT")
     ]
 
-    func open(_ migrations: [Migration] = notes, _ adjust: (inout Database.Options) -> Void = { _ in }) throws -> Database {
+    func open(_ migrations: [Migration] = notes, _ adjust: (inout Database.Options) -> Void = { _ in }) throws
+        -> Database
+    {
         var options = Database.Options()
         adjust(&options)
         return try Database(path: path, migrations: migrations, options: options)
@@ -49,7 +52,9 @@ final class Workplace {
     /// The files as a power cut at this moment would leave them.
     func cutPower() throws -> Workplace {
         let copy = try Workplace()
-        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy.path + suffix) }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy.path + suffix)
+        }
         return copy
     }
 }

@@ -22,7 +22,9 @@ package enum ChildProcess {
         }
         // One that is gone by then is no error.
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            if let descriptor = Int32(name), descriptor >= streams.count { posix_spawn_file_actions_addclose(&actions, descriptor) }
+            if let descriptor = Int32(name), descriptor >= streams.count {
+                posix_spawn_file_actions_addclose(&actions, descriptor)
+            }
         }
 
         var attributes = posix_spawnattr_t()
@@ -40,7 +42,9 @@ package enum ChildProcess {
         var environment = variables.map { strdup($0) } + [nil]
         defer { for text in argv + environment { free(text) } }
         let status = posix_spawn(&process, arguments[0], &actions, &attributes, &argv, &environment)
-        guard status == 0 else { throw Unexpected("cannot start \(arguments[0]): \(String(cString: strerror(status)))") }
+        guard status == 0 else {
+            throw Unexpected("cannot start \(arguments[0]): \(String(cString: strerror(status)))")
+        }
         return process
     }
 

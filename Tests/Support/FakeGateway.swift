@@ -62,7 +62,9 @@ package final class FakeGateway: ProximityGateway {
     }
 
     package func sessionIdentifier(in providerURL: String) async throws -> String {
-        if let failure = behavior.withLock({ $0.form }) { throw ProximityError.invalidAuthorizeURL(reason: failure.message) }
+        if let failure = behavior.withLock({ $0.form }) {
+            throw ProximityError.invalidAuthorizeURL(reason: failure.message)
+        }
         return String(providerURL.lowercased().prefix { $0 != "?" })
     }
 

@@ -41,8 +41,12 @@ package final class FakeTransport: BluetoothTransport {
     }
     package func close() async { closed.append(served.entries.allSatisfy { $0.acts.entries.contains(.stopped) }) }
 
-    package func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
-        if let failure = script.withLock({ $0.serveFailures.isEmpty ? nil : $0.serveFailures.removeFirst() }) { throw failure }
+    package func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError)
+        -> any Peripheral
+    {
+        if let failure = script.withLock({ $0.serveFailures.isEmpty ? nil : $0.serveFailures.removeFirst() }) {
+            throw failure
+        }
         if script.withLock({ $0.serveHangs }) {
             let (never, feed) = AsyncStream.makeStream(of: Void.self)
             hanging.append(true)
@@ -55,7 +59,9 @@ package final class FakeTransport: BluetoothTransport {
         return peripheral
     }
 
-    package func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
+    package func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<
+        Sighting, any Error
+    > {
         if let failure = script.withLock({ $0.scanFailure }) { throw failure }
         let (stream, feed) = AsyncThrowingStream.makeStream(of: Sighting.self)
         let scan = Scan(feed: feed)
@@ -64,7 +70,9 @@ package final class FakeTransport: BluetoothTransport {
         return stream
     }
 
-    package func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
+    package func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError)
+        -> any RemotePeripheral
+    {
         connections.append(address)
         let remote = script.withLock { script -> FakeRemote? in
             guard let remotes = script.remotes[address], let first = remotes.first else { return nil }
@@ -72,7 +80,10 @@ package final class FakeTransport: BluetoothTransport {
             return first
         }
         guard let remote else { throw .timedOut(operation: "connect") }
-        if remote.hangsAt == .connect { await remote.closed.wait { _ in true }; throw .disconnected }
+        if remote.hangsAt == .connect {
+            await remote.closed.wait { _ in true }
+            throw .disconnected
+        }
         return remote
     }
 }
@@ -188,7 +199,9 @@ package final class FakeRemote: RemotePeripheral {
         throw .disconnected
     }
 
-    package func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError) -> RemoteCharacteristic? {
+    package func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError)
+        -> RemoteCharacteristic?
+    {
         try await at(.discover)
         guard behavior.hasCharacteristic else { return nil }
         return RemoteCharacteristic(
@@ -200,14 +213,18 @@ package final class FakeRemote: RemotePeripheral {
         return behavior.canSubscribe
     }
 
-    package func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
+    package func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool)
+        async throws(BluetoothError)
+    {
         try await at(.write)
         written.append(value)
         responses.append(withResponse)
         if value == Array("EOM".utf8), let answer = behavior.answer { say(answer) }
     }
 
-    package func say(_ text: String) { feed.yield(RemoteValue(characteristic: characteristic, bytes: Array(text.utf8))) }
+    package func say(_ text: String) {
+        feed.yield(RemoteValue(characteristic: characteristic, bytes: Array(text.utf8)))
+    }
 
     package var mtu: Int { get async { behavior.mtu } }
 

@@ -4,7 +4,8 @@ import Synchronization
 package final class Log<Entry: Sendable>: Sendable {
     private struct State {
         var entries: [Entry] = []
-        var watchers: [(count: Int, matches: @Sendable (Entry) -> Bool, continuation: CheckedContinuation<Entry, Never>)] = []
+        var watchers:
+            [(count: Int, matches: @Sendable (Entry) -> Bool, continuation: CheckedContinuation<Entry, Never>)] = []
     }
     private let state = Mutex(State())
 
@@ -43,5 +44,7 @@ package final class Log<Entry: Sendable>: Sendable {
 
 extension Log where Entry: Equatable {
     @discardableResult
-    package func wait(for entry: Entry, _ count: Int = 1) async -> Entry where Entry: Sendable { await wait(count) { $0 == entry } }
+    package func wait(for entry: Entry, _ count: Int = 1) async -> Entry where Entry: Sendable {
+        await wait(count) { $0 == entry }
+    }
 }

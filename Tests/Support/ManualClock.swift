@@ -53,7 +53,9 @@ package final class ManualClock: Sendable {
     package func sleeper(until wanted: Duration? = nil) async -> Duration {
         await withCheckedContinuation { continuation in
             let deadline: Duration? = state.withLock { state in
-                if let deadline = state.sleepers.map(\.deadline).filter({ $0 == wanted ?? $0 }).min() { return deadline }
+                if let deadline = state.sleepers.map(\.deadline).filter({ $0 == wanted ?? $0 }).min() {
+                    return deadline
+                }
                 state.watchers.append((wanted, continuation))
                 return nil
             }

@@ -36,7 +36,9 @@ package struct Program {
     }
 
     /// Runs it to its end; one that does not end in time is killed.
-    package func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:], seconds: Double = 60) async throws
+    package func run(
+        _ arguments: [String], input: String? = nil, environment: [String: String] = [:], seconds: Double = 60
+    ) async throws
         -> Result
     {
         let running = try RunningProgram(url, arguments, environment: environment, input: input)
@@ -55,8 +57,11 @@ package final class RunningProgram: Sendable {
 
     package init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws {
         let (out, err, stdin) = (try Channel(), try Channel(), try Channel())
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map { "\($0.key)=\($0.value)" }
-        let process = try ChildProcess.spawn([url.path] + arguments, variables: variables, streams: [stdin, out, err].map(\.childEnd))
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }.map {
+            "\($0.key)=\($0.value)"
+        }
+        let process = try ChildProcess.spawn(
+            [url.path] + arguments, variables: variables, streams: [stdin, out, err].map(\.childEnd))
         processIdentifier = process
         for channel in [out, err, stdin] { close(channel.childEnd) }
         out.read(into: output)
@@ -114,7 +119,11 @@ package final class RunningProgram: Sendable {
                 var piece = [UInt8](repeating: 0, count: 65_536)
                 while true {
                     let count = Glibc.read(descriptor, &piece, piece.count)
-                    if count > 0 { collected.append(Data(piece[..<count])) } else if count == 0 || errno != EINTR { break }
+                    if count > 0 {
+                        collected.append(Data(piece[..<count]))
+                    } else if count == 0 || errno != EINTR {
+                        break
+                    }
                 }
                 close(descriptor)
                 collected.finish()

@@ -11,14 +11,19 @@ package struct SecondClient {
         registration = try await lab.makeClient(named: name, user: user)
         folder = parent.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let files = ["ca.pem": lab.caCertificatePEM, "cert.pem": registration.certificatePEM, "key.pem": registration.privateKeyPEM]
+        let files = [
+            "ca.pem": lab.caCertificatePEM, "cert.pem": registration.certificatePEM,
+            "key.pem": registration.privateKeyPEM,
+        ]
         for (file, text) in files {
             try text.write(to: folder.appending(path: file), atomically: true, encoding: .utf8)
         }
         options = [
-            "-h", "localhost", "-p", String(lab.brokerPort ?? 8883), "-i", registration.clientID, "-u", registration.userName,
+            "-h", "localhost", "-p", String(lab.brokerPort ?? 8883), "-i", registration.clientID, "-u",
+            registration.userName,
             "-P", registration.accessToken, "--cafile", folder.appending(path: "ca.pem").path,
-            "--cert", folder.appending(path: "cert.pem").path, "--key", folder.appending(path: "key.pem").path, "-q", "1",
+            "--cert", folder.appending(path: "cert.pem").path, "--key", folder.appending(path: "key.pem").path, "-q",
+            "1",
         ]
     }
 

@@ -21,25 +21,28 @@ package final class TestBoard {
     /// - Parameters:
     ///   - settings: more TOML, after the sections that every board needs.
     ///   - definition: of the board; the simulated one reads its sensors every few seconds.
-    package init(program: Program = Program(name: "latchkey"), definition: String = "simulated", settings: String = "") throws {
+    package init(program: Program = Program(name: "latchkey"), definition: String = "simulated", settings: String = "")
+        throws
+    {
         self.program = program
         // Short, as the path of a socket has at most 107 bytes.
         folder = URL(filePath: "/tmp/lk-\(UInt32.random(in: .min ... .max))")
-        try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true,
+        try FileManager.default.createDirectory(
+            at: state, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         try """
-            [agent]
-            state_directory = "\(state.path)"
-            log_level = "trace"
-            [vault]
-            slot = "development-key-file"
-            [api]
-            socket = "\(socket)"
-            [board]
-            definition = "\(definition)"
-            directories = ["\(Self.repository.appending(path: "Boards").path)"]
-            \(settings)
-            """.write(to: configuration, atomically: true, encoding: .utf8)
+        [agent]
+        state_directory = "\(state.path)"
+        log_level = "trace"
+        [vault]
+        slot = "development-key-file"
+        [api]
+        socket = "\(socket)"
+        [board]
+        definition = "\(definition)"
+        directories = ["\(Self.repository.appending(path: "Boards").path)"]
+        \(settings)
+        """.write(to: configuration, atomically: true, encoding: .utf8)
     }
 
     /// Starts the daemon and waits until it answers.
@@ -96,7 +99,8 @@ package final class TestBoard {
     /// Asks for the status until it is as wanted. Between the agent that waits for its vault and the one that has opened it,
     /// nobody answers for a moment.
     @discardableResult
-    package func status(within seconds: Double = 60, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus {
+    package func status(within seconds: Double = 60, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus
+    {
         let end = ContinuousClock.now + .seconds(seconds)
         var last: any Error = Unexpected("never asked")
         repeat {

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Storage
+
 @testable import Vault
 
 /// A temporary directory with a vault and a development key in it, removed with its last reference.
@@ -18,7 +19,9 @@ final class Desk: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     /// Opens the vault by the development key, making it where it is missing.
-    func open(creating: Bool = true) async throws -> Vault { try await Vault.open(at: path, with: [key], creating: creating) }
+    func open(creating: Bool = true) async throws -> Vault {
+        try await Vault.open(at: path, with: [key], creating: creating)
+    }
     func open(with keys: any SlotKey..., creating: Bool = false) async throws -> Vault {
         try await Vault.open(at: path, with: keys, creating: creating)
     }

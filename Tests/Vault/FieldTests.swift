@@ -1,5 +1,6 @@
 import Cryptography
 import Testing
+
 @testable import Vault
 
 @Suite("Fields and the manifest")
@@ -32,7 +33,9 @@ struct FieldTests {
         let bytes = manifest.encoded()
         // Ends between two entries are whole manifests of fewer records; the seal keeps those out.
         let empty = Manifest().encoded().count
-        for count in 0..<bytes.count where count != empty { #expect(Manifest(decoding: Array(bytes.prefix(count))) == nil) }
+        for count in 0..<bytes.count where count != empty {
+            #expect(Manifest(decoding: Array(bytes.prefix(count))) == nil)
+        }
     }
 
     @Test("a manifest with a version from the future or before the first is refused", arguments: [Int64(0), -1, 3])

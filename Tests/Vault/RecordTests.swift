@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Testing
+
 @testable import Vault
 
 @Suite("Records of the vault")
@@ -41,7 +42,8 @@ struct RecordTests {
             try await vault.commit([.put(token, .token, SecretBytes(utf8: "new")), .put(deviceKey, .privateKey, long)])
         }
         // Fails within the transaction, after the first change was written.
-        try desk.tamper("""
+        try desk.tamper(
+            """
             CREATE TRIGGER refuse BEFORE INSERT ON record WHEN NEW.name = 'device-key'
             BEGIN SELECT RAISE(ABORT, 'no'); END
             """)
@@ -78,11 +80,13 @@ struct RecordTests {
         #expect(try await vault.names(scope: "other") == [])
     }
 
-    @Test("need a printable name of at most 255 bytes", arguments: [
-        RecordName(scope: "", name: ""), RecordName(scope: "", name: String(repeating: "n", count: 256)),
-        RecordName(scope: "", name: "caf\u{e9}"), RecordName(scope: "a\u{0}b", name: "n"),
-        RecordName(scope: String(repeating: "s", count: 1025), name: "n"),
-    ])
+    @Test(
+        "need a printable name of at most 255 bytes",
+        arguments: [
+            RecordName(scope: "", name: ""), RecordName(scope: "", name: String(repeating: "n", count: 256)),
+            RecordName(scope: "", name: "caf\u{e9}"), RecordName(scope: "a\u{0}b", name: "n"),
+            RecordName(scope: String(repeating: "s", count: 1025), name: "n"),
+        ])
     func names(name: RecordName) async throws {
         let vault = try await desk.open()
         await #expect(throws: VaultError.nameNotAllowed(name: name, kind: .token)) { try await vault.put(name, "x") }
@@ -104,7 +108,9 @@ struct RecordTests {
     @Test("are bounded in number, and one more changes nothing")
     func number() async throws {
         let vault = try await desk.open()
-        let changes = (0...Manifest.limit).map { Change.put(RecordName(scope: "", name: "\($0)"), .state, SecretBytes([1])) }
+        let changes = (0...Manifest.limit).map {
+            Change.put(RecordName(scope: "", name: "\($0)"), .state, SecretBytes([1]))
+        }
         await #expect(throws: VaultError.tooManyRecords(path: desk.path, limit: 4096)) {
             try await vault.commit(changes)
         }

@@ -3,6 +3,7 @@ import Foundation
 import Storage
 import Synchronization
 import Testing
+
 @testable import Vault
 
 @Suite("Keys of the vault's slots")
@@ -44,7 +45,8 @@ struct SlotKeyTests {
         }
     }
 
-    @Test("a development key file of another user is refused", .enabled(if: geteuid() == 0, "only root gives files away"))
+    @Test(
+        "a development key file of another user is refused", .enabled(if: geteuid() == 0, "only root gives files away"))
     func ofOther() async throws {
         try await desk.fill((token, "a"))
         #expect(chown(desk.keyPath, 65534, 65534) == 0)
@@ -86,7 +88,8 @@ struct SlotKeyTests {
         #expect(try desk.files() == [])
     }
 
-    @Test("a systemd credential that is missing names itself and where it was sought",
+    @Test(
+        "a systemd credential that is missing names itself and where it was sought",
         arguments: ["vault-key", "../vault-key", ""])
     func credential(name: String) async throws {
         try desk.write(Data(repeating: 1, count: 32), to: desk.directory + "/vault-key")
@@ -168,11 +171,13 @@ struct SlotKeyTests {
         await (try desk.open(with: passphrase)).close()
     }
 
-    @Test("a slot that asks scrypt for too much, or for nonsense, is refused at once", .timeLimit(.minutes(1)), arguments: [
-        ScryptCost(n: 1 << 23, r: 8, p: 1), ScryptCost(n: 1 << 15, r: 32, p: 1), ScryptCost(n: 1 << 15, r: 8, p: 5),
-        ScryptCost(n: 1 << 15, r: .max, p: 1), ScryptCost(n: 3, r: 8, p: 1), ScryptCost(n: 0, r: 8, p: 1),
-        ScryptCost(n: 1 << 10, r: 0, p: 1), ScryptCost(n: 1 << 10, r: 8, p: -1),
-    ])
+    @Test(
+        "a slot that asks scrypt for too much, or for nonsense, is refused at once", .timeLimit(.minutes(1)),
+        arguments: [
+            ScryptCost(n: 1 << 23, r: 8, p: 1), ScryptCost(n: 1 << 15, r: 32, p: 1), ScryptCost(n: 1 << 15, r: 8, p: 5),
+            ScryptCost(n: 1 << 15, r: .max, p: 1), ScryptCost(n: 3, r: 8, p: 1), ScryptCost(n: 0, r: 8, p: 1),
+            ScryptCost(n: 1 << 10, r: 0, p: 1), ScryptCost(n: 1 << 10, r: 8, p: -1),
+        ])
     func hostileCost(cost: ScryptCost) async throws {
         let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"), cost: lightCost)
         await (try desk.open(with: passphrase, creating: true)).close()
@@ -187,7 +192,8 @@ struct SlotKeyTests {
 
     @Test("a passphrase is not derived with a cost beyond the limit either")
     func costOfOurs() async throws {
-        let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"), cost: ScryptCost(n: 1 << 20, r: 8, p: 1))
+        let passphrase = Passphrase(
+            SecretBytes(utf8: "correct horse battery"), cost: ScryptCost(n: 1 << 20, r: 8, p: 1))
         await #expect(throws: VaultError.slotParametersRefused(kind: .passphrase)) {
             try await desk.open(with: passphrase, creating: true)
         }

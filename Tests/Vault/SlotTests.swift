@@ -2,16 +2,20 @@ import Cryptography
 import Foundation
 import Storage
 import Testing
+
 @testable import Vault
 
 @Suite("Slots of the vault")
 struct SlotTests {
     let desk = try! Desk()  // Without a temporary directory there is nothing to test.
     let passphrase = Passphrase(SecretBytes(utf8: "correct horse battery"), cost: lightCost)
-    var credential: SystemdCredential { SystemdCredential(name: "vault-key", directory: desk.directory + "/credentials") }
+    var credential: SystemdCredential {
+        SystemdCredential(name: "vault-key", directory: desk.directory + "/credentials")
+    }
 
     func giveCredential(_ bytes: [UInt8] = [UInt8](repeating: 9, count: 32)) throws {
-        try? FileManager.default.createDirectory(atPath: desk.directory + "/credentials", withIntermediateDirectories: true)
+        try? FileManager.default.createDirectory(
+            atPath: desk.directory + "/credentials", withIntermediateDirectories: true)
         // The mode that systemd's access lists show for a service with a user of its own.
         try desk.write(Data(bytes), to: desk.directory + "/credentials/vault-key", mode: 0o440)
     }

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Storage
 import Testing
+
 @testable import Vault
 
 @Suite("Somebody who changes the vault's file is noticed when")

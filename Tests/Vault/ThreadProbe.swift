@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Synchronization
+
 @testable import Vault
 
 /// A slot key that notes on which threads it is asked.

@@ -3,6 +3,7 @@ import Foundation
 import Groundwork
 import Storage
 import Testing
+
 @testable import Vault
 
 @Suite("The vault's file")

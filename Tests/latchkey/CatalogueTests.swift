@@ -30,8 +30,9 @@ private struct Sources {
 
     /// The names of the cases of an enumeration; none for any other type.
     static func cases(of type: String) throws -> Set<String> {
-        guard let declaration = try Regex("(?s)enum \(type): [^{]*\\{\n(.*?)\n\\}", as: (Substring, Substring).self)
-            .firstMatch(in: all.map(\.text).joined(separator: "\n"))
+        guard
+            let declaration = try Regex("(?s)enum \(type): [^{]*\\{\n(.*?)\n\\}", as: (Substring, Substring).self)
+                .firstMatch(in: all.map(\.text).joined(separator: "\n"))
         else { return [] }
         // A case of the type itself is indented once; those of a type within it, and of a switch, further.
         return Set(declaration.1.matches(of: /(?m)^    case (\w+)/).map { String($0.1) })
@@ -44,7 +45,8 @@ private func enumCaseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
 
 @Suite("The catalogue of errors and events")
 struct CatalogueTests {
-    private static let types: [any Explained.Type] = Catalogue.types + [UsageError.self, InputError.self, Declined.self]
+    private static let types: [any Explained.Type] =
+        Catalogue.types + [UsageError.self, InputError.self, Declined.self]
 
     @Test("has every type that explains itself")
     func everyType() {
@@ -104,25 +106,29 @@ struct CatalogueTests {
         #expect(names.filter { Explain.catalogue.entries(named: $0).isEmpty }.sorted() == [])
     }
 
-    @Test("finds numbers whole, by their last three digits and as the public clients call them", arguments: [
-        ("1000105", ["gateway.device-already-registered"]), ("105", ["gateway.device-already-registered"]),
-        ("1000101", ["gateway.certificate-invalid"]),
-        ("101", ["gateway.device-unknown", "gateway.certificate-invalid"]),
-        ("132", ["gateway.server-misconfigured", "gateway.enrollment-refused"]), ("8000142", ["gateway.refused"]),
-        ("120004", ["gateway.not-registered", "gateway.registration-withdrawn"]), ("000", ["gateway.server-error"]),
-        ("990", ["gateway.token-expired"]), ("3007990", ["gateway.token-expired"]), ("999", []),
-        ("99999999999999999999", []),
-    ])
+    @Test(
+        "finds numbers whole, by their last three digits and as the public clients call them",
+        arguments: [
+            ("1000105", ["gateway.device-already-registered"]), ("105", ["gateway.device-already-registered"]),
+            ("1000101", ["gateway.certificate-invalid"]),
+            ("101", ["gateway.device-unknown", "gateway.certificate-invalid"]),
+            ("132", ["gateway.server-misconfigured", "gateway.enrollment-refused"]), ("8000142", ["gateway.refused"]),
+            ("120004", ["gateway.not-registered", "gateway.registration-withdrawn"]), ("000", ["gateway.server-error"]),
+            ("990", ["gateway.token-expired"]), ("3007990", ["gateway.token-expired"]), ("999", []),
+            ("99999999999999999999", []),
+        ])
     func numbers(text: String, codes: [String]) {
         let found = Explain.catalogue.entries(named: text)
         #expect(found.map { $0.category == .error ? $0.name : $0.code ?? "" } == codes)
     }
 
-    @Test("names the nearest of what does not exist", arguments: [
-        ("vault.no-slot-open", "vault.no-slot-opens"), ("VAULT.NO-SLOT", "vault.no-slot-opens"),
-        ("brokr.failed", "broker.failed"),
-        ("invalid-grant", "invalid_grant"),
-    ])
+    @Test(
+        "names the nearest of what does not exist",
+        arguments: [
+            ("vault.no-slot-open", "vault.no-slot-opens"), ("VAULT.NO-SLOT", "vault.no-slot-opens"),
+            ("brokr.failed", "broker.failed"),
+            ("invalid-grant", "invalid_grant"),
+        ])
     func nearest(typed: String, meant: String) {
         #expect(NearNames.nearest(to: typed, among: Explain.catalogue.entries.map(\.name)).first == meant)
     }

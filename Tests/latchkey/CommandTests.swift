@@ -15,37 +15,50 @@ struct CommandTests {
         return [kind.exitStatus.rawValue, LocalAPIError.remote(status: kind.httpStatus, said).kind.exitStatus.rawValue]
     }
 
-    @Test("the exit status is of sysexits.h, by the kind of the error", arguments: [
-        ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77), ("agent.topic-reserved", 77), ("local-api.not-found", 64),
-        ("local-api.stopping", 75), ("local-api.too-many-requests", 75), ("local-api.cannot-listen", 78),
-        ("http.cannot-resolve", 75), ("gateway.no-answer", 75), ("gateway.unexpected-answer", 75), ("messaging.outbox-full", 75),
-        ("gateway.configuration-invalid", 78), ("gateway.enrollment-url-without-key-hash", 65), ("gateway.enrollment-refused", 76),
-        ("gateway.registration-withdrawn", 76), ("configuration.faults", 78), ("board.definition-absent", 78),
-        ("vault.no-slot-opens", 78), ("agent.state-directory", 78), ("agent.bad-request", 64),
-        ("agent.not-enrolled", 78), ("gateway.not-registered", 78), ("gateway.path-invalid", 65), ("gateway.host-not-configured", 65),
-        ("gateway.enrollment-key-hash-invalid", 65), ("usage.unknown-command", 64), ("command.declined", 1),
-        ("agent.subscription-ended", 75), ("messaging.invalid-topic", 65), ("messaging.payload-too-large", 65),
-        ("gateway.user-required", 1), ("gateway.user-credentials-invalid", 76), ("proximity.user-declined", 76),
-        ("proximity.login-in-progress", 75), ("proximity.not-authorized-in-time", 75), ("proximity.not-supported", 1),
-        ("input.unreadable", 65), ("json.malformed", 65), ("internal.unexpected", 1),
-    ])
+    @Test(
+        "the exit status is of sysexits.h, by the kind of the error",
+        arguments: [
+            ("local-api.daemon-not-running", 69), ("local-api.no-answer", 69), ("local-api.access-denied", 77),
+            ("agent.topic-reserved", 77), ("local-api.not-found", 64),
+            ("local-api.stopping", 75), ("local-api.too-many-requests", 75), ("local-api.cannot-listen", 78),
+            ("http.cannot-resolve", 75), ("gateway.no-answer", 75), ("gateway.unexpected-answer", 75),
+            ("messaging.outbox-full", 75),
+            ("gateway.configuration-invalid", 78), ("gateway.enrollment-url-without-key-hash", 65),
+            ("gateway.enrollment-refused", 76),
+            ("gateway.registration-withdrawn", 76), ("configuration.faults", 78), ("board.definition-absent", 78),
+            ("vault.no-slot-opens", 78), ("agent.state-directory", 78), ("agent.bad-request", 64),
+            ("agent.not-enrolled", 78), ("gateway.not-registered", 78), ("gateway.path-invalid", 65),
+            ("gateway.host-not-configured", 65),
+            ("gateway.enrollment-key-hash-invalid", 65), ("usage.unknown-command", 64), ("command.declined", 1),
+            ("agent.subscription-ended", 75), ("messaging.invalid-topic", 65), ("messaging.payload-too-large", 65),
+            ("gateway.user-required", 1), ("gateway.user-credentials-invalid", 76), ("proximity.user-declined", 76),
+            ("proximity.login-in-progress", 75), ("proximity.not-authorized-in-time", 75),
+            ("proximity.not-supported", 1),
+            ("input.unreadable", 65), ("json.malformed", 65), ("internal.unexpected", 1),
+        ])
     func exitStatus(code: String, status expected: Int32) throws {
         #expect(try statuses(of: code) == [expected])
     }
 
-    @Test("a value of a query is percent-encoded but for what RFC 3986 leaves as it is", arguments: [
-        ("abcXYZ019-._~", "abcXYZ019-._~"), ("a/b", "a%2Fb"), ("+/#", "%2B%2F%23"), ("a b&c=d", "a%20b%26c%3Dd"), ("Tür", "T%C3%BCr"),
-        ("%41", "%2541"), ("\u{0}\n", "%00%0A"), ("", ""),
-    ])
+    @Test(
+        "a value of a query is percent-encoded but for what RFC 3986 leaves as it is",
+        arguments: [
+            ("abcXYZ019-._~", "abcXYZ019-._~"), ("a/b", "a%2Fb"), ("+/#", "%2B%2F%23"), ("a b&c=d", "a%20b%26c%3Dd"),
+            ("Tür", "T%C3%BCr"),
+            ("%41", "%2541"), ("\u{0}\n", "%00%0A"), ("", ""),
+        ])
     func query(value: String, encoded: String) {
         #expect(PercentEncoding.encode(value) == encoded)
         #expect(PercentEncoding.encode(value).removingPercentEncoding == value)
     }
 
-    @Test("an age is told in its two largest units", arguments: [
-        (0, "0 s"), (59, "59 s"), (60, "1 min 0 s"), (3599, "59 min 59 s"), (3600, "1 h 0 min"), (86_399, "23 h 59 min"),
-        (86_400, "1 d 0 h"), (90_000 * 10, "10 d 10 h"), (nil, "?"),
-    ] as [(Int64?, String)])
+    @Test(
+        "an age is told in its two largest units",
+        arguments: [
+            (0, "0 s"), (59, "59 s"), (60, "1 min 0 s"), (3599, "59 min 59 s"), (3600, "1 h 0 min"),
+            (86_399, "23 h 59 min"),
+            (86_400, "1 d 0 h"), (90_000 * 10, "10 d 10 h"), (nil, "?"),
+        ] as [(Int64?, String)])
     func age(seconds: Int64?, text: String) {
         #expect(Age(seconds: seconds).description == text)
     }
@@ -63,26 +76,39 @@ struct CommandTests {
 
     @Test("an event is one line: time, name, details in order")
     func eventLine() {
-        let event = LocalEvent(name: "broker.failed", data: [
-            "event": "broker.failed", "time": "2026-11-21T03:00:00Z", "retrySeconds": 4, "code": "messaging.cannot-connect",
-        ])
-        #expect(EventLine(event).text == "2026-11-21T03:00:00Z  broker.failed  code=messaging.cannot-connect retrySeconds=4")
+        let event = LocalEvent(
+            name: "broker.failed",
+            data: [
+                "event": "broker.failed", "time": "2026-11-21T03:00:00Z", "retrySeconds": 4,
+                "code": "messaging.cannot-connect",
+            ])
+        #expect(
+            EventLine(event).text == "2026-11-21T03:00:00Z  broker.failed  code=messaging.cannot-connect retrySeconds=4"
+        )
     }
 
     @Test("an event that has a message reads as a sentence, with the zone of its time and its name for programs")
     func eventMessage() {
-        let event = LocalEvent(name: "broker.failed", data: [
-            "event": "broker.failed", "time": "2026-11-21T03:00:00Z", "retrySeconds": 4, "code": "messaging.cannot-connect",
-            "message": "cannot connect to broker b:8883", "remedy": "check the firewall",
-        ])
-        #expect(EventLine(event).text
-            == "2026-11-21T03:00:00Z  cannot connect to broker b:8883, trying again in 4 s; check the firewall  (broker.failed)")
+        let event = LocalEvent(
+            name: "broker.failed",
+            data: [
+                "event": "broker.failed", "time": "2026-11-21T03:00:00Z", "retrySeconds": 4,
+                "code": "messaging.cannot-connect",
+                "message": "cannot connect to broker b:8883", "remedy": "check the firewall",
+            ])
+        #expect(
+            EventLine(event).text
+                == "2026-11-21T03:00:00Z  cannot connect to broker b:8883, trying again in 4 s; check the firewall  (broker.failed)"
+        )
     }
 
-    @Test("numbers are scaled for people, and nouns agree with them", arguments: [
-        (24_154_005_504, "B", "22.5 GiB"), (512, "B", "512 B"), (0, "B", "0 B"), (5.37, "count", "5.37"), (45, "Cel", "45 °C"),
-        (1013.25, "hPa", "1013.25 hPa"), (-0.5, "Cel", "-0.5 °C"), (37.0000004, "%RH", "37 %"),
-    ])
+    @Test(
+        "numbers are scaled for people, and nouns agree with them",
+        arguments: [
+            (24_154_005_504, "B", "22.5 GiB"), (512, "B", "512 B"), (0, "B", "0 B"), (5.37, "count", "5.37"),
+            (45, "Cel", "45 °C"),
+            (1013.25, "hPa", "1013.25 hPa"), (-0.5, "Cel", "-0.5 °C"), (37.0000004, "%RH", "37 %"),
+        ])
     func reading(value: Double, unit: String, text: String) {
         let shown = Amount.reading(value, unit: unit)
         #expect([shown.value, shown.unit].filter { !$0.isEmpty }.joined(separator: " ") == text)
@@ -101,9 +127,12 @@ struct CommandTests {
         #expect(Identifier.short("alice") == "alice")
     }
 
-    @Test("control characters of others do not reach a terminal, tab and line feed do", arguments: [
-        ("\u{1B}]0;title\u{07}", "\u{FFFD}]0;title\u{FFFD}"), ("a\tb\nc", "a\tb\nc"), ("a\r\u{9B}b", "a\u{FFFD}\u{FFFD}b"), ("Grüße", "Grüße"),
-    ])
+    @Test(
+        "control characters of others do not reach a terminal, tab and line feed do",
+        arguments: [
+            ("\u{1B}]0;title\u{07}", "\u{FFFD}]0;title\u{FFFD}"), ("a\tb\nc", "a\tb\nc"),
+            ("a\r\u{9B}b", "a\u{FFFD}\u{FFFD}b"), ("Grüße", "Grüße"),
+        ])
     func controls(text: String, shown: String) {
         #expect(Terminal.withoutControls(text) == shown)
     }
@@ -112,7 +141,9 @@ struct CommandTests {
     func endOfDaemon() {
         #expect(LocalAPIError.daemonNotRunning(path: "/x").isEndOfDaemon)
         #expect(LocalAPIError.noAnswer(reason: "x").isEndOfDaemon)
-        for code in ["local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation"] {
+        for code in [
+            "local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation",
+        ] {
             #expect(LocalAPIError.remote(status: 500, Explanation(code, .conflict, "")).isEndOfDaemon)
         }
         let ended = Explanation("agent.subscription-ended", .temporary, "")
@@ -123,20 +154,29 @@ struct CommandTests {
 
 @Suite("Commands that are not there")
 struct CommandNamesTests {
-    @Test("are answered with the one that was likely meant", arguments: [
-        (["statsu"], "latchkey status"), (["enrol"], "latchkey enroll"), (["sub", "x"], "latchkey subscribe"),
-        (["board", "lits"], "latchkey board list"), (["help", "publsh"], "latchkey publish"), (["hlep"], "latchkey help"),
-        (["xyzzy"], nil), (["consent", "5"], nil),
-    ] as [([String], String?)])
+    @Test(
+        "are answered with the one that was likely meant",
+        arguments: [
+            (["statsu"], "latchkey status"), (["enrol"], "latchkey enroll"), (["sub", "x"], "latchkey subscribe"),
+            (["board", "lits"], "latchkey board list"), (["help", "publsh"], "latchkey publish"),
+            (["hlep"], "latchkey help"),
+            (["xyzzy"], nil), (["consent", "5"], nil),
+        ] as [([String], String?)])
     func unknown(arguments: [String], suggestion: String?) {
         let error = #expect(throws: UsageError.self) { try CommandNames.check(arguments, of: Latchkey.self) }
-        guard case .unknownCommand(_, _, let found) = error else { Issue.record("\(String(describing: error))"); return }
+        guard case .unknownCommand(_, _, let found) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
         #expect(found == suggestion)
     }
 
-    @Test("are not seen in arguments and options", arguments: [
-        [], ["status"], ["publish", "statsu", "x"], ["help"], ["help", "board", "list"], ["--bogus"], ["board", "--help"], ["consent"],
-    ])
+    @Test(
+        "are not seen in arguments and options",
+        arguments: [
+            [], ["status"], ["publish", "statsu", "x"], ["help"], ["help", "board", "list"], ["--bogus"],
+            ["board", "--help"], ["consent"],
+        ])
     func known(arguments: [String]) {
         #expect(throws: Never.self) { try CommandNames.check(arguments, of: Latchkey.self) }
     }
@@ -144,9 +184,12 @@ struct CommandNamesTests {
 
 @Suite("What a board is enrolled with")
 struct EnrollArgumentTests {
-    @Test("what looks like a URL goes to the daemon as one, also when it is a wrong one", arguments: [
-        "https://gw.example/connect/device/config?sessionData=x", "http://gw.example/?sessionData=x", " https://gw.example/ \n",
-    ])
+    @Test(
+        "what looks like a URL goes to the daemon as one, also when it is a wrong one",
+        arguments: [
+            "https://gw.example/connect/device/config?sessionData=x", "http://gw.example/?sessionData=x",
+            " https://gw.example/ \n",
+        ])
     func url(text: String) throws {
         let expected: JSON = ["url": .string(text.trimmingCharacters(in: .whitespacesAndNewlines))]
         #expect(try Enroll.body(of: text) == expected)
@@ -184,7 +227,9 @@ struct EnrollArgumentTests {
             try Enroll.body(in: "sessionData=s3cret", of: "standard input")
         }
         #expect(error?.message.contains("s3cret") == false)
-        let other = #expect(throws: InputError.neitherURLNorDocument(name: "/etc/passwd")) { try Enroll.body(of: "/etc/passwd") }
+        let other = #expect(throws: InputError.neitherURLNorDocument(name: "/etc/passwd")) {
+            try Enroll.body(of: "/etc/passwd")
+        }
         #expect(other?.message.contains("/etc/passwd") == true && other?.remedy?.isEmpty == false)
     }
 }
@@ -198,12 +243,16 @@ struct InputTests {
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Input.file(file.path, limit: 100).count == 100)
         #expect(throws: InputError.tooLong(name: file.path, limit: 99)) { try Input.file(file.path, limit: 99) }
-        #expect(throws: InputError.tooLong(name: "/dev/zero", limit: 1 << 20)) { try Input.file("/dev/zero", limit: 1 << 20) }
+        #expect(throws: InputError.tooLong(name: "/dev/zero", limit: 1 << 20)) {
+            try Input.file("/dev/zero", limit: 1 << 20)
+        }
     }
 
     @Test("the largest payload fits into a request")
     func payload() {
-        #expect(Base64.encode([UInt8](repeating: 0, count: Input.payloadLimit)).utf8.count + (64 << 10) < LocalServer.Limits().bodyBytes)
+        #expect(
+            Base64.encode([UInt8](repeating: 0, count: Input.payloadLimit)).utf8.count + (64 << 10)
+                < LocalServer.Limits().bodyBytes)
     }
 }
 
@@ -236,8 +285,10 @@ struct FollowingTests {
         let ticks = AsyncStream.makeStream(of: Void.self)
         let reader = Task {
             var count = 0
-            try await Following(client: LocalClient(socketPath: path), path: "/v1/ticks", isKnown: true,
-                backoff: Backoff(initial: .milliseconds(20), cap: .milliseconds(100))).run { event in
+            try await Following(
+                client: LocalClient(socketPath: path), path: "/v1/ticks", isKnown: true,
+                backoff: Backoff(initial: .milliseconds(20), cap: .milliseconds(100))
+            ).run { event in
                 guard event.name == "tick" else { return true }
                 ticks.continuation.yield()
                 count += 1
@@ -257,7 +308,8 @@ struct FollowingTests {
     @Test("a daemon that does not run at all is an error")
     func notRunning() async {
         await #expect(throws: LocalAPIError.daemonNotRunning(path: "/nowhere/api.sock")) {
-            try await Following(client: LocalClient(socketPath: "/nowhere/api.sock"), path: "/v1/ticks").run { _ in true }
+            try await Following(client: LocalClient(socketPath: "/nowhere/api.sock"), path: "/v1/ticks").run { _ in true
+            }
         }
     }
 }

@@ -23,7 +23,8 @@ struct HelpTests {
     @Test("fills its lines, as nothing breaks a paragraph by hand", arguments: pages)
     func paragraphs(page: Page) {
         let lines = page.text.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.hasPrefix("USAGE") }
-        for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty && !next.isEmpty && !line.hasPrefix("  ") {
+        for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty && !next.isEmpty && !line.hasPrefix("  ")
+        {
             let word = next.prefix { $0 != " " }
             // The parser leaves the last column free.
             #expect(line.count + 1 + word.count >= Self.columns, "there is room for \(word) after: \(line)")
@@ -49,8 +50,9 @@ struct HelpTests {
     func options() throws {
         #expect(Self.pages.filter { $0.text.contains("--version") }.map(\.path) == [["latchkey"]])
         for page in Self.pages where page.text.contains("--socket <") {
-            #expect(page.text.contains("default:\n                          /run/latchkey/api.sock")
-                || page.text.contains("default: /run/latchkey/api.sock"), "\(page.testDescription)")
+            #expect(
+                page.text.contains("default:\n                          /run/latchkey/api.sock")
+                    || page.text.contains("default: /run/latchkey/api.sock"), "\(page.testDescription)")
         }
         let run = try #require(Self.pages.first { $0.path.last == "run" }).text
         #expect(run.contains("/etc/latchkey/latchkey.toml"))

@@ -17,9 +17,13 @@ struct InputLinesTests {
         return batches
     }
 
-    @Test("what is there at once is one batch, also where the last line does not end", arguments: ["", "a\n", "a\nb\n", "a\nb", "\n\n", "a"])
+    @Test(
+        "what is there at once is one batch, also where the last line does not end",
+        arguments: ["", "a\n", "a\nb\n", "a\nb", "\n\n", "a"])
     func together(text: String) throws {
-        #expect(try batches(text) == (text.isEmpty ? [] : text.hasSuffix("\n") || !text.contains("\n") ? [text] : ["a\n", "b"]))
+        #expect(
+            try batches(text)
+                == (text.isEmpty ? [] : text.hasSuffix("\n") || !text.contains("\n") ? [text] : ["a\n", "b"]))
     }
 
     @Test("no batch has more lines or bytes than the daemon takes, and nothing is lost or torn")

@@ -26,10 +26,13 @@ extension AgentConfiguration {
     func placedBySystemd(_ environment: [String: String]) -> AgentConfiguration {
         var placed = self
         let defaults = AgentConfiguration()
-        if stateDirectory == defaults.stateDirectory, let directory = environment["STATE_DIRECTORY"], !directory.contains(":") {
+        if stateDirectory == defaults.stateDirectory, let directory = environment["STATE_DIRECTORY"],
+            !directory.contains(":")
+        {
             placed.stateDirectory = directory
         }
-        if api.socket == defaults.api.socket, let directory = environment["RUNTIME_DIRECTORY"], !directory.contains(":") {
+        if api.socket == defaults.api.socket, let directory = environment["RUNTIME_DIRECTORY"], !directory.contains(":")
+        {
             placed.api.socket = "\(directory)/api.sock"
         }
         return placed
@@ -99,7 +102,8 @@ extension AgentConfiguration {
             table.integer("renew_days", &gateway.renewDays, in: 1...365)
         }
         root.table("bluetooth") { table in
-            table.choice("transport", &bluetooth.transport, BluetoothChoice.Preference.allCases.map { ($0.rawValue, $0) })
+            table.choice(
+                "transport", &bluetooth.transport, BluetoothChoice.Preference.allCases.map { ($0.rawValue, $0) })
             table.string("adapter", &bluetooth.adapter, .any)
             table.flag("private", &bluetooth.isPrivate)
         }

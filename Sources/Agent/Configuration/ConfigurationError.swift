@@ -13,14 +13,17 @@ public enum ConfigurationError: Explained, Equatable {
     public var explanation: Explanation {
         switch self {
         case .unreadable(let path, let reason):
-            Explanation("configuration.unreadable", .configuration, "cannot read \(path): \(reason)",
+            Explanation(
+                "configuration.unreadable", .configuration, "cannot read \(path): \(reason)",
                 remedy: "check that the file is there and that the agent's user may read it")
         case .faults(let path, let faults):
-            Explanation("configuration.faults", .configuration,
+            Explanation(
+                "configuration.faults", .configuration,
                 "\(path): " + faults.map(\.description).joined(separator: "; "),
                 remedy: "mend them and check with: latchkey config check")
         case .unknownPeer(let name):
-            Explanation("configuration.unknown-peer", .configuration,
+            Explanation(
+                "configuration.unknown-peer", .configuration,
                 "[api] names \(name), which this machine does not know",
                 remedy: "write a user's name, or @ and a group's name, that getent(1) finds")
         }

@@ -123,12 +123,15 @@ struct MachineComparison {
         let api = configuration.api
         for (key, names) in [("api.read", api.read), ("api.publish", api.publish), ("api.operate", api.operate)] {
             for (index, name) in names.enumerated() where !AccessPolicy.knows(name) {
-                fail("\(key)[\(index)]", "this machine does not know \(name)",
+                fail(
+                    "\(key)[\(index)]", "this machine does not know \(name)",
                     fix: "write a user's name, or @ and a group's name, that getent(1) finds")
             }
         }
         if !api.group.isEmpty, !AccessPolicy.knows("@\(api.group)") {
-            fail("api.group", "this machine does not know the group \(api.group)", fix: "write a group's name that getent(1) finds")
+            fail(
+                "api.group", "this machine does not know the group \(api.group)",
+                fix: "write a group's name that getent(1) finds")
         }
     }
 
@@ -141,7 +144,11 @@ struct MachineComparison {
         } catch {
             let fix = error.remedy ?? "name another"
             // Nobody has asked for that one by its name.
-            if configuration.board.definition == "auto" { note(key, error.message, fix: fix) } else { fail(key, error.message, fix: fix) }
+            if configuration.board.definition == "auto" {
+                note(key, error.message, fix: fix)
+            } else {
+                fail(key, error.message, fix: fix)
+            }
         }
     }
 
@@ -149,7 +156,8 @@ struct MachineComparison {
         let name = configuration.bluetooth.adapter
         // An address is known to the kernel only once the adapter is asked.
         guard name.hasPrefix("hci"), case .missing = Self.look(at: "/sys/class/bluetooth/\(name)") else { return }
-        fail("bluetooth.adapter", "there is no Bluetooth adapter \(name)",
+        fail(
+            "bluetooth.adapter", "there is no Bluetooth adapter \(name)",
             fix: "plug it in, name another, or leave it empty for the first there is")
     }
 }

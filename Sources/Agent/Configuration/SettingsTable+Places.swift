@@ -16,7 +16,8 @@ enum TextRule {
         case .any: nil
         case .notEmpty: text.isEmpty ? ("is empty", "write a value, or leave the key out") : nil
         case .topic:
-            (try? Topic(text)) == nil ? ("is no topic to publish to", "write levels with / between them, without + and #") : nil
+            (try? Topic(text)) == nil
+                ? ("is no topic to publish to", "write levels with / between them, without + and #") : nil
         case .topicLevel:
             (try? Topic(text)) == nil || text.contains("/")
                 ? ("is not one level of a topic", "leave out slashes, + and #, and do not leave it empty") : nil
@@ -24,9 +25,11 @@ enum TextRule {
             text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:".contains($0)) }
                 ? nil : ("is no host name and no address", "write it without scheme, port and brackets")
         case .plainName:
-            text.isEmpty || text.contains("/") ? ("is no plain name", "leave out slashes, and do not leave it empty") : nil
+            text.isEmpty || text.contains("/")
+                ? ("is no plain name", "leave out slashes, and do not leave it empty") : nil
         case .absolutePath: text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
-        case .absolutePathOrEmpty: text.isEmpty || text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
+        case .absolutePathOrEmpty:
+            text.isEmpty || text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
         }
     }
 }

@@ -36,7 +36,9 @@ extension Agent {
         state.buttonFault = await nearby.desk.buttonFault
         let adapter = await nearby.adapter()
         // A board that has no Bluetooth and is not asked for any lacks nothing.
-        if adapter.fault == nil || configuration.proximity.share != .never || adapter.adapter != nil { state.adapter = adapter }
+        if adapter.fault == nil || configuration.proximity.share != .never || adapter.adapter != nil {
+            state.adapter = adapter
+        }
         guard let link else { return state }
         state.gatewayHost = link.gateway.identity.host
         state.probe = await probe(link)
@@ -45,7 +47,8 @@ extension Agent {
         if let station = await link.station {
             let status = await station.messenger.status()
             state.broker = .init(
-                address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError)
+                address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError
+            )
             state.outbox = .init(
                 depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
                 deadLetters: status.outbox.deadLetters,
@@ -57,7 +60,8 @@ extension Agent {
     /// Asks the gateway for its public discovery document (E17), which needs neither registration nor token.
     private func probe(_ link: Link) async -> Result<Int, HTTPError>? {
         guard let trust = try? link.session.trust(for: link.gateway.identity.host) else { return nil }
-        var request = HTTPRequest("GET", link.gateway.identity.baseURL + "/.well-known/openid-configuration", trust: trust)
+        var request = HTTPRequest(
+            "GET", link.gateway.identity.baseURL + "/.well-known/openid-configuration", trust: trust)
         request.timeout = .seconds(20)
         // A connection of its own: one that stands already would prove nothing.
         let prober = HTTPClient()

@@ -7,7 +7,9 @@ struct BluetoothCheck: HealthCheck {
     static let name = "bluetooth"
 
     func run(_ agent: AgentState) -> Verdict {
-        guard let adapter = agent.adapter else { return .skip("no adapter can be used, and nothing in the settings needs one") }
+        guard let adapter = agent.adapter else {
+            return .skip("no adapter can be used, and nothing in the settings needs one")
+        }
         if let fault = adapter.fault {
             let remedy = fault.remedy ?? "latchkey proximity status shows what the adapter can do"
             return agent.sharing == .never ? .warn(fault.message, remedy: remedy) : .fail(fault.message, remedy: remedy)
@@ -15,8 +17,12 @@ struct BluetoothCheck: HealthCheck {
         if agent.requiresEncryption, adapter.transport == .bluez, agent.takesKeyboards {
             return .warn(
                 "devices pair with bluetoothd, which takes input from any bonded keyboard",
-                remedy: "set ReverseServiceDiscovery = false in [General] of /etc/bluetooth/main.conf; see Config/proximity.md")
+                remedy:
+                    "set ReverseServiceDiscovery = false in [General] of /etc/bluetooth/main.conf; see Config/proximity.md"
+            )
         }
-        return .pass("\(adapter.adapter ?? "an adapter") through \(adapter.transport.rawValue)\(adapter.isPowered ? "" : ", powered when needed")")
+        return .pass(
+            "\(adapter.adapter ?? "an adapter") through \(adapter.transport.rawValue)\(adapter.isPowered ? "" : ", powered when needed")"
+        )
     }
 }

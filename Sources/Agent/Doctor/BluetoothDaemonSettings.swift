@@ -55,12 +55,16 @@ struct BluetoothDaemonSettings: Equatable {
         var rest = arguments[...]
         while let argument = rest.popFirst(), argument != "--" {
             if argument.hasPrefix("--") {
-                let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-                guard long.contains(parts[0]), let value = parts.count > 1 ? parts[1] : rest.popFirst() else { continue }
+                let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                    .map(String.init)
+                guard long.contains(parts[0]), let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+                    continue
+                }
                 options.append((parts[0], value))
             } else if argument.hasPrefix("-") {
                 // Letters without a value may stand before the one that has it.
-                guard let letter = argument.firstIndex(where: { "pPfdEK".contains($0) }), "pPf".contains(argument[letter])
+                guard let letter = argument.firstIndex(where: { "pPfdEK".contains($0) }),
+                    "pPf".contains(argument[letter])
                 else { continue }
                 let joined = String(argument[argument.index(after: letter)...])
                 guard let value = joined.isEmpty ? rest.popFirst() : joined else { continue }
@@ -91,7 +95,9 @@ extension BluetoothDaemonSettings {
     /// the file cannot be read.
     static func read() -> BluetoothDaemonSettings {
         var settings = BluetoothDaemonSettings(arguments: arguments() ?? [])
-        if let text = try? BoundedFile.read(settings.file, limit: 1 << 16) { settings.apply(String(decoding: text, as: UTF8.self)) }
+        if let text = try? BoundedFile.read(settings.file, limit: 1 << 16) {
+            settings.apply(String(decoding: text, as: UTF8.self))
+        }
         return settings
     }
 

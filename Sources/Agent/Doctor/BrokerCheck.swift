@@ -10,7 +10,8 @@ struct BrokerCheck: HealthCheck {
         guard let error = broker.lastError else {
             return .warn("not connected to \(broker.address) yet", remedy: "wait a moment and ask again")
         }
-        return .fail("not connected to \(broker.address): \(error.message)",
+        return .fail(
+            "not connected to \(broker.address): \(error.message)",
             remedy: error.remedy ?? "check the broker's log and that nothing blocks its port")
     }
 }

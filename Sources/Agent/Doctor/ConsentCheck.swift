@@ -21,7 +21,8 @@ struct ConsentCheck: HealthCheck {
 extension ButtonFault {
     fileprivate var remedy: String {
         switch self {
-        case .downWhenAsked, .stuck: "let it go, or look at the line named in the board definition; until then answer by: latchkey consent"
+        case .downWhenAsked, .stuck:
+            "let it go, or look at the line named in the board definition; until then answer by: latchkey consent"
         case .missing: "latchkey board check says why; until then answer by: latchkey consent"
         }
     }

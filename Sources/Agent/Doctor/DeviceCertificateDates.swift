@@ -8,11 +8,13 @@ struct DeviceCertificateDates: HealthCheck {
         guard let end = agent.certificateEnd else { return .skip("no certificate yet") }
         let days = Int((end.timeIntervalSince(agent.now) / 86_400).rounded(.down))
         if end < agent.now {
-            return .fail("ended \(end.formatted(.iso8601))",
+            return .fail(
+                "ended \(end.formatted(.iso8601))",
                 remedy: "renew it with: latchkey renew; if the gateway refuses, enroll this board again")
         }
         guard days >= agent.renewDays else {
-            return .warn("\(days) days left; renewal is due and has not succeeded",
+            return .warn(
+                "\(days) days left; renewal is due and has not succeeded",
                 remedy: "look at the last error in: latchkey status")
         }
         return .pass("\(days) days left")

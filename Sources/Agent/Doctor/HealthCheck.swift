@@ -26,7 +26,8 @@ enum Verdict: Sendable, Equatable {
 
     func json(named name: String) -> JSON {
         switch self {
-        case .pass(let message), .skip(let message): ["name": .string(name), "verdict": .string(word), "message": .string(message)]
+        case .pass(let message), .skip(let message):
+            ["name": .string(name), "verdict": .string(word), "message": .string(message)]
         case .warn(let message, let remedy), .fail(let message, let remedy):
             ["name": .string(name), "verdict": .string(word), "message": .string(message), "remedy": .string(remedy)]
         }
@@ -44,7 +45,8 @@ extension Verdict {
 /// Every check, in the order in which a person mends: what comes first is often why what follows fails.
 enum Doctor {
     static let checks: [any HealthCheck] = [
-        ClockCheck(), VaultCheck(), StorageCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates(),
+        ClockCheck(), VaultCheck(), StorageCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(),
+        DeviceCertificateDates(),
         BrokerCheck(), OutboxCheck(), SensorsCheck(), LinesCheck(), BluetoothCheck(), ConsentCheck(),
     ]
 

@@ -7,7 +7,8 @@ struct NameResolutionCheck: HealthCheck {
     func run(_ agent: AgentState) -> Verdict {
         guard let host = agent.gatewayHost else { return .skip("no gateway to look up yet") }
         if case .failure(.cannotResolve) = agent.probe {
-            return .fail("\(host) has no address",
+            return .fail(
+                "\(host) has no address",
                 remedy: "check /etc/resolv.conf and the name server of this network: getent ahosts \(host)")
         }
         return .pass("\(host) is found")

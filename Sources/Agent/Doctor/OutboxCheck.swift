@@ -14,18 +14,24 @@ struct OutboxCheck: HealthCheck {
         }
         guard let outbox = agent.outbox else { return .skip("none before this board is registered") }
         guard outbox.deadLetters == 0 else {
-            return .warn("the broker ended the connection on \(outbox.deadLetters) "
-                + "\(outbox.deadLetters == 1 ? "message, which is" : "messages, which are") no longer sent",
+            return .warn(
+                "the broker ended the connection on \(outbox.deadLetters) "
+                    + "\(outbox.deadLetters == 1 ? "message, which is" : "messages, which are") no longer sent",
                 remedy: "see which, and why, with: latchkey dead-letters; then retry or remove them")
         }
         guard outbox.dropped == 0 else {
-            return .warn("\(outbox.dropped == 1 ? "1 message was" : "\(outbox.dropped) messages were") dropped, \(outbox.depth) waiting",
+            return .warn(
+                "\(outbox.dropped == 1 ? "1 message was" : "\(outbox.dropped) messages were") dropped, \(outbox.depth) waiting",
                 remedy: "shorten the time without a broker, send less often, or raise outbox.limit_bytes")
         }
         if let age = outbox.oldestAge, age >= Self.longWait {
-            return .warn("\(outbox.depth) messages wait, the oldest for \(Int(age / 60)) minutes",
-                remedy: "mend the connection to the broker; nothing is lost before outbox.limit_bytes or outbox.max_age_hours")
+            return .warn(
+                "\(outbox.depth) messages wait, the oldest for \(Int(age / 60)) minutes",
+                remedy:
+                    "mend the connection to the broker; nothing is lost before outbox.limit_bytes or outbox.max_age_hours"
+            )
         }
-        return .pass(outbox.depth == 1 ? "1 message waits, none was dropped" : "\(outbox.depth) messages wait, none was dropped")
+        return .pass(
+            outbox.depth == 1 ? "1 message waits, none was dropped" : "\(outbox.depth) messages wait, none was dropped")
     }
 }

@@ -7,9 +7,13 @@ struct StorageCheck: HealthCheck {
         if let trouble = agent.diskTrouble {
             return .fail(trouble, remedy: "free space on it, or look for disk errors in the kernel's log (dmesg)")
         }
-        guard let first = agent.setAside.first else { return .pass("there is room, and no database was set aside as damaged") }
+        guard let first = agent.setAside.first else {
+            return .pass("there is room, and no database was set aside as damaged")
+        }
         let others = agent.setAside.count == 1 ? "" : " and \(agent.setAside.count - 1) more"
-        return .warn("\(first)\(others) was damaged and set aside",
-            remedy: "look for disk errors in the kernel's log (dmesg); keep the files for examination, then remove them")
+        return .warn(
+            "\(first)\(others) was damaged and set aside",
+            remedy: "look for disk errors in the kernel's log (dmesg); keep the files for examination, then remove them"
+        )
     }
 }

@@ -11,12 +11,14 @@ struct VaultCheck: HealthCheck {
         }
         if let fault = agent.vaultFaults.first {
             return .fail(
-                agent.vaultFaults.count == 1 ? "a record cannot be read: \(fault.message)"
+                agent.vaultFaults.count == 1
+                    ? "a record cannot be read: \(fault.message)"
                     : "\(agent.vaultFaults.count) records cannot be read; the first: \(fault.message)",
                 remedy: fault.remedy ?? "reset the identity with: latchkey reset, and let the board register anew")
         }
         guard agent.vaultSlot?.isDevelopment != true else {
-            return .warn("opened by a development key file, which anyone who copies the disk has too",
+            return .warn(
+                "opened by a development key file, which anyone who copies the disk has too",
                 remedy: "set vault.slot to systemd-credential for a board in the field")
         }
         return .pass("opened by its \(agent.vaultSlot?.rawValue ?? "key")")

@@ -1,5 +1,5 @@
-public import FoundationEssentials
 import Board
+public import FoundationEssentials
 import Gateway
 public import Groundwork
 import Messaging
@@ -55,8 +55,10 @@ public struct AgentEvent: Sendable {
     static let shownSeconds: TimeInterval = 86_400
 
     public var json: JSON {
-        .object(details.merging(
-            ["event": .string(name), "time": .string(time.formatted(.iso8601))], uniquingKeysWith: { _, own in own }))
+        .object(
+            details.merging(
+                ["event": .string(name), "time": .string(time.formatted(.iso8601))], uniquingKeysWith: { _, own in own }
+            ))
     }
 }
 

@@ -63,7 +63,8 @@ extension GatewayEvent {
             Bearing(ends: Concern.ofIdentity)
         case .willSwitchGateway, .clientWillInitialize, .clientDidInitialize, .deviceWillRegister,
             .deviceAwaitsActivation, .deviceDidActivate, .deviceWillRenew, .deviceWillDeregister, .tokensDidRevoke,
-            .userWillAuthenticate, .userDidAuthenticate, .userTokenDidArrive, .userWillLogout, .userDidLogout: Bearing()
+            .userWillAuthenticate, .userDidAuthenticate, .userTokenDidArrive, .userWillLogout, .userDidLogout:
+            Bearing()
         }
     }
 }

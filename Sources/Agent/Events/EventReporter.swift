@@ -15,8 +15,14 @@ final class EventReporter: Sendable {
     func report(_ event: AgentEvent) {
         var fields: Logger.Metadata = [:]
         for (key, value) in event.details where key != "message" { fields[key] = "\(value.string ?? value.text)" }
-        let level: Logger.Level = switch event.severity { case .routine: .debug; case .notable: .info; case .trouble: .warning }
-        logger.log(level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
+        let level: Logger.Level =
+            switch event.severity {
+            case .routine: .debug
+            case .notable: .info
+            case .trouble: .warning
+            }
+        logger.log(
+            level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
         // Before it is told: whoever hears of it finds it in the status.
         newestTrouble.withLock { newest in
             if event.severity == .trouble { newest = event }

@@ -19,17 +19,21 @@ enum OwnEvent: ReportedEvent {
     var report: EventReport {
         switch self {
         case .serviceFailed(let name, let error, let delay):
-            EventReport("agent.service-failed", error: error,
+            EventReport(
+                "agent.service-failed", error: error,
                 ["service": .string(name), "retrySeconds": .integer(delay.components.seconds)])
         case .vaultSetAside(let path):
-            EventReport("vault.set-aside", .trouble,
+            EventReport(
+                "vault.set-aside", .trouble,
                 "the vault was damaged and is kept as \(path); the board has to be enrolled again")
         case .outboxSetAside(let path, let rescued):
-            EventReport("outbox.set-aside", .trouble,
+            EventReport(
+                "outbox.set-aside", .trouble,
                 "the outbox was damaged and is kept as \(path); \(rescued) messages could be read and will be sent")
         case .configurationUnusable(let error): EventReport("gateway.configuration-unusable", error: error)
         case .notReady(let error, let delay):
-            EventReport("gateway.not-ready", error: error, as: Self.severity(ofNotReady: error),
+            EventReport(
+                "gateway.not-ready", error: error, as: Self.severity(ofNotReady: error),
                 retrying(after: (error as? GatewayError)?.needsPerson == true ? nil : delay))
         case .sharingFailed(let error, let delay):
             EventReport("proximity.sharing-failed", error: error, retrying(after: delay))

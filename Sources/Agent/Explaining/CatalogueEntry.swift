@@ -44,11 +44,12 @@ public struct CatalogueEntry: Sendable, Equatable {
             members["httpStatus"] = .integer(Int64(kind.httpStatus))
         }
         if !tellings.isEmpty {
-            members["messages"] = .array(tellings.map { telling in
-                var said: [String: JSON] = ["message": .string(telling.message)]
-                said["remedy"] = telling.remedy.map(JSON.string)
-                return .object(said)
-            })
+            members["messages"] = .array(
+                tellings.map { telling in
+                    var said: [String: JSON] = ["message": .string(telling.message)]
+                    said["remedy"] = telling.remedy.map(JSON.string)
+                    return .object(said)
+                })
         }
         if !numbers.isEmpty { members["numbers"] = .array(numbers.map { .integer(Int64($0)) }) }
         return .object(members)

@@ -22,19 +22,26 @@ extension Agent {
     /// Ends sharing when whoever leads a log-in by it is not who is logged in now, whatever the settings.
     private func endSharingForFormerUser() async {
         guard let shared = await nearby.shared else { return }
-        if let session = link?.session, session === shared.session, (try? await shared.requireUserSession()) != nil { return }
+        if let session = link?.session, session === shared.session, (try? await shared.requireUserSession()) != nil {
+            return
+        }
         await nearby.stopSharing(by: .agent)
     }
 
     /// Keeps sharing in step with who is logged in; ends by cancellation.
     func keepSharing() async {
-        let (changes, feed) = AsyncStream.makeStream(of: SharingKeeper.Change.self, bufferingPolicy: .bufferingNewest(64))
+        let (changes, feed) = AsyncStream.makeStream(
+            of: SharingKeeper.Change.self, bufferingPolicy: .bufferingNewest(64))
         // Subscribed before the first look: who logs in meanwhile is not missed.
         let (told, near, ends) = (events.subscribe(), nearby.events.subscribe(), nearby.sharingEnds.subscribe())
         feed.yield(.ready)
         await withDiscardingTaskGroup { group in
-            group.addTask { for await event in told { if let change = SharingKeeper.Change(event) { feed.yield(change) } } }
-            group.addTask { for await event in near { if let change = SharingKeeper.Change(event) { feed.yield(change) } } }
+            group.addTask {
+                for await event in told { if let change = SharingKeeper.Change(event) { feed.yield(change) } }
+            }
+            group.addTask {
+                for await event in near { if let change = SharingKeeper.Change(event) { feed.yield(change) } }
+            }
             group.addTask { for await end in ends { feed.yield(.ended(end)) } }
             var keeper = SharingKeeper(configuration.proximity.share)
             var backoff = Backoff(initial: .seconds(2), cap: .seconds(300))
@@ -55,7 +62,9 @@ extension Agent {
     /// - Returns: when to try again; `nil` when it is on the air, or not to be.
     private func offer(_ backoff: inout Backoff) async -> Duration? {
         do {
-            guard let session = link?.session, try await session.user() != nil, await !nearby.isSharing else { return nil }
+            guard let session = link?.session, try await session.user() != nil, await !nearby.isSharing else {
+                return nil
+            }
             try await share(.endless)
             backoff.reset()
         } catch ProximityError.sharingInProgress {

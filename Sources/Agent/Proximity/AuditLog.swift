@@ -34,7 +34,8 @@ actor AuditLog {
         defer { close(descriptor) }
         // A line that a power cut left half written must not take this one with it.
         let line = (endsInsideLine(descriptor) ? [Self.lineFeed] : []) + record.json.bytes + [Self.lineFeed]
-        guard line.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == line.count, fdatasync(descriptor) == 0
+        guard line.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == line.count,
+            fdatasync(descriptor) == 0
         else { throw failure(path) }
     }
 

@@ -45,12 +45,15 @@ actor Nearby {
     ///   - onAuditFailure: told when a record could not be kept.
     init(
         _ configuration: AgentConfiguration, deviceName: String, patience: Patience = Patience(),
-        radio: (@Sendable () async -> any BluetoothTransport)? = nil, onAuditFailure: @escaping @Sendable (AgentError) -> Void
+        radio: (@Sendable () async -> any BluetoothTransport)? = nil,
+        onAuditFailure: @escaping @Sendable (AgentError) -> Void
     ) {
-        makeRadio = radio ?? { [bluetooth = configuration.bluetooth] in
-            await BluetoothChoice(
-                preference: bluetooth.transport, adapter: bluetooth.adapter, isPrivate: bluetooth.isPrivate).makeTransport()
-        }
+        makeRadio =
+            radio ?? { [bluetooth = configuration.bluetooth] in
+                await BluetoothChoice(
+                    preference: bluetooth.transport, adapter: bluetooth.adapter, isPrivate: bluetooth.isPrivate
+                ).makeTransport()
+            }
         self.patience = patience
         settings = configuration.proximity
         self.deviceName = deviceName
@@ -93,7 +96,8 @@ actor Nearby {
             settings: try sharingSettings(session.configuration.proximity), events: events)
         // Somebody else may have begun meanwhile.
         guard sharing == nil else { throw ProximityError.sharingInProgress }
-        let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, ProximityError>.self, bufferingPolicy: .bufferingOldest(1))
+        let (outcomes, outcome) = AsyncStream.makeStream(
+            of: Result<Void, ProximityError>.self, bufferingPolicy: .bufferingOldest(1))
         let told = events.subscribe()
         let watching = Task {
             var givingUp: Task<Void, Never>?
@@ -119,7 +123,9 @@ actor Nearby {
         }
         let task = Task {
             let ending: Result<SharingEnd, ProximityError>
-            do throws(ProximityError) { ending = .success(try await service.run(term)) } catch { ending = .failure(error) }
+            do throws(ProximityError) { ending = .success(try await service.run(term)) } catch {
+                ending = .failure(error)
+            }
             watching.cancel()
             await watching.value
             // Before anybody is told: whoever hears of it may begin again.
@@ -161,9 +167,12 @@ actor Nearby {
     /// - Throws: ``AgentError/badRequest(member:fault:)``, `BluetoothError`
     func openPairing(for duration: Duration) async throws {
         guard settings.requireEncryption else {
-            throw AgentError.badRequest(member: "pairing", fault: "is not needed, as proximity.require_encryption is false")
+            throw AgentError.badRequest(
+                member: "pairing", fault: "is not needed, as proximity.require_encryption is false")
         }
-        guard isSharing else { throw AgentError.badRequest(member: "pairing", fault: "takes a shared session: latchkey share") }
+        guard isSharing else {
+            throw AgentError.badRequest(member: "pairing", fault: "takes a shared session: latchkey share")
+        }
         try await radio().openPairing(for: duration)
     }
 
@@ -207,7 +216,8 @@ actor Nearby {
         // A device that is being left cannot be connected to.
         await parting?.value
         let logIn = ProximityLogin(
-            transport: await radio(), gateway: SessionGateway(session: session, expectedUser: expected), settings: login,
+            transport: await radio(), gateway: SessionGateway(session: session, expectedUser: expected),
+            settings: login,
             events: events)
         let userName = try await logIn.run()
         parting = Task { await logIn.parted() }
@@ -224,7 +234,8 @@ actor Nearby {
     ) async throws -> String {
         try beginLogIn()
         defer { isLoggingIn = false }
-        return try await QRLogin(gateway: SessionGateway(session: session, expectedUser: expected), events: events).run(show: show)
+        return try await QRLogin(gateway: SessionGateway(session: session, expectedUser: expected), events: events).run(
+            show: show)
     }
 
     /// One at a time: the radio scans once, and the steps that are told are those of one log-in.
@@ -237,7 +248,8 @@ actor Nearby {
 
     func report() async -> JSON {
         var report: [String: JSON] = [
-            "sharing": .bool(isSharing), "onAir": .bool(sharing?.isOnAir ?? false), "policy": .string(settings.share.rawValue),
+            "sharing": .bool(isSharing), "onAir": .bool(sharing?.isOnAir ?? false),
+            "policy": .string(settings.share.rawValue),
             "consents": .array(await desk.pending.map { .object($0.details) }),
             "ambiguous": .bool(await desk.light == .ambiguous),
         ]
@@ -271,7 +283,8 @@ extension SharingTerm {
 extension AdapterStatus {
     var json: JSON {
         var members: [String: JSON] = [
-            "transport": .string(transport.rawValue), "powered": .bool(isPowered), "lowEnergy": .bool(supportsLowEnergy),
+            "transport": .string(transport.rawValue), "powered": .bool(isPowered),
+            "lowEnergy": .bool(supportsLowEnergy),
             "blocked": .bool(isBlocked), "canAdvertise": .bool(canAdvertise), "canScan": .bool(canScan),
         ]
         if let adapter { members["adapter"] = .string(adapter) }

@@ -25,7 +25,8 @@ struct SessionGateway: ProximityGateway {
             return try await session.sessionIdentifier(in: providerURL)
         } catch let error as GatewayError {
             switch error {
-            case .providerURLInvalid, .providerURLForeign: throw ProximityError.invalidAuthorizeURL(reason: error.message)
+            case .providerURLInvalid, .providerURLForeign:
+                throw ProximityError.invalidAuthorizeURL(reason: error.message)
             default: throw error
             }
         }

@@ -5,38 +5,49 @@ import LocalAPI
 /// Sensors, button and LED.
 extension Agent {
     nonisolated func addBoardRoutes(to router: inout Router) {
-        router.on("GET", "/v1/board", needs: .read, .init(
-            "The board's definition, and which of its parts are there",
-            answer: .object([
-                "name": .string("of the definition"), "title": .string("of the definition"),
-                "model": .string("as the device tree says; null where it says nothing").orNull,
-                "directories": .array(of: .string("path"), "where definitions are looked for"),
-                "parts": .array(of: .part, "button, LED and sensors"),
-            ], required: ["name", "title", "model", "directories", "parts"]))
+        router.on(
+            "GET", "/v1/board", needs: .read,
+            .init(
+                "The board's definition, and which of its parts are there",
+                answer: .object(
+                    [
+                        "name": .string("of the definition"), "title": .string("of the definition"),
+                        "model": .string("as the device tree says; null where it says nothing").orNull,
+                        "directories": .array(of: .string("path"), "where definitions are looked for"),
+                        "parts": .array(of: .part, "button, LED and sensors"),
+                    ], required: ["name", "title", "model", "directories", "parts"]))
         ) { _ in
             let findings = await BoardCheck.run(self.board.definition, wallClock: { [time = self.time] in time.now })
             return .json([
                 "name": .string(self.board.definition.name), "title": .string(self.board.definition.title),
                 "model": self.board.model.map(JSON.string) ?? .null,
-                "directories": .array(self.configuration.board.directories.map(JSON.string)), "parts": .array(findings.map(\.json)),
+                "directories": .array(self.configuration.board.directories.map(JSON.string)),
+                "parts": .array(findings.map(\.json)),
             ])
         }
-        router.on("GET", "/v1/sensors", needs: .read, .init("The newest reading of each sensor", answer: .readings)) { _ in
+        router.on("GET", "/v1/sensors", needs: .read, .init("The newest reading of each sensor", answer: .readings)) {
+            _ in
             .json(["readings": .array(await self.board.poller.latest().map(\.json))])
         }
-        router.on("GET", "/v1/sensors/stream", needs: .read, .init(
-            "Readings as they are sent, as an event stream", events: ["readings": .readings])
+        router.on(
+            "GET", "/v1/sensors/stream", needs: .read,
+            .init(
+                "Readings as they are sent, as an event stream", events: ["readings": .readings])
         ) { _ in
-            .events(self.board.poller.samples.subscribe().map { set in
-                LocalEvent(name: "readings", data: ["readings": .array(set.readings.map(\.json))])
-            })
+            .events(
+                self.board.poller.samples.subscribe().map { set in
+                    LocalEvent(name: "readings", data: ["readings": .array(set.readings.map(\.json))])
+                })
         }
-        router.on("POST", "/v1/board/button", needs: .operate, .init(
-            "Press or release the simulated button", body: [
-                "pressed": .boolean("true unless given; not with milliseconds"),
-                "milliseconds": .integer(
-                    "press it for exactly so long; it is let go by itself", in: Self.pressMilliseconds),
-            ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
+        router.on(
+            "POST", "/v1/board/button", needs: .operate,
+            .init(
+                "Press or release the simulated button",
+                body: [
+                    "pressed": .boolean("true unless given; not with milliseconds"),
+                    "milliseconds": .integer(
+                        "press it for exactly so long; it is let go by itself", in: Self.pressMilliseconds),
+                ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
         ) { request in
             guard let line = self.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }
             let body = try RequestBody(request)
@@ -59,28 +70,33 @@ extension Agent {
 
 extension Schema {
     fileprivate static var part: Schema {
-        .named("Part", .object([
-            "part": .string("button, led, or the name of a sensor"),
-            "verdict": .string("what was found", choices: ["present", "simulated", "not-fitted", "fault"]),
-            "reading": .reading, "error": .problem,
-        ], required: ["part", "verdict"]))
+        .named(
+            "Part",
+            .object(
+                [
+                    "part": .string("button, led, or the name of a sensor"),
+                    "verdict": .string("what was found", choices: ["present", "simulated", "not-fitted", "fault"]),
+                    "reading": .reading, "error": .problem,
+                ], required: ["part", "verdict"]))
     }
 }
 
 extension BoardCheck {
     /// The finding for programs and for `latchkey board check`.
     public var json: JSON {
-        var members: [String: JSON] = switch part {
-        case .button: ["part": "button"]
-        case .led: ["part": "led"]
-        case .sensor(let name): ["part": .string(name)]
-        }
+        var members: [String: JSON] =
+            switch part {
+            case .button: ["part": "button"]
+            case .led: ["part": "led"]
+            case .sensor(let name): ["part": .string(name)]
+            }
         switch finding {
         case .line: members["verdict"] = "present"
         case .simulated: members["verdict"] = "simulated"
         case .reading(let reading): members.merge(["verdict": "present", "reading": reading.json]) { _, new in new }
         case .notFitted: members["verdict"] = "not-fitted"
-        case .fault(let error): members.merge(["verdict": "fault", "error": .object(error.explanation)]) { _, new in new }
+        case .fault(let error):
+            members.merge(["verdict": "fault", "error": .object(error.explanation)]) { _, new in new }
         }
         return .object(members)
     }

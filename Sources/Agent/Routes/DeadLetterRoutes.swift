@@ -15,14 +15,19 @@ extension Agent {
                 "payload": .base64("the message; only when one is asked for"),
             ],
             required: ["id", "topic", "bytes", "acceptedAt", "diedAt", "reason"])
-        router.on("GET", "/v1/dead-letters", needs: .read, .init(
-            "Messages that are no longer sent, as the broker ended the connection on each of them",
-            answer: .object(["deadLetters": .array(of: letter, "the oldest first")], required: ["deadLetters"]))
+        router.on(
+            "GET", "/v1/dead-letters", needs: .read,
+            .init(
+                "Messages that are no longer sent, as the broker ended the connection on each of them",
+                answer: .object(["deadLetters": .array(of: letter, "the oldest first")], required: ["deadLetters"]))
         ) { _ in
             let letters = try await self.activeStation().outbox.deadLetters()
             return .json(["deadLetters": .array(letters.map { .object($0.report) })])
         }
-        router.on("GET", "/v1/dead-letters/{id}", needs: .read, .init("One of them, with its payload", path: id, answer: letter)) {
+        router.on(
+            "GET", "/v1/dead-letters/{id}", needs: .read,
+            .init("One of them, with its payload", path: id, answer: letter)
+        ) {
             request in
             let outbox = try await self.activeStation().outbox
             let id = try request.deadLetterID()
@@ -32,16 +37,20 @@ extension Agent {
             }
             return .json(.object(letter.report.merging(["payload": .string(Base64.encode(payload))]) { $1 }))
         }
-        router.on("POST", "/v1/dead-letters/{id}/retry", needs: .operate, .init(
-            "Send it again, as a new message behind all that wait", path: id, status: 202,
-            answer: .object(["id": .integer("the new number of the message")], required: ["id"]))
+        router.on(
+            "POST", "/v1/dead-letters/{id}/retry", needs: .operate,
+            .init(
+                "Send it again, as a new message behind all that wait", path: id, status: 202,
+                answer: .object(["id": .integer("the new number of the message")], required: ["id"]))
         ) { request in
             let new = try await self.activeStation().outbox.retryDeadLetter(try request.deadLetterID())
             return .json(["id": .integer(new)], status: 202)
         }
-        router.on("DELETE", "/v1/dead-letters/{id}", needs: .operate, .init(
-            "Give it up for good", path: id,
-            answer: .object(["removed": .integer("its number")], required: ["removed"]))
+        router.on(
+            "DELETE", "/v1/dead-letters/{id}", needs: .operate,
+            .init(
+                "Give it up for good", path: id,
+                answer: .object(["removed": .integer("its number")], required: ["removed"]))
         ) { request in
             let id = try request.deadLetterID()
             try await self.activeStation().outbox.removeDeadLetter(id)

@@ -4,48 +4,64 @@ import Messaging
 /// The data of what `GET /v1/events` tells, by the family of the event's name.
 extension Schema {
     static let agentEvents: [String: Schema] = families.reduce(into: [:]) { events, family in
-        events["\(family.name).*"] = .named(family.schema, .object(
-            withExplanation(common.merging(family.members) { own, _ in own }), required: ["event", "time"]))
+        events["\(family.name).*"] = .named(
+            family.schema,
+            .object(
+                withExplanation(common.merging(family.members) { own, _ in own }), required: ["event", "time"]))
     }
 
     /// An event that was trouble, as the status shows it.
     static let trouble = Schema.any(of: agentEvents.sorted { $0.key < $1.key }.map(\.value))
 
     private static let common: [String: Schema] = [
-        "event": .string("its name"), "time": .time("when it happened"), "retrySeconds": .integer("until the next attempt"),
+        "event": .string("its name"), "time": .time("when it happened"),
+        "retrySeconds": .integer("until the next attempt"),
     ]
 
     private typealias Family = (name: String, schema: String, members: [String: Schema])
 
     private static let families: [Family] = [
         ("agent", "AgentEvent", ["service": .string("the part of the agent that is started again")]),
-        ("broker", "BrokerEvent", [
-            "broker": .string("host:port"), "attempt": .integer("since the last connection, from 1"),
-            "sessionPresent": .boolean("whether the broker kept the session"), "filter": .string("of a refused subscription"),
-        ]),
+        (
+            "broker", "BrokerEvent",
+            [
+                "broker": .string("host:port"), "attempt": .integer("since the last connection, from 1"),
+                "sessionPresent": .boolean("whether the broker kept the session"),
+                "filter": .string("of a refused subscription"),
+            ]
+        ),
         ("button", "ButtonEvent", ["heldMilliseconds": .integer("how long it was pressed")]),
         ("gateway", "GatewayEvent", ["expires": .time("end of the token")]),
-        ("outbox", "OutboxEvent", [
-            "count": .integer("messages"),
-            "reason": .string("why they were dropped", choices: OutboxEvent.DropReason.allCases.map(\.rawValue)),
-            "total": .integer("messages dropped ever"), "id": .integer("of a dead letter"), "topic": .string("of a dead letter"),
-            "bytes": .integer("length of a dead letter's payload"),
-        ]),
+        (
+            "outbox", "OutboxEvent",
+            [
+                "count": .integer("messages"),
+                "reason": .string("why they were dropped", choices: OutboxEvent.DropReason.allCases.map(\.rawValue)),
+                "total": .integer("messages dropped ever"), "id": .integer("of a dead letter"),
+                "topic": .string("of a dead letter"),
+                "bytes": .integer("length of a dead letter's payload"),
+            ]
+        ),
         ("proximity", "ProximityEvent", proximityDetails),
         ("sensor", "SensorEvent", ["sensor": .string("by the board definition")]),
         ("vault", "VaultEvent", [:]),
     ]
 
     /// What happens between devices nearby, told to who logs in by it.
-    static let proximityStep = named("ProximityStep", .object(
-        withExplanation(proximityDetails.merging(["text": .string("one line for people")]) { own, _ in own }), required: ["text"]))
+    static let proximityStep = named(
+        "ProximityStep",
+        .object(
+            withExplanation(proximityDetails.merging(["text": .string("one line for people")]) { own, _ in own }),
+            required: ["text"]))
 
     private static let proximityDetails: [String: Schema] = requester.merging([
         "address": .string("Bluetooth address").orNull, "id": .integer("of the question"),
-        "rssi": .integer("in dBm"), "least_rssi": .integer("in dBm"), "pieces": .integer("that the request was written in"),
+        "rssi": .integer("in dBm"), "least_rssi": .integer("in dBm"),
+        "pieces": .integer("that the request was written in"),
         "attempt": .integer("of asking the gateway, from 1"), "limit": .integer("how often it is asked at most"),
         "waiting": .integer("questions that wait"), "seconds": .integer("for which a code is shown"),
-        "user": .string("who is logged in now, or in whose name consent is asked for").orNull, "end": .string("why the session is no longer offered"),
+        "user": .string("who is logged in now, or in whose name consent is asked for").orNull,
+        "end": .string("why the session is no longer offered"),
         "central": .string("a device that connects, by its address"), "reason": .string("why it was disconnected"),
         "decision": .string("what came of a question"), "by": .string("who answered").orNull,
         "answer": .string("what the device was told"), "fault": .string("of the button"),

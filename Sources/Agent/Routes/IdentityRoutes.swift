@@ -9,18 +9,21 @@ import OAuth
 /// Enrollment, the device's registration and what it is good for.
 extension Agent {
     nonisolated func addIdentityRoutes(to router: inout Router) {
-        router.on("POST", "/v1/enrollments", needs: .operate, .init(
-            "Enroll at a gateway by its one-time URL, or with its configuration document, and register there",
-            body: [
-                "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
-                "configuration": .openObject("a gateway's msso_config.json").asSensitive,
-                "register": .boolean("false: whoever logs in registers the board"),
-            ], answer: .gatewayStatus)
+        router.on(
+            "POST", "/v1/enrollments", needs: .operate,
+            .init(
+                "Enroll at a gateway by its one-time URL, or with its configuration document, and register there",
+                body: [
+                    "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
+                    "configuration": .openObject("a gateway's msso_config.json").asSensitive,
+                    "register": .boolean("false: whoever logs in registers the board"),
+                ], answer: .gatewayStatus)
         ) { request in
             let body = try RequestBody(request)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
-                gateway = try await Enrollment(url: url).fetch(using: self.client, judgedAt: { [time = self.time] in time.now })
+                gateway = try await Enrollment(url: url).fetch(
+                    using: self.client, judgedAt: { [time = self.time] in time.now })
                 killPoint("enrollment-answered")
             } else if let document = body["configuration"], document.object != nil {
                 gateway = try GatewayConfiguration(parsing: document.bytes)
@@ -33,56 +36,73 @@ extension Agent {
             if let former, former != gateway.identity { report["switchedFrom"] = ["url": .string(former.baseURL)] }
             return .json(.object(report))
         }
-        router.on("GET", "/v1/token", needs: .operate, .init(
-            "A valid access token of the device",
-            answer: .object([
-                "accessToken": .string("for an Authorization header of type Bearer").asSensitive, "expiresAt": .time("end of its life"),
-                "scope": .string("with blanks between"),
-            ], required: ["accessToken", "expiresAt", "scope"]))
+        router.on(
+            "GET", "/v1/token", needs: .operate,
+            .init(
+                "A valid access token of the device",
+                answer: .object(
+                    [
+                        "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
+                        "expiresAt": .time("end of its life"),
+                        "scope": .string("with blanks between"),
+                    ], required: ["accessToken", "expiresAt", "scope"]))
         ) { _ in
             let token = try await self.activeLink().session.accessToken()
             return .json([
-                "accessToken": .string(token.value.exposedText()), "expiresAt": .string(token.expiresAt.formatted(.iso8601)),
+                "accessToken": .string(token.value.exposedText()),
+                "expiresAt": .string(token.expiresAt.formatted(.iso8601)),
                 "scope": .string(token.scope.sorted().joined(separator: " ")),
             ])
         }
-        router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate)) { request in
+        router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate))
+        { request in
             _ = try RequestBody(request)
             let session = try await self.activeLink().session
             try await session.renew()
             return .json(try await session.status().report(at: self.time.now)["certificate"] ?? [:])
         }
-        router.on("POST", "/v1/deregister", needs: .operate, .init(
-            "Remove the device at the gateway, then here, with the messages that wait", answer: Self.registrationSchema)
+        router.on(
+            "POST", "/v1/deregister", needs: .operate,
+            .init(
+                "Remove the device at the gateway, then here, with the messages that wait",
+                answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
             let count = try await self.activeLink().deregister()
             return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
-        router.on("POST", "/v1/reset", needs: .operate, .init(
-            "Forget the device here, with the messages that wait; the gateway is not told", answer: Self.registrationSchema)
+        router.on(
+            "POST", "/v1/reset", needs: .operate,
+            .init(
+                "Forget the device here, with the messages that wait; the gateway is not told",
+                answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
             let count = try await self.activeLink().reset()
             return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
-        router.on("POST", "/v1/call", needs: .operate, .init(
-            "Call a protected API of the gateway as this device",
-            body: [
-                "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
-                "headers": Self.headersSchema, "body": Schema.base64("what is sent").asSensitive,
-            ], required: ["method", "path"],
-            answer: .object([
-                "status": .integer("of the gateway's answer", in: 100...599), "headers": Self.headersSchema,
-                "body": Schema.base64("the gateway's answer").asSensitive,
-                "text": Schema.string("the gateway's answer, where it is UTF-8").asSensitive,
-            ], required: ["status", "headers", "body"]))
+        router.on(
+            "POST", "/v1/call", needs: .operate,
+            .init(
+                "Call a protected API of the gateway as this device",
+                body: [
+                    "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
+                    "headers": Self.headersSchema, "body": Schema.base64("what is sent").asSensitive,
+                ], required: ["method", "path"],
+                answer: .object(
+                    [
+                        "status": .integer("of the gateway's answer", in: 100...599), "headers": Self.headersSchema,
+                        "body": Schema.base64("the gateway's answer").asSensitive,
+                        "text": Schema.string("the gateway's answer, where it is UTF-8").asSensitive,
+                    ], required: ["status", "headers", "body"]))
         ) { request in
             let body = try RequestBody(request)
             let answer = try await self.activeLink().session.call(
                 method: try body.string("method"), path: try body.string("path"), headers: try body.headers(),
                 body: try body.optionalString("body").map { text in
-                    guard let bytes = Base64.decode(text) else { throw AgentError.badRequest(member: "body", fault: "is not base64") }
+                    guard let bytes = Base64.decode(text) else {
+                        throw AgentError.badRequest(member: "body", fault: "is not base64")
+                    }
                     return bytes
                 })
             var members: [String: JSON] = [
@@ -95,14 +115,18 @@ extension Agent {
     }
 
     private static var registrationSchema: Schema {
-        .object([
-            "registration": .registration, "discarded": .integer("messages that waited for the broker, and were deleted"),
-        ], required: ["registration", "discarded"])
+        .object(
+            [
+                "registration": .registration,
+                "discarded": .integer("messages that waited for the broker, and were deleted"),
+            ], required: ["registration", "discarded"])
     }
 
     private static var headersSchema: Schema {
         .array(
-            of: .object(["name": .string("of the field"), "value": Schema.string("of the field").asSensitive], required: ["name", "value"]),
+            of: .object(
+                ["name": .string("of the field"), "value": Schema.string("of the field").asSensitive],
+                required: ["name", "value"]),
             "fields of the head, in order")
     }
 }
@@ -113,7 +137,8 @@ extension RequestBody {
         guard let elements = list.array else { throw .badRequest(member: "headers", fault: "is no array") }
         var headers: HTTPHeaders = [:]
         for element in elements {
-            guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2 else {
+            guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2
+            else {
                 throw .badRequest(member: "headers", fault: "holds something else than {name, value}")
             }
             headers.add(name, value)

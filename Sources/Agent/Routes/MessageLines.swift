@@ -15,7 +15,9 @@ enum MessageLines {
         var lines: [[UInt8]] = []
         var rest = body[...]
         while !rest.isEmpty {
-            guard lines.count < limit else { throw .badRequest(member: "the body", fault: "has more than \(limit) lines") }
+            guard lines.count < limit else {
+                throw .badRequest(member: "the body", fault: "has more than \(limit) lines")
+            }
             let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
             let line = rest[..<end]
             lines.append(Array(end < rest.endIndex && line.last == UInt8(ascii: "\r") ? line.dropLast() : line))

@@ -6,37 +6,53 @@ import Messaging
 /// Publishing, receiving and sending.
 extension Agent {
     nonisolated func addMessageRoutes(to router: inout Router) {
-        router.on("POST", "/v1/messages", needs: .publish, .init(
-            "Publish a message; when the answer comes it is on disk, or in memory where outbox.durable is false",
-            body: [
-                "topic": .string("below the device's own unless raw"), "payload": .string("the message"),
-                "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
-                "retain": .boolean("whether the broker keeps it for who comes later"), "raw": .boolean("the topic is a whole one"),
-            ], required: ["topic", "payload"], status: 202, answer: .accepted)
+        router.on(
+            "POST", "/v1/messages", needs: .publish,
+            .init(
+                "Publish a message; when the answer comes it is on disk, or in memory where outbox.durable is false",
+                body: [
+                    "topic": .string("below the device's own unless raw"), "payload": .string("the message"),
+                    "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
+                    "retain": .boolean("whether the broker keeps it for who comes later"),
+                    "raw": .boolean("the topic is a whole one"),
+                ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
             let body = try RequestBody(request)
             let station = try await self.activeStation()
             let topic = try body.string("topic")
-            return .json(try await self.accept(OutgoingMessage(
-                topic: try body.bool("raw", default: false) ? Topic(topic) : station.topics.custom(topic),
-                payload: try body.payload("payload"),
-                qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
-                retain: try body.bool("retain", default: false), publisher: request.publisher), at: station, of: request), status: 202)
+            return .json(
+                try await self.accept(
+                    OutgoingMessage(
+                        topic: try body.bool("raw", default: false) ? Topic(topic) : station.topics.custom(topic),
+                        payload: try body.payload("payload"),
+                        qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
+                        retain: try body.bool("retain", default: false), publisher: request.publisher), at: station,
+                    of: request), status: 202)
         }
-        router.on("POST", "/v1/messages/lines", needs: .publish, .init(
-            "Publish each line as a message, all or none; when the answer comes they are on disk, or in memory as above",
-            query: [
-                "topic": .string("below the device's own unless raw"), "qos": Self.qualitySchema,
-                "retain": .boolean("whether the broker keeps it for who comes later"), "raw": .boolean("the topic is a whole one"),
-            ], required: ["topic"],
-            text: "at most \(MessageLines.limit) lines", status: 202,
-            answer: .object(
-                ["accepted": .integer("how many"), "first": .integer("number of the first, where there is one; the others follow")],
-                required: ["accepted"]))
+        router.on(
+            "POST", "/v1/messages/lines", needs: .publish,
+            .init(
+                "Publish each line as a message, all or none; when the answer comes they are on disk, or in memory as above",
+                query: [
+                    "topic": .string("below the device's own unless raw"), "qos": Self.qualitySchema,
+                    "retain": .boolean("whether the broker keeps it for who comes later"),
+                    "raw": .boolean("the topic is a whole one"),
+                ], required: ["topic"],
+                text: "at most \(MessageLines.limit) lines", status: 202,
+                answer: .object(
+                    [
+                        "accepted": .integer("how many"),
+                        "first": .integer("number of the first, where there is one; the others follow"),
+                    ],
+                    required: ["accepted"]))
         ) { request in
             let station = try await self.activeStation()
-            guard let name = request.query["topic"] else { throw AgentError.badRequest(member: "topic", fault: "is missing") }
-            let topic = try request.choice("raw", of: MessageLines.flags, default: false) ? Topic(name) : station.topics.custom(name)
+            guard let name = request.query["topic"] else {
+                throw AgentError.badRequest(member: "topic", fault: "is missing")
+            }
+            let topic =
+                try request.choice("raw", of: MessageLines.flags, default: false)
+                ? Topic(name) : station.topics.custom(name)
             let qos = try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce)
             let retain = try request.choice("retain", of: MessageLines.flags, default: false)
             let messages = try MessageLines.split(request.body).map {
@@ -48,13 +64,17 @@ extension Agent {
             answer["first"] = numbers.first.map { .integer($0) }
             return .json(.object(answer), status: 202)
         }
-        router.on("POST", "/v1/send", needs: .publish, .init(
-            "Send an enveloped message to a device or a user",
-            body: [
-                "user": .string("the receiver: this, or a device"), "device": .string("the receiver: this, or a user"),
-                "topic": .string("below the receiver's own; messages unless given"), "payload": .string("the message"),
-                "encoding": Self.encodingSchema, "contentType": .string("a MIME type; text/plain unless given"),
-            ], required: ["payload"], status: 202, answer: .accepted)
+        router.on(
+            "POST", "/v1/send", needs: .publish,
+            .init(
+                "Send an enveloped message to a device or a user",
+                body: [
+                    "user": .string("the receiver: this, or a device"),
+                    "device": .string("the receiver: this, or a user"),
+                    "topic": .string("below the receiver's own; messages unless given"),
+                    "payload": .string("the message"),
+                    "encoding": Self.encodingSchema, "contentType": .string("a MIME type; text/plain unless given"),
+                ], required: ["payload"], status: 202, answer: .accepted)
         ) { request in
             let body = try RequestBody(request)
             let station = try await self.activeStation()
@@ -67,41 +87,54 @@ extension Agent {
             }
             let envelope = Envelope(
                 from: station.device, .device, displayName: self.deviceName, sentAt: self.time.now,
-                contentType: try body.optionalString("contentType") ?? "text/plain", payload: try body.payload("payload"))
-            return .json(try await self.accept(OutgoingMessage(
-                topic: address, payload: try envelope.encode(), publisher: request.publisher), at: station, of: request), status: 202)
+                contentType: try body.optionalString("contentType") ?? "text/plain",
+                payload: try body.payload("payload"))
+            return .json(
+                try await self.accept(
+                    OutgoingMessage(
+                        topic: address, payload: try envelope.encode(), publisher: request.publisher), at: station,
+                    of: request), status: 202)
         }
-        router.on("GET", "/v1/messages", needs: .read, .init(
-            "Messages as they arrive, as an event stream",
-            query: [
-                "filter": .string("""
-                    topic filter below the device's own unless raw; without it everything but the agent's own telemetry and status
-                    """),
-                "qos": Self.qualitySchema, "raw": .boolean("the filter is of whole topics"),
-            ],
-            events: [
-                "subscribed": .object(
-                    ["filter": .string("as the broker has it: nothing sent from now on is missed")], required: ["filter"]),
-                "message": .message,
-                "lagged": .object(
-                    ["count": .integer("messages that were left out"), "message": .string("for people")],
-                    required: ["count", "message"]),
-            ])
+        router.on(
+            "GET", "/v1/messages", needs: .read,
+            .init(
+                "Messages as they arrive, as an event stream",
+                query: [
+                    "filter": .string(
+                        """
+                        topic filter below the device's own unless raw; without it everything but the agent's own telemetry and status
+                        """),
+                    "qos": Self.qualitySchema, "raw": .boolean("the filter is of whole topics"),
+                ],
+                events: [
+                    "subscribed": .object(
+                        ["filter": .string("as the broker has it: nothing sent from now on is missed")],
+                        required: ["filter"]),
+                    "message": .message,
+                    "lagged": .object(
+                        ["count": .integer("messages that were left out"), "message": .string("for people")],
+                        required: ["count", "message"]),
+                ])
         ) { request in
             let station = try await self.activeStation()
             // Whoever asks for everything means what others send, not what the agent itself publishes below the same topics.
             let own = request.query["filter"] == nil ? try self.ownTopics(at: station) : []
             let filter = request.query["filter"] ?? "#"
             let subscription = try await station.messenger.subscribe(
-                try request.choice("raw", of: MessageLines.flags, default: false) ? TopicFilter(filter) : station.filter(filter),
+                try request.choice("raw", of: MessageLines.flags, default: false)
+                    ? TopicFilter(filter) : station.filter(filter),
                 qos: try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce))
             try station.subscriptions.add(subscription)
             return .events(Deliveries(subscription: subscription, leavingOut: own, topics: station.topics))
         }
     }
 
-    private static var encodingSchema: Schema { .string("of the payload; text unless given", choices: ["text", "base64"]) }
-    private static var qualitySchema: Schema { .integer("quality of service; 1 unless given; 2 is taken as 1", in: 0...2) }
+    private static var encodingSchema: Schema {
+        .string("of the payload; text unless given", choices: ["text", "base64"])
+    }
+    private static var qualitySchema: Schema {
+        .integer("quality of service; 1 unless given; 2 is taken as 1", in: 0...2)
+    }
 
     private nonisolated func ownTopics(at station: Station) throws -> Set<String> {
         [
@@ -117,7 +150,8 @@ extension Agent {
         throw AgentError.topicReserved(topic.name)
     }
 
-    private func accept(_ message: OutgoingMessage, at station: Station, of request: LocalRequest) async throws -> JSON {
+    private func accept(_ message: OutgoingMessage, at station: Station, of request: LocalRequest) async throws -> JSON
+    {
         try checkReserved(message.topic, at: station, for: request)
         return ["id": .integer(try await station.outbox.accept(message)), "topic": .string(message.topic.name)]
     }
@@ -130,17 +164,25 @@ extension LocalRequest {
 
 extension Schema {
     fileprivate static var message: Schema {
-        .named("Message", .object([
-            "topic": .string("the whole topic"), "ownTopic": .string("where it is below the device's own: what follows"),
-            "payload": .base64("the message"), "bytes": .integer("of the message"),
-            "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
-            "retained": .boolean("whether the broker kept it for who comes later"), "receivedAt": .time("when it arrived"),
-            "envelope": .object([
-                "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
-                "senderID": .string("the sender's own claim"), "displayName": .string("the sender's own claim"),
-                "sentAt": .time("by the sender's clock"),
-            ], required: ["contentType", "senderType", "sentAt"], "What came with the message; anybody can write one"),
-        ], required: ["topic", "payload", "bytes", "qos", "retained", "receivedAt"]))
+        .named(
+            "Message",
+            .object(
+                [
+                    "topic": .string("the whole topic"),
+                    "ownTopic": .string("where it is below the device's own: what follows"),
+                    "payload": .base64("the message"), "bytes": .integer("of the message"),
+                    "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
+                    "retained": .boolean("whether the broker kept it for who comes later"),
+                    "receivedAt": .time("when it arrived"),
+                    "envelope": .object(
+                        [
+                            "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
+                            "senderID": .string("the sender's own claim"),
+                            "displayName": .string("the sender's own claim"),
+                            "sentAt": .time("by the sender's clock"),
+                        ], required: ["contentType", "senderType", "sentAt"],
+                        "What came with the message; anybody can write one"),
+                ], required: ["topic", "payload", "bytes", "qos", "retained", "receivedAt"]))
     }
 }
 
@@ -150,10 +192,12 @@ extension LocalEvent {
         switch delivery {
         case .message(let message): self.init(name: "message", data: message.json(topics))
         case .lagged(let count):
-            self.init(name: "lagged", data: [
-                "count": .integer(Int64(count)),
-                "message": .string("this reader was too slow: \(count) messages were left out"),
-            ])
+            self.init(
+                name: "lagged",
+                data: [
+                    "count": .integer(Int64(count)),
+                    "message": .string("this reader was too slow: \(count) messages were left out"),
+                ])
         }
     }
 }
@@ -164,7 +208,8 @@ extension IncomingMessage {
         let envelope = envelope
         let content = envelope?.payload ?? payload
         var members: [String: JSON] = [
-            "topic": .string(topic), "payload": .string(Base64.encode(content)), "bytes": .integer(Int64(content.count)),
+            "topic": .string(topic), "payload": .string(Base64.encode(content)),
+            "bytes": .integer(Int64(content.count)),
             "qos": .integer(Int64(qos.rawValue)), "retained": .bool(retained),
             "receivedAt": .string(receivedAt.formatted(.iso8601)),
         ]

@@ -20,8 +20,10 @@ struct RequestBody {
             throw .badRequest(member: "the body", fault: "is not a JSON object")
         }
         if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
-            let list = known.isEmpty ? "this route takes none" : "this route takes \(known.sorted().joined(separator: ", "))"
-            throw .badRequest(member: "the body", fault: "has a member “\(DisplayText.clean(unknown).prefix(64))”; \(list)")
+            let list =
+                known.isEmpty ? "this route takes none" : "this route takes \(known.sorted().joined(separator: ", "))"
+            throw .badRequest(
+                member: "the body", fault: "has a member “\(DisplayText.clean(unknown).prefix(64))”; \(list)")
         }
         self.json = json
     }
@@ -70,7 +72,9 @@ struct RequestBody {
         }
     }
 
-    private func optional<Value>(_ member: String, _ kind: String, _ read: (JSON) -> Value?) throws(AgentError) -> Value? {
+    private func optional<Value>(_ member: String, _ kind: String, _ read: (JSON) -> Value?) throws(AgentError)
+        -> Value?
+    {
         guard let value = json[member], value != .null else { return nil }
         guard let read = read(value) else { throw .badRequest(member: member, fault: "is not \(kind)") }
         return read
@@ -81,7 +85,9 @@ extension LocalRequest {
     /// A parameter of the query that has one of a few values.
     ///
     /// - Throws: ``AgentError/badRequest(member:fault:)``
-    func choice<Choice>(_ name: String, of choices: [String: Choice], default preset: Choice) throws(AgentError) -> Choice {
+    func choice<Choice>(_ name: String, of choices: [String: Choice], default preset: Choice) throws(AgentError)
+        -> Choice
+    {
         guard let text = query[name] else { return preset }
         guard let choice = choices[text] else {
             throw .badRequest(member: name, fault: "is none of \(choices.keys.sorted().joined(separator: ", "))")

@@ -10,97 +10,137 @@ extension Schema {
         members.merging(explanation) { own, _ in own }
     }
 
-    static let certificate = named("Certificate", .object([
-        "notBefore": .time("begin of its validity"), "notAfter": .time("end of its validity"),
-        "daysLeft": .integer("whole days until it ends; negative when it has ended"),
-    ], "The device certificate; without members where there is none"))
+    static let certificate = named(
+        "Certificate",
+        .object(
+            [
+                "notBefore": .time("begin of its validity"), "notAfter": .time("end of its validity"),
+                "daysLeft": .integer("whole days until it ends; negative when it has ended"),
+            ], "The device certificate; without members where there is none"))
 
-    static let registration = named("Registration", .object([
-        "state": .string(
-            "pending: an administrator has to activate the board; unknown: the vault cannot be opened",
-            choices: ["unregistered", "pending", "registered", "unknown"]),
-        "deviceID": .string("what the board calls itself at the gateway, and what its topics hold"),
-        "magIdentifier": .string("what the gateway calls the board"),
-    ], required: ["state"]))
+    static let registration = named(
+        "Registration",
+        .object(
+            [
+                "state": .string(
+                    "pending: an administrator has to activate the board; unknown: the vault cannot be opened",
+                    choices: ["unregistered", "pending", "registered", "unknown"]),
+                "deviceID": .string("what the board calls itself at the gateway, and what its topics hold"),
+                "magIdentifier": .string("what the gateway calls the board"),
+            ], required: ["state"]))
 
     /// The members of a status that the gateway's session knows.
     private static let gatewayMembers: [String: Schema] = [
-        "gateway": .object([
-            "scope": .string("of the tokens"), "host": .string("host name or address"), "port": .integer("TCP port", in: 1...65_535),
-            "prefix": .string("path below which the gateway's endpoints are; empty where there is none"),
-            "url": .string("what the three make"),
-        ], required: ["scope", "host", "port", "prefix", "url"], "The active gateway"),
+        "gateway": .object(
+            [
+                "scope": .string("of the tokens"), "host": .string("host name or address"),
+                "port": .integer("TCP port", in: 1...65_535),
+                "prefix": .string("path below which the gateway's endpoints are; empty where there is none"),
+                "url": .string("what the three make"),
+            ], required: ["scope", "host", "port", "prefix", "url"], "The active gateway"),
         "registration": registration, "certificate": certificate,
-        "token": .object([
-            "age": .integer("in seconds"), "lifeLeft": .integer("in seconds; negative when it has ended"),
-            "scope": .string("with blanks between"),
-        ], required: ["age", "lifeLeft", "scope"], "The access token of the device"),
+        "token": .object(
+            [
+                "age": .integer("in seconds"), "lifeLeft": .integer("in seconds; negative when it has ended"),
+                "scope": .string("with blanks between"),
+            ], required: ["age", "lifeLeft", "scope"], "The access token of the device"),
         "lastContact": .time("of the last answer of the gateway"),
-        "lastError": .any(of: [trouble, .object(withExplanation(["time": .time("when it happened")]), required: ["message"])],
+        "lastError": .any(
+            of: [trouble, .object(withExplanation(["time": .time("when it happened")]), required: ["message"])],
             "The newest trouble, while it lasts"),
     ]
 
-    static let gatewayStatus = named("GatewayStatus", .object(
-        gatewayMembers.merging(["switchedFrom": gatewayAddress]) { own, _ in own }, required: ["gateway", "registration"],
-        "How the board stands with its gateway"))
+    static let gatewayStatus = named(
+        "GatewayStatus",
+        .object(
+            gatewayMembers.merging(["switchedFrom": gatewayAddress]) { own, _ in own },
+            required: ["gateway", "registration"],
+            "How the board stands with its gateway"))
 
     private static let gatewayAddress = Schema.object(
         ["url": .string("of the gateway")], required: ["url"], "Another gateway, whose registration is kept")
 
-    static let status = named("Status", .object(gatewayMembers.merging([
-        "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
-        "uptime": .integer("of the agent, in seconds"),
-        "sensors": .object(
-            ["count": .integer("how many there are"), "failing": .array(of: .string("name"), "those that do not answer")],
-            required: ["count", "failing"]),
-        "otherGateways": .array(of: gatewayAddress, "those that the board is registered at too"),
-        "warnings": .array(of: .string("for people"), "what should be changed, though everything works"),
-        "setAside": .array(of: .string("file name"), "what was damaged and is kept"),
-        "vault": .object(["error": problem], required: ["error"], "While the sealed store cannot be opened"),
-        "user": user, "sharing": .boolean("whether the session is offered to devices nearby; missing where it is not"),
-        "broker": .object([
-            "state": .string("what the connection does", choices: ["stopped", "connecting", "connected", "waiting"]),
-            "address": .string("host:port"), "since": .time("since when"), "sent": .integer("messages since the agent started"),
-            "acknowledged": .integer("messages since the agent started"),
-            "received": .integer("messages since the agent started"), "lastError": problem,
-        ], required: ["state", "address", "since", "sent", "acknowledged", "received"]),
-        "outbox": .any(of: [
-            .object([
-                "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
-                "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
-                "dropped": .integer("messages ever"), "oldestAge": .integer("of the message that waits longest, in seconds"),
-                "setAside": .string("file name of a damaged outbox"), "rescued": .integer("messages that were read from it"),
-                "deadLetters": .integer("messages that are no longer sent, as the broker ended the connection on each"),
-            ], required: ["depth", "bytes", "accepted", "delivered", "dropped", "deadLetters"]),
-            .object(["error": problem], required: ["error"]),
-        ]),
-    ]) { own, _ in own }, required: ["version", "time", "uptime", "registration", "warnings"]))
+    static let status = named(
+        "Status",
+        .object(
+            gatewayMembers.merging([
+                "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
+                "uptime": .integer("of the agent, in seconds"),
+                "sensors": .object(
+                    [
+                        "count": .integer("how many there are"),
+                        "failing": .array(of: .string("name"), "those that do not answer"),
+                    ],
+                    required: ["count", "failing"]),
+                "otherGateways": .array(of: gatewayAddress, "those that the board is registered at too"),
+                "warnings": .array(of: .string("for people"), "what should be changed, though everything works"),
+                "setAside": .array(of: .string("file name"), "what was damaged and is kept"),
+                "vault": .object(["error": problem], required: ["error"], "While the sealed store cannot be opened"),
+                "user": user,
+                "sharing": .boolean("whether the session is offered to devices nearby; missing where it is not"),
+                "broker": .object(
+                    [
+                        "state": .string(
+                            "what the connection does", choices: ["stopped", "connecting", "connected", "waiting"]),
+                        "address": .string("host:port"), "since": .time("since when"),
+                        "sent": .integer("messages since the agent started"),
+                        "acknowledged": .integer("messages since the agent started"),
+                        "received": .integer("messages since the agent started"), "lastError": problem,
+                    ], required: ["state", "address", "since", "sent", "acknowledged", "received"]),
+                "outbox": .any(of: [
+                    .object(
+                        [
+                            "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
+                            "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
+                            "dropped": .integer("messages ever"),
+                            "oldestAge": .integer("of the message that waits longest, in seconds"),
+                            "setAside": .string("file name of a damaged outbox"),
+                            "rescued": .integer("messages that were read from it"),
+                            "deadLetters": .integer(
+                                "messages that are no longer sent, as the broker ended the connection on each"),
+                        ], required: ["depth", "bytes", "accepted", "delivered", "dropped", "deadLetters"]),
+                    .object(["error": problem], required: ["error"]),
+                ]),
+            ]) { own, _ in own }, required: ["version", "time", "uptime", "registration", "warnings"]))
 
-    static let user = named("User", .object([
-        "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user").orNull,
-        "loggedInAt": .time("since when"), "sessionEnds": .time("where that is known"),
-        "tokenLifeLeft": .integer("in seconds, where there is an access token"),
-    ], required: ["loggedIn"]))
+    static let user = named(
+        "User",
+        .object(
+            [
+                "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user").orNull,
+                "loggedInAt": .time("since when"), "sessionEnds": .time("where that is known"),
+                "tokenLifeLeft": .integer("in seconds, where there is an access token"),
+            ], required: ["loggedIn"]))
 
-    static let version = Schema.object([
-        "latchkey": .string("semantic version of the agent"), "libraries": .map(of: .string("version"), "by name"),
-    ], required: ["latchkey", "libraries"])
+    static let version = Schema.object(
+        [
+            "latchkey": .string("semantic version of the agent"), "libraries": .map(of: .string("version"), "by name"),
+        ], required: ["latchkey", "libraries"])
 
-    static let diagnosis = Schema.object([
-        "worst": .string("the worst verdict", choices: ["pass", "warn", "fail", "skip"]),
-        "checks": .array(of: .object([
-            "name": .string("stable, for programs"), "verdict": .string("what was found", choices: ["pass", "warn", "fail", "skip"]),
-            "message": .string("for people"), "remedy": .string("what to do"),
-        ], required: ["name", "verdict", "message"]), "in the order in which to mend"),
-    ], required: ["worst", "checks"])
+    static let diagnosis = Schema.object(
+        [
+            "worst": .string("the worst verdict", choices: ["pass", "warn", "fail", "skip"]),
+            "checks": .array(
+                of: .object(
+                    [
+                        "name": .string("stable, for programs"),
+                        "verdict": .string("what was found", choices: ["pass", "warn", "fail", "skip"]),
+                        "message": .string("for people"), "remedy": .string("what to do"),
+                    ], required: ["name", "verdict", "message"]), "in the order in which to mend"),
+        ], required: ["worst", "checks"])
 
-    static let reading = named("Reading", .object([
-        "name": .string("the sensor, by the board definition"), "unit": .string("a SenML unit, RFC 8428 section 12.1"),
-        "quality": .string("how far it can be trusted", choices: ["good", "uncertain", "bad"]),
-        "value": .number("in the unit; null when the quality is bad").orNull,
-    ], required: ["name", "unit", "quality", "value"]))
+    static let reading = named(
+        "Reading",
+        .object(
+            [
+                "name": .string("the sensor, by the board definition"),
+                "unit": .string("a SenML unit, RFC 8428 section 12.1"),
+                "quality": .string("how far it can be trusted", choices: ["good", "uncertain", "bad"]),
+                "value": .number("in the unit; null when the quality is bad").orNull,
+            ], required: ["name", "unit", "quality", "value"]))
 
-    static let readings = Schema.object(["readings": .array(of: reading, "one for each sensor")], required: ["readings"])
+    static let readings = Schema.object(
+        ["readings": .array(of: reading, "one for each sensor")], required: ["readings"])
 
     static let requester: [String: Schema] = [
         "name": .string("the device's own claim").orNull, "address": .string("Bluetooth address").orNull,
@@ -108,12 +148,16 @@ extension Schema {
     ]
 
     static let consents = Schema.array(
-        of: named("Consent", .object(
-            requester.merging([
-                "id": .integer("names the question"), "user": .string("in whose name consent is asked for").orNull,
-            ]) { own, _ in own }, required: ["id", "name", "address", "way", "user"])),
+        of: named(
+            "Consent",
+            .object(
+                requester.merging([
+                    "id": .integer("names the question"), "user": .string("in whose name consent is asked for").orNull,
+                ]) { own, _ in own }, required: ["id", "name", "address", "way", "user"])),
         "questions that wait for an answer")
 
-    static let accepted = named("Accepted", .object(
-        ["id": .integer("number of the message"), "topic": .string("the whole topic")], required: ["id", "topic"]))
+    static let accepted = named(
+        "Accepted",
+        .object(
+            ["id": .integer("number of the message"), "topic": .string("the whole topic")], required: ["id", "topic"]))
 }

@@ -7,18 +7,24 @@ extension Agent {
         router.on("GET", "/v1/version", needs: .read, .versionOfAgent) { _ in
             .json(Version.report)
         }
-        router.on("GET", "/v1/status", needs: .read, .init(
-            "Registration, certificate, token, broker, outbox, sensors", answer: .status)
+        router.on(
+            "GET", "/v1/status", needs: .read,
+            .init(
+                "Registration, certificate, token, broker, outbox, sensors", answer: .status)
         ) { _ in
             .json(try await self.statusReport())
         }
-        router.on("GET", "/v1/doctor", needs: .read, .init(
-            "Every health check with its verdict: pass, warn, fail or skip", answer: .diagnosis)
+        router.on(
+            "GET", "/v1/doctor", needs: .read,
+            .init(
+                "Every health check with its verdict: pass, warn, fail or skip", answer: .diagnosis)
         ) { _ in
             .json(Doctor.examine(try await self.examinedState()))
         }
-        router.on("GET", "/v1/events", needs: .read, .init(
-            "What happens, as an event stream", events: Schema.agentEvents)
+        router.on(
+            "GET", "/v1/events", needs: .read,
+            .init(
+                "What happens, as an event stream", events: Schema.agentEvents)
         ) { _ in
             let events = self.events.subscribe()
             return .events(events.map { LocalEvent(name: $0.name, data: $0.json) })
@@ -27,7 +33,8 @@ extension Agent {
 }
 
 extension RouteDescription {
-    static let versionOfAgent = RouteDescription("Version of the agent and of the libraries it runs with", answer: .version)
+    static let versionOfAgent = RouteDescription(
+        "Version of the agent and of the libraries it runs with", answer: .version)
 }
 
 extension Version {

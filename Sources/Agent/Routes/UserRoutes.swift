@@ -11,65 +11,88 @@ extension Agent {
         router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: .user)) { _ in
             .json(try await self.activeLink().session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
         }
-        router.on("GET", "/v1/user/info", needs: .operate, .init(
-            "The profile of the user who is logged in, from the gateway",
-            answer: Schema.openObject("the claims of OpenID Connect that the gateway releases").asSensitive)
+        router.on(
+            "GET", "/v1/user/info", needs: .operate,
+            .init(
+                "The profile of the user who is logged in, from the gateway",
+                answer: Schema.openObject("the claims of OpenID Connect that the gateway releases").asSensitive)
         ) { _ in
             .json(try await self.activeLink().session.userInfo())
         }
-        router.on("POST", "/v1/login", needs: .operate, .init(
-            "Log in by user name and password; registers a board that is not registered",
-            body: ["userName": .string("as the gateway knows it"), "password": Schema.string("it is not kept").asSensitive],
-            required: ["userName", "password"], answer: .user)
+        router.on(
+            "POST", "/v1/login", needs: .operate,
+            .init(
+                "Log in by user name and password; registers a board that is not registered",
+                body: [
+                    "userName": .string("as the gateway knows it"),
+                    "password": Schema.string("it is not kept").asSensitive,
+                ],
+                required: ["userName", "password"], answer: .user)
         ) { request in
             let body = try RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
-            return .json(try await self.activeLink().session
-                .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
+            return .json(
+                try await self.activeLink().session
+                    .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
         }
-        router.on("POST", "/v1/login/nearby", needs: .operate, .init(
-            "Log in with the session of a device nearby; ends when the reader goes",
-            body: [
-                "by": .string("the way", choices: ["bluetooth", "qr"]),
-                "user": .string("who is expected; when another user lets this board in, nobody is logged in"),
-            ], required: ["by"],
-            events: [
-                "qr-code": .object([
-                    "text": Schema.string("what to show").asSensitive, "svg": Schema.string("a picture of it").asSensitive,
-                    "png": Schema.base64("a picture of it").asSensitive,
-                ], required: ["text", "svg", "png"]),
-                "logged-in": .user, "proximity.*": .proximityStep,
-            ])
+        router.on(
+            "POST", "/v1/login/nearby", needs: .operate,
+            .init(
+                "Log in with the session of a device nearby; ends when the reader goes",
+                body: [
+                    "by": .string("the way", choices: ["bluetooth", "qr"]),
+                    "user": .string("who is expected; when another user lets this board in, nobody is logged in"),
+                ], required: ["by"],
+                events: [
+                    "qr-code": .object(
+                        [
+                            "text": Schema.string("what to show").asSensitive,
+                            "svg": Schema.string("a picture of it").asSensitive,
+                            "png": Schema.base64("a picture of it").asSensitive,
+                        ], required: ["text", "svg", "png"]),
+                    "logged-in": .user, "proximity.*": .proximityStep,
+                ])
         ) { request in
             let body = try RequestBody(request)
             let way = try body.string("by")
             guard ["bluetooth", "qr"].contains(way) else {
                 throw AgentError.badRequest(member: "by", fault: "is neither bluetooth nor qr")
             }
-            return .events(self.logInNearby(
-                by: way, as: try body.optionalString("user"), at: try await self.activeLink().session))
+            return .events(
+                self.logInNearby(
+                    by: way, as: try body.optionalString("user"), at: try await self.activeLink().session))
         }
-        router.on("POST", "/v1/login/browser", needs: .operate, .init(
-            "Begin to log in by authorization code: what to open in a browser",
-            answer: .object([
-                "id": .string("of this log-in"), "url": Schema.string("to open").asSensitive,
-                "provider": .string("who asks for the password"),
-            ], required: ["id", "url", "provider"]))
+        router.on(
+            "POST", "/v1/login/browser", needs: .operate,
+            .init(
+                "Begin to log in by authorization code: what to open in a browser",
+                answer: .object(
+                    [
+                        "id": .string("of this log-in"), "url": Schema.string("to open").asSensitive,
+                        "provider": .string("who asks for the password"),
+                    ], required: ["id", "url", "provider"]))
         ) { request in
             _ = try RequestBody(request)
             return .json(try await self.browserLogIns.begin(at: try await self.activeLink().session))
         }
-        router.on("POST", "/v1/login/browser/{id}", needs: .operate, .init(
-            "Log in with the address that the browser was led to in the end",
-            body: ["answer": Schema.string("the address, with code and state").asSensitive], required: ["answer"], answer: .user)
+        router.on(
+            "POST", "/v1/login/browser/{id}", needs: .operate,
+            .init(
+                "Log in with the address that the browser was led to in the end",
+                body: ["answer": Schema.string("the address, with code and state").asSensitive], required: ["answer"],
+                answer: .user)
         ) { request in
             let answer = try RequestBody(request).string("answer")
-            return .json(try await self.browserLogIns.end(
-                request.parameters["id"] ?? "", answer: answer, at: try await self.activeLink().session).json(at: self.time.now))
+            return .json(
+                try await self.browserLogIns.end(
+                    request.parameters["id"] ?? "", answer: answer, at: try await self.activeLink().session
+                ).json(at: self.time.now))
         }
-        router.on("POST", "/v1/logout", needs: .operate, .init(
-            "Log out, at the gateway and then here",
-            body: ["force": .boolean("here also when the gateway does not answer")], answer: .user)
+        router.on(
+            "POST", "/v1/logout", needs: .operate,
+            .init(
+                "Log out, at the gateway and then here",
+                body: ["force": .boolean("here also when the gateway does not answer")], answer: .user)
         ) { request in
             let force = try RequestBody(request).bool("force", default: false)
             let session = try await self.activeLink().session
@@ -98,13 +121,15 @@ extension Agent {
                     await telling.value
                 }
                 do {
-                    let name = way == "qr"
+                    let name =
+                        way == "qr"
                         ? try await nearby.logInByQRCode(at: session, as: expected) { text in
                             continuation.yield(LocalEvent(name: "qr-code", data: try QRCode(text).json(of: text)))
                         }
                         : try await nearby.logInByBluetooth(at: session, as: expected)
                     await tellTheRest()
-                    continuation.yield(LocalEvent(name: "logged-in", data: ["loggedIn": true, "userName": .string(name)]))
+                    continuation.yield(
+                        LocalEvent(name: "logged-in", data: ["loggedIn": true, "userName": .string(name)]))
                     continuation.finish()
                 } catch {
                     await tellTheRest()

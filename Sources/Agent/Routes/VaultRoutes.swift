@@ -8,30 +8,41 @@ import Vault
 /// enrolling again. Each change is on the disk as a whole when it is answered, or not at all.
 extension Agent {
     nonisolated func addVaultRoutes(to router: inout Router) {
-        router.on("GET", "/v1/vault/slots", needs: .operate, .init(
-            "The slots of the sealed store, each of which opens with a key of its own",
-            answer: .object(["slots": .array(of: Slot.schema, "in the order of their numbers")], required: ["slots"]))
+        router.on(
+            "GET", "/v1/vault/slots", needs: .operate,
+            .init(
+                "The slots of the sealed store, each of which opens with a key of its own",
+                answer: .object(
+                    ["slots": .array(of: Slot.schema, "in the order of their numbers")], required: ["slots"]))
         ) { _ in
             let openedBy = try await self.vault.openedBy().id
             return .json(["slots": .array(try await self.vault.slots().map { $0.json(isInUse: $0.id == openedBy) })])
         }
-        router.on("POST", "/v1/vault/slots", needs: .operate, .init(
-            "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
+        router.on(
+            "POST", "/v1/vault/slots", needs: .operate,
+            .init(
+                "Add a slot to the sealed store", body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
         ) { request in
             .json(try await self.vault.add(try RequestBody(request).slotKey()).json(isInUse: false))
         }
-        router.on("POST", "/v1/vault/slots/{id}", needs: .operate, .init(
-            "Give a slot of the sealed store another key; what opened it before does so no more",
-            path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"], answer: Slot.schema)
+        router.on(
+            "POST", "/v1/vault/slots/{id}", needs: .operate,
+            .init(
+                "Give a slot of the sealed store another key; what opened it before does so no more",
+                path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"],
+                answer: Slot.schema)
         ) { request in
             let (id, openedBy) = (try request.slot(), try await self.vault.openedBy().id)
-            return .json(try await self.vault.rewrap(slot: id, with: try RequestBody(request).slotKey())
-                .json(isInUse: id == openedBy))
+            return .json(
+                try await self.vault.rewrap(slot: id, with: try RequestBody(request).slotKey())
+                    .json(isInUse: id == openedBy))
         }
-        router.on("DELETE", "/v1/vault/slots/{id}", needs: .operate, .init(
-            "Remove a slot of the sealed store, but the one that it was opened by",
-            path: ["id": .integer("number of the slot")],
-            answer: .object(["removed": .integer("number of the slot that was removed")], required: ["removed"]))
+        router.on(
+            "DELETE", "/v1/vault/slots/{id}", needs: .operate,
+            .init(
+                "Remove a slot of the sealed store, but the one that it was opened by",
+                path: ["id": .integer("number of the slot")],
+                answer: .object(["removed": .integer("number of the slot that was removed")], required: ["removed"]))
         ) { request in
             let id = try request.slot()
             // The settings still name its key: the agent would not open its store again.
@@ -68,17 +79,21 @@ extension RequestBody {
 
 extension LocalRequest {
     fileprivate func slot() throws(AgentError) -> Int64 {
-        guard let id = parameters["id"].flatMap({ Int64($0) }) else { throw .badRequest(member: "id", fault: "is not a number") }
+        guard let id = parameters["id"].flatMap({ Int64($0) }) else {
+            throw .badRequest(member: "id", fault: "is not a number")
+        }
         return id
     }
 }
 
 extension Slot {
-    fileprivate static let schema = Schema.object([
-        "id": .integer("number of the slot"), "kind": .string("what opens it"), "created": .string("when, RFC 3339"),
-        "isDamaged": .boolean("whether it opens nothing any more"),
-        "isInUse": .boolean("whether the store was opened by it"),
-    ], required: ["id", "kind", "created", "isDamaged", "isInUse"])
+    fileprivate static let schema = Schema.object(
+        [
+            "id": .integer("number of the slot"), "kind": .string("what opens it"),
+            "created": .string("when, RFC 3339"),
+            "isDamaged": .boolean("whether it opens nothing any more"),
+            "isInUse": .boolean("whether the store was opened by it"),
+        ], required: ["id", "kind", "created", "isDamaged", "isInUse"])
 
     fileprivate func json(isInUse: Bool) -> JSON {
         [

@@ -35,7 +35,9 @@ extension BoardSettings {
     /// The definition that the settings name, and why others could not be looked at.
     ///
     /// - Throws: `BoardError` when it is not there or faulty.
-    public func read(on machine: Machine = Machine()) throws(BoardError) -> (definition: BoardDefinition, faults: [BoardError]) {
+    public func read(on machine: Machine = Machine()) throws(BoardError) -> (
+        definition: BoardDefinition, faults: [BoardError]
+    ) {
         let catalog = BoardCatalog(folders: directories)
         if definition == "auto" {
             let detected = try catalog.detect(machine)

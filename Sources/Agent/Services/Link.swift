@@ -57,7 +57,9 @@ actor Link {
     /// set, years ahead even: what the board's own certificate does not live to see is not believed.
     private func confirmTime() async throws {
         try await learnTime()
-        guard let certificate = try await session.status().certificate, agent.time.now < certificate.notAfter else { return }
+        guard let certificate = try await session.status().certificate, agent.time.now < certificate.notAfter else {
+            return
+        }
         agent.time.confirm()
     }
 
@@ -97,7 +99,10 @@ actor Link {
                 try? await Task.sleep(for: backoff.next())
             } catch {
                 guard !Task.isCancelled else { return }
-                outboxFault = if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else { nil }
+                outboxFault =
+                    if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else {
+                        nil
+                    }
                 settle()
                 let delay = backoff.next()
                 agent.report(.own(.notReady(error, retryAfter: delay)))
@@ -196,7 +201,9 @@ actor Link {
         await publishLatest()
         // Subscribed before anything runs.
         let (connection, refusals, drops) = (
-            station.messenger.events.subscribe(), station.messenger.events.subscribe(), station.outbox.events.subscribe())
+            station.messenger.events.subscribe(), station.messenger.events.subscribe(),
+            station.outbox.events.subscribe()
+        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [agent] in
                 for await event in connection {
@@ -228,7 +235,9 @@ actor Link {
     }
 
     /// A broker that refuses the token has its reasons: the next connection takes a new one.
-    private static func dropRefusedTokens(of session: GatewaySession, _ events: AsyncStream<MessengerEvent>) async throws {
+    private static func dropRefusedTokens(of session: GatewaySession, _ events: AsyncStream<MessengerEvent>)
+        async throws
+    {
         for await event in events {
             guard case .refused(let refusal) = event, refusal.concernsCredentials else { continue }
             try await session.dropAccessToken()
@@ -248,7 +257,9 @@ actor Link {
     private static func identityChange(in events: AsyncStream<GatewayEvent>) async {
         for await event in events {
             switch event {
-            case .deviceDidRegister, .deviceDidActivate, .deviceDidDeregister, .deviceDidResetLocally, .registrationDidDrop: return
+            case .deviceDidRegister, .deviceDidActivate, .deviceDidDeregister, .deviceDidResetLocally,
+                .registrationDidDrop:
+                return
             default: continue
             }
         }
@@ -267,5 +278,7 @@ extension GatewayError {
 
 extension MessagingError {
     /// Whether the outbox has to be checked as a whole before it is used again.
-    fileprivate var isDamageOfOutbox: Bool { if case .outboxUnusable(let error) = self { error.isDamage } else { false } }
+    fileprivate var isDamageOfOutbox: Bool {
+        if case .outboxUnusable(let error) = self { error.isDamage } else { false }
+    }
 }

@@ -14,7 +14,9 @@ struct SensorService: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await poller.run() }
             // Where they are written: one thread wakes for a message, not four.
-            group.addTask(executorPreference: NamedThread.storage.tasks) { for await set in samples { await publish(set) } }
+            group.addTask(executorPreference: NamedThread.storage.tasks) {
+                for await set in samples { await publish(set) }
+            }
             group.addTask { for await event in events { agent.report(.sensor(event)) } }
             defer { group.cancelAll() }
             try await group.next()

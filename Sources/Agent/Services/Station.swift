@@ -26,7 +26,8 @@ struct Station: Sendable {
     ) async throws {
         let broker = BrokerAddress(
             host: settings.broker.host.isEmpty ? gateway.identity.host : settings.broker.host,
-            port: settings.broker.port == 0 ? gateway.announcedBrokerPort ?? BrokerAddress.standardPort : settings.broker.port)
+            port: settings.broker.port == 0
+                ? gateway.announcedBrokerPort ?? BrokerAddress.standardPort : settings.broker.port)
         self.device = device
         topics = try TopicNamespace(
             prefix: gateway.identity.prefix, version: settings.broker.topicVersion, deviceID: device)
@@ -51,7 +52,8 @@ struct Station: Sendable {
         of session: GatewaySession, master: String, device: String, broker: BrokerAddress
     ) async throws -> BrokerCredentials {
         let token = try await session.accessToken()
-        guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity() else {
+        guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity()
+        else {
             throw GatewayError.notRegistered
         }
         // The broker has the gateway's certificate authority (MAG 9.1), also where the settings name another host for it.
@@ -71,7 +73,9 @@ struct Station: Sendable {
     /// The file of a gateway's outbox: what a person recognizes of its scope `host:port/prefix`, and a hash of all of it,
     /// as a file name holds neither every character nor every length.
     static func outboxName(_ scope: String) -> String {
-        let shown = scope.prefix(64).map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_" }
+        let shown = scope.prefix(64).map {
+            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_"
+        }
         return "outbox-\(String(shown))-\(Hex.encode(SHA256.hash(scope.utf8).prefix(8))).db"
     }
 }

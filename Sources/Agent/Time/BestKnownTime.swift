@@ -23,8 +23,10 @@ public final class BestKnownTime: Sendable {
     /// - Parameters:
     ///   - path: the file whose time of modification is the last confirmed time; made when there is one.
     ///   - built: when this program was made.
-    public init(path: String, built: Date? = BestKnownTime.modified("/proc/self/exe"),
-        systemTime: @escaping @Sendable () -> Date = { Date() }) {
+    public init(
+        path: String, built: Date? = BestKnownTime.modified("/proc/self/exe"),
+        systemTime: @escaping @Sendable () -> Date = { Date() }
+    ) {
         self.path = path
         self.systemTime = systemTime
         let confirmed = Self.modified(path, followsLink: false)

@@ -30,6 +30,9 @@ struct ATTRefusal: Error, Equatable {
 
     /// - Parameter opcode: of the request
     func response(to opcode: UInt8) -> [UInt8] {
-        [ATTOpcode.errorResponse.rawValue, opcode, UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8), code.rawValue]
+        [
+            ATTOpcode.errorResponse.rawValue, opcode, UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8),
+            code.rawValue,
+        ]
     }
 }

@@ -24,7 +24,8 @@ public struct ATTErrorCode: RawRepresentable, Sendable, Hashable, CustomStringCo
 
     /// Whether pairing or encryption is what is missing.
     var concernsSecurity: Bool {
-        [.insufficientAuthentication, .insufficientAuthorization, .encryptionKeyTooShort, .insufficientEncryption].contains(self)
+        [.insufficientAuthentication, .insufficientAuthorization, .encryptionKeyTooShort, .insufficientEncryption]
+            .contains(self)
     }
 
     public var description: String {

@@ -31,7 +31,8 @@ struct PreparedWrites: Sendable {
         var values: [Value] = []
         for piece in pieces {
             if piece.offset == 0 { values.append(Value(handle: piece.handle, bytes: [])) }
-            guard let index = values.lastIndex(where: { $0.handle == piece.handle }), piece.offset <= values[index].bytes.count
+            guard let index = values.lastIndex(where: { $0.handle == piece.handle }),
+                piece.offset <= values[index].bytes.count
             else { throw ATTRefusal(.invalidOffset, at: piece.handle) }
             let end = piece.offset + piece.bytes.count
             guard end <= ATT.valueLimit else { throw ATTRefusal(.invalidValueLength, at: piece.handle) }

@@ -18,7 +18,8 @@ extension BlueZ {
         let path = try adapter()
         guard objects[path, BlueZName.adapter]?["Powered"]?.flag != true else { return path }
         let name = BlueZObjects.name(ofAdapter: path)
-        let call = BusCall(path: path, interface: BlueZName.properties, member: "Set",
+        let call = BusCall(
+            path: path, interface: BlueZName.properties, member: "Set",
             arguments: [.text(BlueZName.adapter), .text("Powered"), .variant(.flag(true))])
         guard case .failure(let failure) = await self.call(call) else { return path }
         switch RadioSwitch.state(of: name) {
@@ -60,8 +61,10 @@ extension BlueZ {
     /// Returns when bluetoothd has worked on all that was sent to it before: it takes messages in order.
     func roundTrip() async {
         guard let path = objects.adapter(named: wantedAdapter) else { return }
-        _ = await call(BusCall(path: path, interface: BlueZName.properties, member: "Get",
-            arguments: [.text(BlueZName.adapter), .text("Address")], timeout: .seconds(5)))
+        _ = await call(
+            BusCall(
+                path: path, interface: BlueZName.properties, member: "Get",
+                arguments: [.text(BlueZName.adapter), .text("Address")], timeout: .seconds(5)))
     }
 
     static func reason(ofErrno code: CInt) -> String { String(cString: strerror(code)) }

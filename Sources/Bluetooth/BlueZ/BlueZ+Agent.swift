@@ -22,7 +22,9 @@ extension BlueZ {
     func closePairing() async {
         pairing = nil
         await endPairing()
-        for device in newBonds where serving?.centrals[device] == nil && links[device] == nil { await forgetBond(device) }
+        for device in newBonds where serving?.centrals[device] == nil && links[device] == nil {
+            await forgetBond(device)
+        }
     }
 
     /// Becomes bluetoothd's default agent, for as long as there is something to pair for. Another program's is the default again
@@ -31,17 +33,23 @@ extension BlueZ {
         guard !isAgent, owner != nil else { return }
         isAgent = true
         let path = BusArgument.path(Self.agentPath)
-        _ = await call(BusCall(path: BlueZName.root, interface: BlueZName.agentManager, member: "RegisterAgent",
-            arguments: [path, .text("NoInputNoOutput")]))
-        _ = await call(BusCall(path: BlueZName.root, interface: BlueZName.agentManager, member: "RequestDefaultAgent",
-            arguments: [path]))
+        _ = await call(
+            BusCall(
+                path: BlueZName.root, interface: BlueZName.agentManager, member: "RegisterAgent",
+                arguments: [path, .text("NoInputNoOutput")]))
+        _ = await call(
+            BusCall(
+                path: BlueZName.root, interface: BlueZName.agentManager, member: "RequestDefaultAgent",
+                arguments: [path]))
     }
 
     func endPairing() async {
         guard isAgent, links.isEmpty, pairing == nil else { return }
         isAgent = false
-        _ = await call(BusCall(path: BlueZName.root, interface: BlueZName.agentManager, member: "UnregisterAgent",
-            arguments: [.path(Self.agentPath)], timeout: .seconds(5)))
+        _ = await call(
+            BusCall(
+                path: BlueZName.root, interface: BlueZName.agentManager, member: "UnregisterAgent",
+                arguments: [.path(Self.agentPath)], timeout: .seconds(5)))
     }
 
     /// Answers a call to the agent.
@@ -67,7 +75,9 @@ extension BlueZ {
     private func mayPair(_ device: String) -> Bool {
         guard !objects.offersInput(device) else { return false }
         if links[device] != nil { return true }
-        guard pairing != nil, let serving, serving.application.needsEncryption, let adapter = serving.adapter else { return false }
+        guard pairing != nil, let serving, serving.application.needsEncryption, let adapter = serving.adapter else {
+            return false
+        }
         return device.hasPrefix(adapter + "/")
     }
 
@@ -85,7 +95,8 @@ extension BlueZ {
         case .removed(let device, BlueZName.device):
             newBonds.remove(device)
             keptBonds.remove(device)
-        case .changed(let device, BlueZName.device, let keys) where newBonds.contains(device) || keptBonds.contains(device):
+        case .changed(let device, BlueZName.device, let keys)
+        where newBonds.contains(device) || keptBonds.contains(device):
             let hasLeft = keys.contains("Connected") && !objects.isConnected(device)
             // What it is may only be known after it has paired, or was let in.
             if objects.offersInput(device), keptBonds.remove(device) != nil { newBonds.insert(device) }
@@ -100,12 +111,16 @@ extension BlueZ {
 
     /// Has bluetoothd hang up and forget the device, its bond included.
     func forgetBond(_ device: String) async {
-        guard newBonds.remove(device) != nil, let adapter = objects[device, BlueZName.device]?["Adapter"]?.text else { return }
+        guard newBonds.remove(device) != nil, let adapter = objects[device, BlueZName.device]?["Adapter"]?.text else {
+            return
+        }
         await remove(device, of: adapter)
     }
 
     func remove(_ device: String, of adapter: String) async {
-        _ = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "RemoveDevice", arguments: [.path(device)],
-            timeout: .seconds(10)))
+        _ = await call(
+            BusCall(
+                path: adapter, interface: BlueZName.adapter, member: "RemoveDevice", arguments: [.path(device)],
+                timeout: .seconds(10)))
     }
 }

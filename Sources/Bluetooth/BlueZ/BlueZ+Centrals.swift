@@ -12,7 +12,9 @@ extension BlueZ {
     private func meetCentral(_ path: String) -> CentralID? {
         if let known = serving?.centrals[path] { return known.id }
         if objects.isConnected(path) { serving?.departed.remove(path) }
-        guard serving?.departed.contains(path) == false, let address = objects.address(ofDevice: path) else { return nil }
+        guard serving?.departed.contains(path) == false, let address = objects.address(ofDevice: path) else {
+            return nil
+        }
         let id = CentralID(address: address, number: nextNumber())
         serving?.centrals[path] = Serving.Central(id: id)
         tell(.connected(id))
@@ -66,7 +68,9 @@ extension BlueZ {
         case (BlueZName.objectManager, "GetManagedObjects") where message.path == BlueZApplication.root:
             return bus.answer(message, with: [.objects(serving.application.objects)])
         case (BlueZName.properties, "GetAll"):
-            guard let properties = serving.application.properties(of: message.path, interface: arguments.first?.text ?? "")
+            guard
+                let properties = serving.application.properties(
+                    of: message.path, interface: arguments.first?.text ?? "")
             else { break }
             return bus.answer(message, with: [.options(properties)])
         case (BlueZName.gattCharacteristic, let member):
@@ -79,7 +83,8 @@ extension BlueZ {
             return retryLater()
         default: break
         }
-        bus.refuse(message, BusFailure(name: "org.freedesktop.DBus.Error.UnknownMethod", text: "there is no such method"))
+        bus.refuse(
+            message, BusFailure(name: "org.freedesktop.DBus.Error.UnknownMethod", text: "there is no such method"))
     }
 
     private func use(_ characteristic: BluetoothUUID, _ member: String, _ arguments: [BusValue]) -> BusFailure? {
@@ -138,14 +143,17 @@ extension BlueZ {
         while true {
             guard let state = serving?.centrals[path], state.id == central else { throw .disconnected }
             guard state.subscriptions.contains(characteristic) else {
-                throw .failed(operation: operation, reason: "it has not subscribed, and bluetoothd sends to nobody else")
+                throw .failed(
+                    operation: operation, reason: "it has not subscribed, and bluetoothd sends to nobody else")
             }
             guard value.count <= state.mtu - 3 else { throw .tooLong }
-            let others = serving?.centrals.filter { $0.key != path && $0.value.subscriptions.contains(characteristic) } ?? [:]
+            let others =
+                serving?.centrals.filter { $0.key != path && $0.value.subscriptions.contains(characteristic) } ?? [:]
             guard let other = others.keys.first else { break }
             // Asked each time: who only listened may have asked by now.
             guard await sparing().isDisjoint(with: others.values.map(\.id)) else {
-                throw .failed(operation: operation, reason: "another central listens, and waits for an answer of its own")
+                throw .failed(
+                    operation: operation, reason: "another central listens, and waits for an answer of its own")
             }
             await hangUp(other)
             if serving?.centrals[other] != nil {

@@ -46,7 +46,9 @@ extension BlueZ {
     }
 
     /// Establishing a connection over the air fails now and then, and works at once when tried again.
-    private func join(_ path: String, until end: ContinuousClock.Instant, _ operation: String) async throws(BluetoothError) {
+    private func join(_ path: String, until end: ContinuousClock.Instant, _ operation: String)
+        async throws(BluetoothError)
+    {
         var failure = BluetoothError.disconnected
         for _ in 1...3 {
             let left = end - .now
@@ -148,8 +150,10 @@ extension BlueZ {
         let limit = mtu(of: device) - 3
         guard value.count <= limit else { throw .tooLong }
         let options: BusArgument = .options([("type", .text(withResponse ? "request" : "command"))])
-        try await ask(BusCall(path: path, interface: BlueZName.gattCharacteristic, member: "WriteValue",
-            arguments: [.bytes(value), options], timeout: .seconds(35)), to: "write")
+        try await ask(
+            BusCall(
+                path: path, interface: BlueZName.gattCharacteristic, member: "WriteValue",
+                arguments: [.bytes(value), options], timeout: .seconds(35)), to: "write")
     }
 
     func mtu(of device: String) -> Int { objects.mtu(ofDevice: device) }

@@ -10,7 +10,8 @@ extension BlueZ {
     func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
         try await open()
         let adapter = try await poweredAdapter()
-        let (stream, continuation) = AsyncThrowingStream.makeStream(of: Sighting.self, bufferingPolicy: .bufferingNewest(64))
+        let (stream, continuation) = AsyncThrowingStream.makeStream(
+            of: Sighting.self, bufferingPolicy: .bufferingNewest(64))
         let number = try await beginSearch(Search(service: service, sightings: continuation), on: adapter)
         continuation.onTermination = { _ in Task { await self.endSearch(number) } }
         for device in objects.devices(of: adapter) {
@@ -49,8 +50,10 @@ extension BlueZ {
             filter.append(("UUIDs", .texts(services.compactMap { $0?.description })))
         }
         let operation = "scan"
-        try await ask(BusCall(path: adapter, interface: BlueZName.adapter, member: "SetDiscoveryFilter",
-            arguments: [.options(filter)]), to: operation)
+        try await ask(
+            BusCall(
+                path: adapter, interface: BlueZName.adapter, member: "SetDiscoveryFilter",
+                arguments: [.options(filter)]), to: operation)
         guard !isDiscovering else { return }
         isDiscovering = true
         let result = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StartDiscovery"))
@@ -85,7 +88,7 @@ extension BlueZ {
         case .added(let path, BlueZName.device): sight(path)
         case .changed(let path, BlueZName.device, let keys) where !keys.isDisjoint(with: ["RSSI", "UUIDs"]): sight(path)
         case .changed(let path, BlueZName.adapter, let keys)
-            where keys.contains("Powered") && objects[path, BlueZName.adapter]?["Powered"]?.flag == false:
+        where keys.contains("Powered") && objects[path, BlueZName.adapter]?["Powered"]?.flag == false:
             endScans(.failed(operation: "scan", reason: "the adapter was turned off"))
         case .removed(_, BlueZName.adapter): endScans(.noAdapter(name: wantedAdapter))
         default: break

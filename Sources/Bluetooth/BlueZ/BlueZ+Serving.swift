@@ -35,7 +35,9 @@ struct Serving {
 }
 
 extension BlueZ {
-    func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> AsyncStream<PeripheralEvent> {
+    func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> AsyncStream<
+        PeripheralEvent
+    > {
         try await open()
         guard serving == nil else { throw .failed(operation: "serve", reason: "this transport serves already") }
         let events = EventQueue()
@@ -88,7 +90,9 @@ extension BlueZ {
             try await register(
                 BlueZName.advertisingManager, "RegisterAdvertisement", BlueZApplication.advertisementPath, on: adapter)
             // It may have gone meanwhile, and the poke with it.
-            guard owner == asked, objects[adapter, BlueZName.adapter]?["Powered"]?.flag == true else { return pokeServing() }
+            guard owner == asked, objects[adapter, BlueZName.adapter]?["Powered"]?.flag == true else {
+                return pokeServing()
+            }
             self.serving?.isOnAir = true
             self.serving?.reported = nil
             self.serving?.backoff.reset()
@@ -105,7 +109,8 @@ extension BlueZ {
         if let roles = objects[adapter, BlueZName.adapter]?["Roles"]?.texts, !roles.contains("peripheral") {
             throw .noLowEnergy(adapter: name)
         }
-        guard let manager = objects[adapter, BlueZName.advertisingManager], objects[adapter, BlueZName.gattManager] != nil
+        guard let manager = objects[adapter, BlueZName.advertisingManager],
+            objects[adapter, BlueZName.gattManager] != nil
         else { throw .noAdapter(name: name) }
         return manager
     }
@@ -114,7 +119,9 @@ extension BlueZ {
         _ interface: String, _ member: String, _ path: String, on adapter: String
     ) async throws(BluetoothError) {
         let call = BusCall(path: adapter, interface: interface, member: member, arguments: [.path(path), .options([])])
-        guard case .failure(let failure) = await self.call(call), failure.name != "org.bluez.Error.AlreadyExists" else { return }
+        guard case .failure(let failure) = await self.call(call), failure.name != "org.bluez.Error.AlreadyExists" else {
+            return
+        }
         throw BluetoothError(failure, operation: member == "RegisterApplication" ? "register the service" : "advertise")
     }
 
@@ -122,7 +129,8 @@ extension BlueZ {
     /// which is well; but one that only sits there must not keep the others away.
     private func advertiseAgainLater(_ device: String) {
         after(Self.patience) { bluez in
-            guard let serving = bluez.serving, serving.isOnAir, let adapter = serving.adapter, device.hasPrefix(adapter + "/"),
+            guard let serving = bluez.serving, serving.isOnAir, let adapter = serving.adapter,
+                device.hasPrefix(adapter + "/"),
                 serving.centrals[device] == nil, bluez.objects.isConnected(device)
             else { return }
             Task { await bluez.advertiseAgain(on: adapter) }
@@ -131,8 +139,10 @@ extension BlueZ {
 
     private func advertiseAgain(on adapter: String) async {
         let path = BlueZApplication.advertisementPath
-        _ = await call(BusCall(path: adapter, interface: BlueZName.advertisingManager, member: "UnregisterAdvertisement",
-            arguments: [.path(path)]))
+        _ = await call(
+            BusCall(
+                path: adapter, interface: BlueZName.advertisingManager, member: "UnregisterAdvertisement",
+                arguments: [.path(path)]))
         guard serving?.isOnAir == true else { return }
         do {
             try await register(BlueZName.advertisingManager, "RegisterAdvertisement", path, on: adapter)
@@ -147,8 +157,10 @@ extension BlueZ {
             (BlueZName.advertisingManager, "UnregisterAdvertisement", BlueZApplication.advertisementPath),
             (BlueZName.gattManager, "UnregisterApplication", BlueZApplication.root),
         ] {
-            _ = await call(BusCall(path: adapter, interface: interface, member: member, arguments: [.path(path)],
-                timeout: .seconds(5)))
+            _ = await call(
+                BusCall(
+                    path: adapter, interface: interface, member: member, arguments: [.path(path)],
+                    timeout: .seconds(5)))
         }
     }
 

@@ -65,7 +65,8 @@ actor BlueZ {
             return .failed(operation: operation, reason: "\(missing.name) is not there (package libsystemd0)")
         case .success(let library):
             do {
-                bus = try BusConnection(library, queue: queue.queue) { [weak self] in self?.assumeIsolated { $0.pump() } }
+                bus = try BusConnection(library, queue: queue.queue) { [weak self] in self?.assumeIsolated { $0.pump() }
+                }
             } catch {
                 return .failed(operation: operation, reason: Self.reason(ofErrno: error.code))
             }
@@ -75,14 +76,16 @@ actor BlueZ {
             "type='signal',sender='\(BlueZName.service)'",
         ]
         for rule in rules {
-            let call = BusCall(destination: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
+            let call = BusCall(
+                destination: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
                 member: "AddMatch", arguments: [.text(rule)])
             if case .failure(let failure) = await self.call(call) {
                 loseBus()
                 return BluetoothError(failure, operation: operation)
             }
         }
-        let question = BusCall(destination: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
+        let question = BusCall(
+            destination: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
             member: "GetNameOwner", arguments: [.text(BlueZName.service)])
         await ask(question) { bluez, result in
             if case .success(let answer) = result { bluez.owner = answer.first?.text }
@@ -104,7 +107,8 @@ actor BlueZ {
     /// Asks bluetoothd what it has.
     func refresh() async {
         let asked = owner
-        let question = BusCall(path: "/", interface: BlueZName.objectManager, member: "GetManagedObjects", timeout: .seconds(10))
+        let question = BusCall(
+            path: "/", interface: BlueZName.objectManager, member: "GetManagedObjects", timeout: .seconds(10))
         await ask(question) { $0.takeObjects($1, of: asked) }
     }
 
@@ -144,7 +148,8 @@ actor BlueZ {
     }
 
     /// A call whose answer is taken in its place among the signals: one that an actor waits for comes after those that follow it.
-    private func ask(_ call: BusCall, _ take: @escaping (isolated BlueZ, Result<[BusValue], BusFailure>) -> Void) async {
+    private func ask(_ call: BusCall, _ take: @escaping (isolated BlueZ, Result<[BusValue], BusFailure>) -> Void) async
+    {
         guard let bus else { return }
         await withCheckedContinuation { continuation in
             bus.send(call) { result in

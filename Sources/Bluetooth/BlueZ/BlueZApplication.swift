@@ -17,7 +17,9 @@ struct BlueZApplication: Sendable {
     var needsEncryption: Bool { service.characteristics.contains(where: \.requiresEncryption) }
 
     func characteristic(at path: String) -> BluetoothUUID? {
-        service.characteristics.indices.first { self.path(ofCharacteristic: $0) == path }.map { service.characteristics[$0].uuid }
+        service.characteristics.indices.first { self.path(ofCharacteristic: $0) == path }.map {
+            service.characteristics[$0].uuid
+        }
     }
 
     func path(of characteristic: BluetoothUUID) -> String? {
@@ -28,9 +30,13 @@ struct BlueZApplication: Sendable {
 
     /// What `RegisterApplication` reads.
     var objects: [BusObject] {
-        var objects = [BusObject(path: Self.servicePath, interface: BlueZName.gattService, properties: [
-            ("UUID", .text(service.uuid.description)), ("Primary", .flag(true)),
-        ])]
+        var objects = [
+            BusObject(
+                path: Self.servicePath, interface: BlueZName.gattService,
+                properties: [
+                    ("UUID", .text(service.uuid.description)), ("Primary", .flag(true)),
+                ])
+        ]
         for (index, characteristic) in service.characteristics.enumerated() {
             var properties: [(String, BusArgument)] = [
                 ("UUID", .text(characteristic.uuid.description)), ("Service", .path(Self.servicePath)),
@@ -40,8 +46,10 @@ struct BlueZApplication: Sendable {
             if !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
                 properties.append(("NotifyAcquired", .flag(false)))
             }
-            objects.append(BusObject(
-                path: path(ofCharacteristic: index), interface: BlueZName.gattCharacteristic, properties: properties))
+            objects.append(
+                BusObject(
+                    path: path(ofCharacteristic: index), interface: BlueZName.gattCharacteristic, properties: properties
+                ))
         }
         return objects
     }

@@ -6,7 +6,8 @@ extension BluetoothError {
             "org.freedesktop.DBus.Error.Disconnected":
             self = .daemonMissing
         case "org.freedesktop.DBus.Error.AccessDenied": self = .noPermission(operation: operation)
-        case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
+        case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout",
+            "org.freedesktop.DBus.Error.TimedOut":
             self = .timedOut(operation: operation)
         case "org.bluez.Error.NotConnected": self = .disconnected
         case "org.bluez.Error.NotReady": self = .failed(operation: operation, reason: "the adapter is off")

@@ -8,8 +8,12 @@ enum BlueZFlags {
         if properties.contains(.read) { flags.append(characteristic.requiresEncryption ? "encrypt-read" : "read") }
         if properties.contains(.writeWithoutResponse) { flags.append("write-without-response") }
         if properties.contains(.write) { flags.append("write") }
-        if properties.contains(.notify) { flags.append(characteristic.requiresEncryption ? "encrypt-notify" : "notify") }
-        if properties.contains(.indicate) { flags.append(characteristic.requiresEncryption ? "encrypt-indicate" : "indicate") }
+        if properties.contains(.notify) {
+            flags.append(characteristic.requiresEncryption ? "encrypt-notify" : "notify")
+        }
+        if properties.contains(.indicate) {
+            flags.append(characteristic.requiresEncryption ? "encrypt-indicate" : "indicate")
+        }
         // It adds the property "write" too, which bluetoothd cannot demand encryption without.
         if characteristic.requiresEncryption, !properties.isDisjoint(with: [.write, .writeWithoutResponse]) {
             flags.append("encrypt-write")

@@ -31,7 +31,8 @@ struct BlueZObjects {
 
     /// bluetoothd has left the bus.
     mutating func clear() -> [Change] {
-        let changes = interfaces.flatMap { path, object in object.keys.map { Change.removed(path: path, interface: $0) } }
+        let changes = interfaces.flatMap { path, object in object.keys.map { Change.removed(path: path, interface: $0) }
+        }
         interfaces = [:]
         isPresent = false
         return changes

@@ -24,20 +24,28 @@ public struct BlueZTransport: BluetoothTransport {
 
     /// Where bluetoothd or the adapter is not there yet, the first event is ``PeripheralEvent/interrupted(_:)``, and
     /// ``PeripheralEvent/started`` follows when it is.
-    public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
+    public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError)
+        -> any Peripheral
+    {
         BlueZPeripheral(bluez: bluez, events: try await bluez.serve(service, advertising: advertising))
     }
 
-    public func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
+    public func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<
+        Sighting, any Error
+    > {
         try await bluez.scan(for: service)
     }
 
-    public func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
+    public func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError)
+        -> any RemotePeripheral
+    {
         let (path, values) = try await bluez.connect(to: address, timeout: timeout)
         return BlueZRemotePeripheral(bluez: bluez, device: path, values: values)
     }
 
-    public func openPairing(for duration: Duration) async throws(BluetoothError) { try await bluez.openPairing(for: duration) }
+    public func openPairing(for duration: Duration) async throws(BluetoothError) {
+        try await bluez.openPairing(for: duration)
+    }
 
     public func close() async { await bluez.close() }
 }
@@ -73,7 +81,9 @@ struct BlueZRemotePeripheral: RemotePeripheral {
         try await bluez.subscribe(try path(of: characteristic), on: device)
     }
 
-    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
+    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool)
+        async throws(BluetoothError)
+    {
         try await bluez.write(value, to: try path(of: characteristic), on: device, withResponse: withResponse)
     }
 

@@ -52,10 +52,12 @@ final class BusConnection {
         readable.setEventHandler(handler: wake)
         writable.setEventHandler(handler: wake)
         deadline.setEventHandler(handler: wake)
-        _ = calls.add_filter(bus, nil, { message, context, _ in
-            guard let message, let context else { return 0 }
-            return Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().receive(message)
-        }, Unmanaged.passUnretained(self).toOpaque())
+        _ = calls.add_filter(
+            bus, nil,
+            { message, context, _ in
+                guard let message, let context else { return 0 }
+                return Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().receive(message)
+            }, Unmanaged.passUnretained(self).toOpaque())
         readable.activate()
         deadline.activate()
         // The greeting waits to be written.
@@ -92,7 +94,8 @@ final class BusConnection {
     /// Makes a call. `reply` is called once: it comes out of ``process()``, or is called by ``close()``.
     func send(_ call: BusCall, reply: @escaping (Result<[BusValue], BusFailure>) -> Void) {
         var handle: OpaquePointer?
-        guard !isClosed, calls.new_method_call(bus, &handle, call.destination, call.path, call.interface, call.member) >= 0,
+        guard !isClosed,
+            calls.new_method_call(bus, &handle, call.destination, call.path, call.interface, call.member) >= 0,
             let handle
         else { return reply(.failure(.closed)) }
         let message = BusMessage(owning: handle, calls)
@@ -102,17 +105,22 @@ final class BusConnection {
         let (seconds, attoseconds) = call.timeout.components
         let microseconds = UInt64(max(seconds, 0)) * 1_000_000 + UInt64(max(attoseconds, 0) / 1_000_000_000_000)
         let context = Unmanaged.passUnretained(self).toOpaque()
-        guard message.status >= 0, calls.call_async(bus, nil, handle, { message, context, _ in
-            guard let message, let context else { return 0 }
-            return Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().receive(message)
-        }, context, max(microseconds, 1)) >= 0 else { return reply(.failure(.closed)) }
+        guard message.status >= 0,
+            calls.call_async(
+                bus, nil, handle,
+                { message, context, _ in
+                    guard let message, let context else { return 0 }
+                    return Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().receive(message)
+                }, context, max(microseconds, 1)) >= 0
+        else { return reply(.failure(.closed)) }
         replies[message.cookie] = reply
         rearm()
     }
 
     func emitPropertiesChanged(path: String, interface: String, _ changed: [(String, BusArgument)]) {
         var handle: OpaquePointer?
-        guard !isClosed, calls.new_signal(bus, &handle, path, BlueZName.properties, "PropertiesChanged") >= 0, let handle
+        guard !isClosed, calls.new_signal(bus, &handle, path, BlueZName.properties, "PropertiesChanged") >= 0,
+            let handle
         else { return }
         let message = BusMessage(owning: handle, calls)
         message.append([.text(interface), .options(changed), .texts([])])
@@ -170,8 +178,11 @@ final class BusConnection {
         switch Int(message.kind) {
         case SD_BUS_MESSAGE_METHOD_CALL: incoming.append(.call(message))
         case SD_BUS_MESSAGE_SIGNAL:
-            incoming.append(.signal(sender: message.sender,
-                path: message.path, interface: message.interface, member: message.member, arguments: message.arguments()))
+            incoming.append(
+                .signal(
+                    sender: message.sender,
+                    path: message.path, interface: message.interface, member: message.member,
+                    arguments: message.arguments()))
         default:
             guard let reply = replies.removeValue(forKey: message.replyCookie) else { return }
             incoming.append(.reply(message.failure.map { .failure($0) } ?? .success(message.arguments()), reply))

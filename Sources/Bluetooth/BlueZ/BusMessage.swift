@@ -10,7 +10,10 @@ final class BusMessage {
     private(set) var status: CInt = 0
 
     /// Takes over a reference.
-    init(owning handle: OpaquePointer, _ calls: latchkey_bus_calls) { self.handle = handle; self.calls = calls }
+    init(owning handle: OpaquePointer, _ calls: latchkey_bus_calls) {
+        self.handle = handle
+        self.calls = calls
+    }
 
     /// Adds a reference of its own.
     convenience init(sharing handle: OpaquePointer, _ calls: latchkey_bus_calls) {

@@ -36,7 +36,8 @@ struct AttributeDatabase: Sendable {
         }
         declare(BluetoothUUID(short: GATTNumber.genericAttribute)) { database in
             // A client that sees it does not keep what it discovered beyond the connection, if it is not bonded (2.5.2).
-            database.add(LocalCharacteristic(uuid: BluetoothUUID(short: GATTNumber.serviceChanged), properties: .indicate))
+            database.add(
+                LocalCharacteristic(uuid: BluetoothUUID(short: GATTNumber.serviceChanged), properties: .indicate))
         }
         firstOfApplication = characteristics.count
         guard let service else { return }

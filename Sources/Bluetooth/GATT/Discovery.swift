@@ -81,7 +81,8 @@ struct Discovery: Sendable {
     /// - Returns: `nil` where the error is none of those that end a step
     mutating func refused(_ code: ATTErrorCode) throws(Malformed) -> Progress? {
         switch (step, code) {
-        case (.services, .attributeNotFound) where services.isEmpty, (.services, .requestNotSupported) where services.isEmpty:
+        case (.services, .attributeNotFound) where services.isEmpty,
+            (.services, .requestNotSupported) where services.isEmpty:
             // Some do not search by value, others keep a short UUID in its long form.
             (step, next) = (.groups, 1)
             return .ask(begin())
@@ -125,7 +126,8 @@ struct Discovery: Sendable {
     private mutating func readGroups(_ reader: inout PacketReader) throws(Malformed) {
         guard let length = reader.byte(), length > 4 else { throw Malformed() }
         repeat {
-            guard let start = reader.uint16(), let end = reader.uint16(), let value = reader.take(Int(length) - 4) else {
+            guard let start = reader.uint16(), let end = reader.uint16(), let value = reader.take(Int(length) - 4)
+            else {
                 throw Malformed()
             }
             try addService(start, end, isWanted: BluetoothUUID(attributeBytes: value) == service)
@@ -142,7 +144,8 @@ struct Discovery: Sendable {
         guard let length = reader.byte(), length == 7 || length == 21 else { throw Malformed() }
         repeat {
             guard let handle = reader.uint16(), let properties = reader.byte(), let valueHandle = reader.uint16(),
-                let type = reader.take(Int(length) - 5), next != 0, handle >= next, handle < valueHandle, valueHandle <= bound
+                let type = reader.take(Int(length) - 5), next != 0, handle >= next, handle < valueHandle,
+                valueHandle <= bound
             else { throw Malformed() }
             if found != nil {
                 // Its descriptors end where the next characteristic begins.
@@ -150,9 +153,11 @@ struct Discovery: Sendable {
                 return
             }
             if BluetoothUUID(attributeBytes: type) == uuid {
-                found = Found(characteristic: RemoteCharacteristic(
-                    uuid: uuid, properties: CharacteristicProperties(rawValue: properties), hasConfigurationDescriptor: false,
-                    handle: valueHandle))
+                found = Found(
+                    characteristic: RemoteCharacteristic(
+                        uuid: uuid, properties: CharacteristicProperties(rawValue: properties),
+                        hasConfigurationDescriptor: false,
+                        handle: valueHandle))
             }
             pass(valueHandle)
         } while !reader.rest.isEmpty
@@ -161,7 +166,8 @@ struct Discovery: Sendable {
     private mutating func readDescriptors(_ reader: inout PacketReader) throws(Malformed) {
         guard let format = reader.byte(), format == 1 || format == 2 else { throw Malformed() }
         repeat {
-            guard let handle = reader.uint16(), let type = reader.take(format == 1 ? 2 : 16), next != 0, handle >= next else {
+            guard let handle = reader.uint16(), let type = reader.take(format == 1 ? 2 : 16), next != 0, handle >= next
+            else {
                 throw Malformed()
             }
             if BluetoothUUID(attributeBytes: type)?.shortForm == GATTNumber.configuration {

@@ -70,7 +70,9 @@ struct GATTClient: Sendable {
         case (.notification, _)?: return value(packet)
         case (.indication, _)?: return [.send([ATTOpcode.confirmation.rawValue])] + value(packet)
         default:
-            return server.receive(packet, now: now).compactMap { if case .send(let answer) = $0 { .send(answer) } else { nil } }
+            return server.receive(packet, now: now).compactMap {
+                if case .send(let answer) = $0 { .send(answer) } else { nil }
+            }
         }
     }
 
@@ -127,11 +129,14 @@ extension GATTClient {
             guard let handle = discovered[characteristic.handle]?.configurationHandle else {
                 return [.finished(ticket: ticket, .subscribed(false))]
             }
-            let isIndicated = characteristic.properties.isDisjoint(with: .notify) && characteristic.properties.contains(.indicate)
+            let isIndicated =
+                characteristic.properties.isDisjoint(with: .notify) && characteristic.properties.contains(.indicate)
             request = ATT.packet(.writeRequest, handle, isIndicated ? 2 : 1)
         case .read(let characteristic): request = ATT.packet(.readRequest, characteristic.handle)
         case .write(let value, let characteristic, let withResponse):
-            guard value.count <= mtu - 3, value.count <= ATT.valueLimit else { return [.failed(ticket: ticket, .tooLong)] }
+            guard value.count <= mtu - 3, value.count <= ATT.valueLimit else {
+                return [.failed(ticket: ticket, .tooLong)]
+            }
             let packet = ATT.packet(withResponse ? .writeRequest : .writeCommand, characteristic.handle, bytes: value)
             guard withResponse else { return [.send(packet), .finished(ticket: ticket, .written)] }
             request = packet
@@ -159,7 +164,9 @@ extension GATTClient {
         return [.failed(ticket: ticket, error)] + proceed(now: now)
     }
 
-    private mutating func received(_ opcode: ATTOpcode, _ body: ArraySlice<UInt8>, now: ContinuousClock.Instant) -> [Effect] {
+    private mutating func received(_ opcode: ATTOpcode, _ body: ArraySlice<UInt8>, now: ContinuousClock.Instant)
+        -> [Effect]
+    {
         // An answer nobody waits for does not hurt.
         guard let request = running?.request.first else { return [] }
         var reader = PacketReader(body)
@@ -194,7 +201,9 @@ extension GATTClient {
             return finish(.value(running.value), now: now)
         case .discover:
             let error = BluetoothError.att(code, operation: running.operation.words)
-            return goOn(now: now, orFail: error) { (discovery) throws(Discovery.Malformed) in try discovery.refused(code) }
+            return goOn(now: now, orFail: error) { (discovery) throws(Discovery.Malformed) in
+                try discovery.refused(code)
+            }
         case .read, .write: return fail(.att(code, operation: running.operation.words), now: now)
         }
     }
@@ -234,6 +243,8 @@ extension GATTClient {
 
     /// The request is answered, if badly: the bearer can be used on.
     private mutating func malformed(now: ContinuousClock.Instant) -> [Effect] {
-        fail(.failed(operation: running?.operation.words ?? "", reason: "the other device's answer cannot be read"), now: now)
+        fail(
+            .failed(operation: running?.operation.words ?? "", reason: "the other device's answer cannot be read"),
+            now: now)
     }
 }

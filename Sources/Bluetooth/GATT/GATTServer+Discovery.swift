@@ -23,7 +23,8 @@ extension GATTServer {
         guard let number = reader.uint16() else { throw ATTRefusal(.invalidPDU) }
         let type = BluetoothUUID(short: number)
         var response = [ATTOpcode.findByTypeValueResponse.rawValue]
-        for attribute in database[range] where attribute.type == type && attribute.content == .fixed(Array(reader.rest)) {
+        for attribute in database[range] where attribute.type == type && attribute.content == .fixed(Array(reader.rest))
+        {
             guard response.count + 4 <= mtu else { break }
             response.append(littleEndian: attribute.handle)
             response.append(littleEndian: attribute.groupEnd)

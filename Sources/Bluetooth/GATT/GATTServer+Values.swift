@@ -36,7 +36,9 @@ extension GATTServer {
     }
 
     /// 3.4.6.3: all of the prepared values, or none.
-    mutating func executeWrite(_ reader: inout PacketReader, _ events: inout [PeripheralEvent]) throws(ATTRefusal) -> [UInt8] {
+    mutating func executeWrite(_ reader: inout PacketReader, _ events: inout [PeripheralEvent]) throws(ATTRefusal)
+        -> [UInt8]
+    {
         guard let flags = reader.byte(), reader.rest.isEmpty, flags <= 1 else { throw ATTRefusal(.invalidPDU) }
         defer { prepared.clear() }
         if flags == 1 {
@@ -124,7 +126,8 @@ extension GATTServer {
             guard index >= database.firstOfApplication, mode != before else { return }
             let uuid = database.characteristics[index].uuid
             events.append(
-                mode.map { .subscribed(central, characteristic: uuid, $0) } ?? .unsubscribed(central, characteristic: uuid))
+                mode.map { .subscribed(central, characteristic: uuid, $0) }
+                    ?? .unsubscribed(central, characteristic: uuid))
         }
     }
 }

@@ -134,7 +134,8 @@ extension GATTServer {
         }
         guard value.count <= mtu - 3, value.count <= ATT.valueLimit else { return [.failed(ticket: ticket, .tooLong)] }
         let handle = database.valueHandles[index]
-        let mode = Self.mode(configurations[index] ?? 0)
+        let mode =
+            Self.mode(configurations[index] ?? 0)
             ?? (database.characteristics[index].properties.contains(.notify) ? .notify : .indicate)
         if mode == .notify {
             values[index] = value

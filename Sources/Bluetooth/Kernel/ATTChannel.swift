@@ -19,9 +19,10 @@ final class ATTChannel {
 
     /// - Parameter readable: called on the queue while there is something to read
     /// - Parameter writable: called on the queue when ``flush()`` is due
-    init(_ descriptor: Descriptor, on queue: BluetoothQueue, readable: @escaping @Sendable () -> Void,
-        writable: @escaping @Sendable () -> Void)
-    {
+    init(
+        _ descriptor: Descriptor, on queue: BluetoothQueue, readable: @escaping @Sendable () -> Void,
+        writable: @escaping @Sendable () -> Void
+    ) {
         self.descriptor = descriptor
         self.queue = queue
         self.readable = readable

@@ -63,7 +63,10 @@ struct AdvertisingData: Equatable {
 extension BluetoothUUID {
     /// - Parameter bytes: 2, 4 or 16, least significant first, as they go over the air
     fileprivate init?(onAir bytes: ArraySlice<UInt8>) {
-        guard bytes.count == 4 else { self.init(attributeBytes: bytes); return }
+        guard bytes.count == 4 else {
+            self.init(attributeBytes: bytes)
+            return
+        }
         self.init(bytes: bytes.reversed() + BluetoothUUID(short: 0).bytes.dropFirst(4))
     }
 }

@@ -20,7 +20,11 @@ final class EventQueue: Sendable {
 
     /// For one reader.
     var stream: AsyncStream<PeripheralEvent> {
-        AsyncStream { await self.next() } onCancel: { self.finish() }
+        AsyncStream {
+            await self.next()
+        } onCancel: {
+            self.finish()
+        }
     }
 
     /// Whether there is room for the events of one more central.
@@ -80,7 +84,9 @@ extension EventQueue.State {
     fileprivate mutating func admit(_ event: PeripheralEvent) -> Bool {
         guard let (central, bytes) = event.load else { return true }
         let share = shares[central] ?? (0, 0)
-        guard share.events < EventQueue.share.events, share.bytes + bytes <= EventQueue.share.bytes else { return false }
+        guard share.events < EventQueue.share.events, share.bytes + bytes <= EventQueue.share.bytes else {
+            return false
+        }
         shares[central] = (share.events + 1, share.bytes + bytes)
         return true
     }

@@ -63,7 +63,9 @@ extension ManagementSocket {
     func adapter(at index: ManagementCommand.Index) async throws(BluetoothError) -> KernelAdapter? {
         let command = ManagementCommand.readInformation(index)
         do throws(BluetoothError) {
-            guard let information = AdapterInformation(parsing: try await send(command)) else { throw .unreadable(command) }
+            guard let information = AdapterInformation(parsing: try await send(command)) else {
+                throw .unreadable(command)
+            }
             return KernelAdapter(index: index, information: information)
         } catch {
             // It may go at any moment, and its successor have another number.
@@ -119,19 +121,21 @@ extension BluetoothError {
         case ETIMEDOUT: .timedOut(operation: operation)
         case EAFNOSUPPORT, EPROTONOSUPPORT:
             .failed(operation: operation, reason: "the kernel has no Bluetooth, or this service may not use it")
-        case EADDRINUSE: .failed(operation: operation, reason: "another program, such as bluetoothd, has the ATT channel")
+        case EADDRINUSE:
+            .failed(operation: operation, reason: "another program, such as bluetoothd, has the ATT channel")
         default: .failed(operation: operation, reason: String(cString: strerror(number)))
         }
     }
 
     init(_ status: ManagementStatus, of command: ManagementCommand) {
         let name = command.index == ManagementCommand.noIndex ? "" : "hci\(command.index)"
-        self = switch status {
-        case .permissionDenied: .noPermission(operation: command.operation)
-        case .invalidIndex: .noAdapter(name: name)
-        case .blocked: .blocked(adapter: name, hard: RadioSwitch.state(of: name) == .blockedByHardware)
-        default: .failed(operation: command.operation, reason: status.words)
-        }
+        self =
+            switch status {
+            case .permissionDenied: .noPermission(operation: command.operation)
+            case .invalidIndex: .noAdapter(name: name)
+            case .blocked: .blocked(adapter: name, hard: RadioSwitch.state(of: name) == .blockedByHardware)
+            default: .failed(operation: command.operation, reason: status.words)
+            }
     }
 
     static func switchedOff(_ adapter: KernelAdapter) -> BluetoothError {

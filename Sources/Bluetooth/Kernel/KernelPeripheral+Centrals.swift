@@ -37,7 +37,9 @@ extension KernelPeripheral {
         // Without room for its events it is hung up at once.
         guard pending.hasRoom else { return }
         if centrals.count >= Self.centralLimit {
-            let idle = Self.dispensable(centrals.values.map { ($0.id, $0.hasWritten, $0.lastHeard) }).flatMap { centrals[$0] }
+            let idle = Self.dispensable(centrals.values.map { ($0.id, $0.hasWritten, $0.lastHeard) }).flatMap {
+                centrals[$0]
+            }
             guard let idle else { return advertiseAgain() }
             hangUp(idle)
         }
@@ -99,7 +101,8 @@ extension KernelPeripheral {
     }
 
     private func watchDeadline(of id: CentralID, _ deadline: ContinuousClock.Instant) {
-        queue.queue.asyncAfter(deadline: .now() + ContinuousClock.now.duration(to: deadline).dispatched) { [weak self] in
+        queue.queue.asyncAfter(deadline: .now() + ContinuousClock.now.duration(to: deadline).dispatched) {
+            [weak self] in
             self?.assumeIsolated { this in
                 guard let central = this.centrals[id] else { return }
                 this.perform(central.server.advance(to: .now), of: central)
@@ -121,7 +124,8 @@ extension KernelPeripheral {
 
     /// Each central has its own channel, so nobody has to be hung up.
     func notify(
-        _ value: [UInt8], to id: CentralID, characteristic: BluetoothUUID, sparing: @escaping @Sendable () async -> Set<CentralID>
+        _ value: [UInt8], to id: CentralID, characteristic: BluetoothUUID,
+        sparing: @escaping @Sendable () async -> Set<CentralID>
     ) async throws(BluetoothError) {
         guard let central = centrals[id] else { throw .disconnected }
         ticketCount += 1
@@ -130,7 +134,8 @@ extension KernelPeripheral {
         _ = settleSecurity(of: central)
         let outcome = await withCheckedContinuation { continuation in
             central.tickets[ticket] = continuation
-            perform(central.server.notify(value, characteristic: characteristic, ticket: ticket, now: .now), of: central)
+            perform(
+                central.server.notify(value, characteristic: characteristic, ticket: ticket, now: .now), of: central)
         }
         try outcome.get()
     }

@@ -140,7 +140,8 @@ actor KernelPeripheral: Peripheral {
     }
 
     private func advertisingCommand(_ adapter: KernelAdapter) -> ManagementCommand {
-        .addAdvertising(adapter.index, instance: Self.instance,
+        .addAdvertising(
+            adapter.index, instance: Self.instance,
             data: AdvertisingData.packet(advertising: advertisement.service),
             scanResponse: AdvertisingData.scanResponse(name: advertisement.localName))
     }
@@ -188,8 +189,12 @@ actor KernelPeripheral: Peripheral {
     private func lostNow() async -> BluetoothError? {
         guard let onAir else { return nil }
         if let lost { return lost }
-        guard let now = try? await socket.adapter(at: onAir.adapter.index) else { return .noAdapter(name: onAir.adapter.name) }
-        guard now.information.identity == onAir.adapter.information.identity else { return .noAdapter(name: onAir.adapter.name) }
+        guard let now = try? await socket.adapter(at: onAir.adapter.index) else {
+            return .noAdapter(name: onAir.adapter.name)
+        }
+        guard now.information.identity == onAir.adapter.information.identity else {
+            return .noAdapter(name: onAir.adapter.name)
+        }
         return now.isReady ? nil : now.blocked ?? .switchedOff(now)
     }
 

@@ -62,7 +62,9 @@ actor KernelRemote: RemotePeripheral {
         _ address: BluetoothAddress, _ management: ManagementSocket, _ adapter: KernelAdapter, _ bonds: Bonds,
         _ queue: BluetoothQueue
     ) {
-        (self.address, self.management, self.adapter, self.bonds, self.queue) = (address, management, adapter, bonds, queue)
+        (self.address, self.management, self.adapter, self.bonds, self.queue) = (
+            address, management, adapter, bonds, queue
+        )
         (values, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.bound))
         client = GATTClient(peer: CentralID(address: address, number: 0), deviceName: "")
     }
@@ -119,7 +121,9 @@ actor KernelRemote: RemotePeripheral {
         securing = .underWay
         Task {
             do throws(BluetoothError) {
-                guard let now = try await management.adapter(at: adapter.index) else { throw .noAdapter(name: adapter.name) }
+                guard let now = try await management.adapter(at: adapter.index) else {
+                    throw .noAdapter(name: adapter.name)
+                }
                 try await management.allowPairing(now, bonds)
                 guard channel?.secure(thenSend: request) == true else { throw .disconnected }
             } catch {
@@ -157,12 +161,15 @@ actor KernelRemote: RemotePeripheral {
             }
         }
         guard let deadline = client.deadline else { return }
-        queue.queue.asyncAfter(deadline: .now() + ContinuousClock.now.duration(to: deadline).dispatched) { [weak self] in
+        queue.queue.asyncAfter(deadline: .now() + ContinuousClock.now.duration(to: deadline).dispatched) {
+            [weak self] in
             self?.assumeIsolated { $0.perform($0.client.advance(to: .now)) }
         }
     }
 
-    private func redeem(_ ticket: Int, _ answer: Answer) { tickets.removeValue(forKey: ticket)?.resume(returning: answer) }
+    private func redeem(_ ticket: Int, _ answer: Answer) {
+        tickets.removeValue(forKey: ticket)?.resume(returning: answer)
+    }
 
     /// The link itself is ended too: without a channel it would live on for some seconds.
     private func end(_ error: BluetoothError) {
@@ -200,8 +207,12 @@ actor KernelRemote: RemotePeripheral {
         return try answer.get()
     }
 
-    func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError) -> RemoteCharacteristic? {
-        guard case .characteristic(let found) = try await outcome(of: .discover(service: service, characteristic: characteristic))
+    func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError)
+        -> RemoteCharacteristic?
+    {
+        guard
+            case .characteristic(let found) = try await outcome(
+                of: .discover(service: service, characteristic: characteristic))
         else { return nil }
         return found
     }
@@ -210,7 +221,9 @@ actor KernelRemote: RemotePeripheral {
         try await outcome(of: .subscribe(characteristic)) == .subscribed(true)
     }
 
-    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool) async throws(BluetoothError) {
+    func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool)
+        async throws(BluetoothError)
+    {
         _ = try await outcome(of: .write(value, characteristic, withResponse: withResponse))
     }
 

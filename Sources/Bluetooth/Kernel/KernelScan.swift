@@ -18,7 +18,8 @@ actor KernelScan {
     private var isRefreshDue = false
 
     /// - Throws: ``BluetoothError`` where no scan can begin
-    static func start(for service: BluetoothUUID, on radio: KernelRadio, queue: BluetoothQueue) async throws(BluetoothError)
+    static func start(for service: BluetoothUUID, on radio: KernelRadio, queue: BluetoothQueue)
+        async throws(BluetoothError)
         -> (KernelScan, AsyncThrowingStream<Sighting, any Error>)
     {
         let socket = try ManagementSocket(queue: queue, interest: .sightings)

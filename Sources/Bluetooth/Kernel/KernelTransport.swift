@@ -59,20 +59,26 @@ public final class KernelTransport: BluetoothTransport {
         status.canScan = true
     }
 
-    public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral {
+    public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError)
+        -> any Peripheral
+    {
         let peripheral = try KernelPeripheral(service, advertising, by: radio, queue: queue)
         try await peripheral.start()
         remember(peripheral)
         return peripheral
     }
 
-    public func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
+    public func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<
+        Sighting, any Error
+    > {
         let (scan, sightings) = try await KernelScan.start(for: service, on: radio, queue: queue)
         remember(scan)
         return sightings
     }
 
-    public func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral {
+    public func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError)
+        -> any RemotePeripheral
+    {
         let remote = try await KernelRemote.connect(to: address, timeout: timeout, by: radio, queue: queue)
         remember(remote)
         return remote

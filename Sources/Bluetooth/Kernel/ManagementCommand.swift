@@ -46,7 +46,9 @@ struct ManagementCommand: Equatable, Sendable {
     }
 
     /// There is neither a display nor a keyboard to pair with.
-    static func setNoInputNoOutput(_ index: Index) -> Self { Self(0x0018, "set what pairing can use", index: index, [3]) }
+    static func setNoInputNoOutput(_ index: Index) -> Self {
+        Self(0x0018, "set what pairing can use", index: index, [3])
+    }
 
     static func loadNoLongTermKeys(_ index: Index) -> Self { Self(0x0013, "drop old keys", index: index, [0, 0]) }
 

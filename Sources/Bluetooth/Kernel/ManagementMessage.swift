@@ -57,28 +57,46 @@ extension ManagementMessage.Event {
             guard let hint = reader.byte(), let bytes = reader.take(6), let addressKind = reader.byte(),
                 let kind = reader.byte(), reader.byte() != nil, let size = reader.byte(), reader.rest.count >= 26
             else { return nil }
-            guard let address = BluetoothAddress(kernelBytes: bytes, kind: addressKind) else { self = .other(code); return }
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: addressKind) else {
+                self = .other(code)
+                return
+            }
             self = .longTermKey(address, LongTermKey(isKept: hint == 1, kind: kind, size: size))
         case 0x000B, 0x000C, 0x0011:
             guard let bytes = reader.take(6), let kind = reader.byte() else { return nil }
-            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind) else { self = .other(code); return }
-            self = code == 0x000B ? .connected(address) : code == 0x000C ? .disconnected(address) : .pairingFailed(address)
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind) else {
+                self = .other(code)
+                return
+            }
+            self =
+                code == 0x000B ? .connected(address) : code == 0x000C ? .disconnected(address) : .pairingFailed(address)
         case 0x000F:
             guard let bytes = reader.take(6), let kind = reader.byte(), let hint = reader.byte() else { return nil }
-            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind), hint == 1 else { self = .other(code); return }
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind), hint == 1 else {
+                self = .other(code)
+                return
+            }
             self = .confirmation(address)
         case 0x0018:
-            guard reader.byte() != nil, let former = reader.take(6), let bytes = reader.take(6), let kind = reader.byte()
+            guard reader.byte() != nil, let former = reader.take(6), let bytes = reader.take(6),
+                let kind = reader.byte()
             else { return nil }
             guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind),
                 let resolved = BluetoothAddress(kernelBytes: former, kind: BluetoothAddress.randomKind)
-            else { self = .other(code); return }
+            else {
+                self = .other(code)
+                return
+            }
             self = .identity(address, from: resolved)
         case 0x0012:
-            guard let bytes = reader.take(6), let kind = reader.byte(), let rssi = reader.byte(), reader.uint32() != nil,
+            guard let bytes = reader.take(6), let kind = reader.byte(), let rssi = reader.byte(),
+                reader.uint32() != nil,
                 let length = reader.uint16(), let data = reader.take(Int(length))
             else { return nil }
-            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind) else { self = .other(code); return }
+            guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind) else {
+                self = .other(code)
+                return
+            }
             self = .found(address, rssi: Int(Int8(bitPattern: rssi)), data: AdvertisingData(parsing: data))
         case 0x0013:
             guard reader.byte() != nil, let isOn = reader.byte() else { return nil }
@@ -122,10 +140,12 @@ struct ManagementStatus: RawRepresentable, Equatable, Sendable {
 
     /// The words of `doc/mgmt-api.txt`.
     var words: String {
-        let known = ["success", "unknown command", "not connected", "failed", "connect failed", "authentication failed",
+        let known = [
+            "success", "unknown command", "not connected", "failed", "connect failed", "authentication failed",
             "not paired", "no resources", "timeout", "already connected", "busy", "rejected", "not supported",
             "invalid parameters", "disconnected", "not powered", "cancelled", "invalid index", "blocked through rfkill",
-            "already paired", "permission denied"]
+            "already paired", "permission denied",
+        ]
         return known.indices.contains(Int(rawValue)) ? known[Int(rawValue)] : "status \(rawValue)"
     }
 }

@@ -7,7 +7,9 @@ extension ManagementSocket {
         try await send(.setNoInputNoOutput(index))
         if adapter.information.supported.contains(.secureConnections), !current.contains(.secureConnections) {
             // Of adapters that do BR/EDR too, the kernel asks for the older kind first.
-            if current.contains(.classic), !current.contains(.simplePairing) { try await send(.setSimplePairing(index)) }
+            if current.contains(.classic), !current.contains(.simplePairing) {
+                try await send(.setSimplePairing(index))
+            }
             try await send(.setSecureConnections(index))
         }
         if !current.contains(.bondable) { try await send(.setBondable(index)) }

@@ -66,7 +66,8 @@ actor ManagementSocket {
         count += 1
         let number = count
         return await withCheckedContinuation { continuation in
-            waiting.append(Waiting(number: number, opcode: command.opcode, index: command.index, continuation: continuation))
+            waiting.append(
+                Waiting(number: number, opcode: command.opcode, index: command.index, continuation: continuation))
             guard descriptor.write(command.bytes) == 0 else { return finish(number, .noAnswer) }
             queue.queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in
                 self?.assumeIsolated { $0.finish(number, .noAnswer) }
@@ -97,7 +98,9 @@ actor ManagementSocket {
             guard let message = ManagementMessage(parsing: bytes) else { continue }
             switch message.event {
             case .answer(let opcode, let status, let parameters):
-                guard let first = waiting.first(where: { $0.opcode == opcode && $0.index == message.index }) else { continue }
+                guard let first = waiting.first(where: { $0.opcode == opcode && $0.index == message.index }) else {
+                    continue
+                }
                 finish(first.number, .answer(status, parameters))
             case .other: continue
             case .found: if interest == .sightings { continuation.yield(message) }

@@ -22,7 +22,9 @@ struct PacketReader {
 }
 
 extension [UInt8] {
-    mutating func append(littleEndian number: UInt16) { self += [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
+    mutating func append(littleEndian number: UInt16) {
+        self += [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)]
+    }
 
     mutating func append(littleEndian number: UInt32) {
         append(littleEndian: UInt16(truncatingIfNeeded: number))

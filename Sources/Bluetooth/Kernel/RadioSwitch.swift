@@ -37,9 +37,10 @@ enum RadioSwitch {
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory) {
-            names.append(withUnsafeBytes(of: entry.pointee.d_name) { name in
-                String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-            })
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) { name in
+                    String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+                })
         }
         return names
     }

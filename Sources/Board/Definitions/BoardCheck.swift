@@ -32,11 +32,12 @@ public struct BoardCheck: Sendable, Equatable {
         let results = await SensorReader(definition.sensors, on: machine).read(Array(definition.sensors.indices))
         let time = wallClock()
         for (sensor, result) in zip(definition.sensors, results) {
-            let finding: Finding = switch result {
-            case .success(let value): .reading(Reading(of: sensor, value, at: time))
-            case .failure(.sensorAbsent) where sensor.isOptional: .notFitted
-            case .failure(let error): .fault(error)
-            }
+            let finding: Finding =
+                switch result {
+                case .success(let value): .reading(Reading(of: sensor, value, at: time))
+                case .failure(.sensorAbsent) where sensor.isOptional: .notFitted
+                case .failure(let error): .fault(error)
+                }
             checks.append(BoardCheck(part: .sensor(name: sensor.name), finding: finding))
         }
         return checks

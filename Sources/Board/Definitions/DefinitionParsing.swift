@@ -53,7 +53,8 @@ extension LineDefinition {
     fileprivate init?(from table: inout SettingsTable, isInput: Bool) {
         let isSimulated = table.bool("simulated") ?? false
         let chip = table.string(
-            "chip", required: isSimulated ? nil : "write the chip's label as `gpiodetect` shows it, or `simulated = true`")
+            "chip",
+            required: isSimulated ? nil : "write the chip's label as `gpiodetect` shows it, or `simulated = true`")
         let line = Self.selector(in: &table, isRequired: !isSimulated)
         if isSimulated, chip != nil || line != nil {
             table.note("simulated", "given together with a chip or a line", fix: "keep one of the two")
@@ -114,7 +115,8 @@ extension SensorDefinition {
             name: name, source: source, unit: resolved,
             // A unit other than the usual one says that the driver's number is meant as it is.
             divisor: natural.flatMap { $0.unit == resolved ? $0.divisor : nil } ?? 1, scale: scale, offset: offset,
-            period: period, deadband: deadband, leastInterval: least, greatestInterval: greatest, isOptional: isOptional)
+            period: period, deadband: deadband, leastInterval: least, greatestInterval: greatest, isOptional: isOptional
+        )
     }
 
     private static func name(in table: inout SettingsTable) -> String? {
@@ -143,11 +145,13 @@ extension SensorDefinition {
         switch source {
         case .hwmon, .iio:
             let devices = table.fileNames("device", required: "write the device's name as its file `name` shows it")
-            let channel = table.fileNames("channel", required: "write the channel, such as \"temp1\" or \"pressure\"")?.first
+            let channel = table.fileNames("channel", required: "write the channel, such as \"temp1\" or \"pressure\"")?
+                .first
             let bus = table.fileNames("bus")?.first
             guard let devices, let channel else { return nil }
             return source == .hwmon
-                ? .hwmon(devices: devices, channel: channel, bus: bus) : .iio(devices: devices, channel: channel, bus: bus)
+                ? .hwmon(devices: devices, channel: channel, bus: bus)
+                : .iio(devices: devices, channel: channel, bus: bus)
         case .thermal:
             return table.fileNames("device", required: "write the zone's type, such as \"cpu-thermal\"").map {
                 .thermal(zones: $0)
@@ -185,7 +189,8 @@ extension SettingsTable {
     /// Strings that become part of a path: they must not lead out of the folder.
     fileprivate mutating func fileNames(_ key: String, required fix: String? = nil) -> [String]? {
         guard let names = strings(key, required: fix) else { return nil }
-        guard names.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) && !$0.hasPrefix(".") && $0.utf8.count <= 128 }) else {
+        guard names.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) && !$0.hasPrefix(".") && $0.utf8.count <= 128 })
+        else {
             note(key, "has a slash or a leading dot", fix: "write the name alone")
             return nil
         }

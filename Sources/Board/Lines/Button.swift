@@ -12,7 +12,9 @@ public actor Button {
     /// While it is watched.
     private var watch: (line: any InputLine, debouncer: Debouncer)?
 
-    public init(_ definition: LineDefinition, on machine: Machine = Machine(), clock: any SteadyClock = MonotonicClock()) {
+    public init(
+        _ definition: LineDefinition, on machine: Machine = Machine(), clock: any SteadyClock = MonotonicClock()
+    ) {
         self.definition = definition
         self.machine = machine
         self.clock = clock

@@ -58,7 +58,8 @@ struct GPIOChip: ~Copyable {
         var state = latchkey_line_state()
         let error = latchkey_chip_describe_line(handle, offset, &state)
         guard error == 0 else {
-            throw BoardError.lineFailed(operation: "describe line \(offset)", chip: label, reason: Errno(error).description)
+            throw BoardError.lineFailed(
+                operation: "describe line \(offset)", chip: label, reason: Errno(error).description)
         }
         guard state.is_used else { return nil }
         return withUnsafeBytes(of: &state.consumer) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

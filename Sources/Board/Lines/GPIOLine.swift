@@ -31,7 +31,8 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
             if error == EBUSY {
                 throw BoardError.lineBusy(chip: label, line: line, consumer: try chip.consumer(of: offset) ?? "")
             }
-            throw BoardError.lineFailed(operation: "request line \(line)", chip: label, reason: Errno(error).description)
+            throw BoardError.lineFailed(
+                operation: "request line \(line)", chip: label, reason: Errno(error).description)
         }
         self.chip = chip
         self.handle = handle

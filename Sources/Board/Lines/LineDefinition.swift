@@ -43,7 +43,9 @@ public struct LineDefinition: Sendable, Equatable {
     /// version 1 cannot ask the kernel for it.
     public let debounce: Duration
 
-    public init(place: Place, active: ActiveLevel = .high, bias: LineBias = .asIs, debounce: Duration = .milliseconds(20)) {
+    public init(
+        place: Place, active: ActiveLevel = .high, bias: LineBias = .asIs, debounce: Duration = .milliseconds(20)
+    ) {
         self.place = place
         self.active = active
         self.bias = bias

@@ -17,7 +17,8 @@ public enum LEDPattern: Sendable, Equatable {
         case .flashing(let times, let pause):
             guard times > 0 else { return nil }
             let flash = Duration.milliseconds(150)
-            let flashes = (1...min(times, 16)).flatMap { _ in [(isOn: true, lasts: flash), (isOn: false, lasts: flash)] }
+            let flashes = (1...min(times, 16)).flatMap { _ in [(isOn: true, lasts: flash), (isOn: false, lasts: flash)]
+            }
             return flashes.dropLast() + [(false, Self.atLeast(pause))]
         }
     }
@@ -38,7 +39,9 @@ public actor StatusLED {
     private let machine: Machine
     private let clock: any SteadyClock
 
-    public init(_ definition: LineDefinition, on machine: Machine = Machine(), clock: any SteadyClock = MonotonicClock()) {
+    public init(
+        _ definition: LineDefinition, on machine: Machine = Machine(), clock: any SteadyClock = MonotonicClock()
+    ) {
         self.definition = definition
         self.machine = machine
         self.clock = clock
@@ -63,8 +66,14 @@ public actor StatusLED {
         while true {
             let (pattern, shown) = (pattern, revision)
             try await withThrowingTaskGroup(of: Bool.self) { group in
-                group.addTask { try await self.play(pattern, on: line); return false }
-                group.addTask { await self.waitForChange(since: shown); return true }
+                group.addTask {
+                    try await self.play(pattern, on: line)
+                    return false
+                }
+                group.addTask {
+                    await self.waitForChange(since: shown)
+                    return true
+                }
                 while try await group.next() == false {}
                 group.cancelAll()
             }

@@ -151,7 +151,9 @@ private final class Turn: Sendable {
     }
     private let state: Mutex<State>
 
-    init(_ probes: [SensorProbe], at time: SuspendingClock.Instant) { state = Mutex(State(probes: probes, since: time)) }
+    init(_ probes: [SensorProbe], at time: SuspendingClock.Instant) {
+        state = Mutex(State(probes: probes, since: time))
+    }
 
     /// What was read before it ended.
     var results: [Result<SensorValue, BoardError>] { state.withLock { $0.results } }

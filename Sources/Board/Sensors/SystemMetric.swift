@@ -12,7 +12,8 @@ extension SensorDefinition.SystemMetric {
         }
     }
 
-    private static func firstNumber(of path: String, _ sensor: String, _ machine: Machine) throws(BoardError) -> Double {
+    private static func firstNumber(of path: String, _ sensor: String, _ machine: Machine) throws(BoardError) -> Double
+    {
         let bytes = try content(of: path, sensor, machine)
         guard let number = DriverNumber.parse(bytes.prefix { $0 != UInt8(ascii: " ") }) else {
             throw BoardError.sensorMalformed(sensor: sensor, path: path, text: DriverNumber.excerpt(bytes))
@@ -26,7 +27,8 @@ extension SensorDefinition.SystemMetric {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " "))
             guard words.first?.elementsEqual("MemAvailable:".utf8) == true else { continue }
-            guard words.count == 3, words[2].elementsEqual("kB".utf8), let kibibytes = DriverNumber.parse(words[1]) else {
+            guard words.count == 3, words[2].elementsEqual("kB".utf8), let kibibytes = DriverNumber.parse(words[1])
+            else {
                 throw BoardError.sensorMalformed(sensor: sensor, path: path, text: DriverNumber.excerpt(line))
             }
             return kibibytes * 1024

@@ -16,7 +16,8 @@ enum AlternativeNames {
         }
     }
 
-    static func add(dnsNames: [String], ipAddresses: [String], to certificate: OpaquePointer) throws(CryptographyError) {
+    static func add(dnsNames: [String], ipAddresses: [String], to certificate: OpaquePointer) throws(CryptographyError)
+    {
         guard !dnsNames.isEmpty || !ipAddresses.isEmpty else { return }
         let operation = "name the hosts of a certificate"
         let names = try check(operation, latchkey_names_new())

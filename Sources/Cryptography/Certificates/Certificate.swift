@@ -25,9 +25,12 @@ public final class Certificate: Sendable {
 
     /// - Throws: ``CryptographyError``
     public convenience init(der: [UInt8]) throws(CryptographyError) {
-        try self.init(owning: try decoded(.certificate, der, limit: Self.encodedLimit, {
-            d2i_X509(nil, $0, $1)
-        }, free: { X509_free($0) }))
+        try self.init(
+            owning: try decoded(
+                .certificate, der, limit: Self.encodedLimit,
+                {
+                    d2i_X509(nil, $0, $1)
+                }, free: { X509_free($0) }))
     }
 
     /// Reads a text with exactly one certificate in it.
@@ -55,8 +58,9 @@ public final class Certificate: Sendable {
             subject = try DistinguishedName(reading: X509_get_subject_name(handle))
             issuer = try DistinguishedName(reading: X509_get_issuer_name(handle))
             let serial = X509_get0_serialNumber(handle)
-            serialNumber = Hex.encode(UnsafeBufferPointer(
-                start: ASN1_STRING_get0_data(serial), count: Int(ASN1_STRING_length(serial))))
+            serialNumber = Hex.encode(
+                UnsafeBufferPointer(
+                    start: ASN1_STRING_get0_data(serial), count: Int(ASN1_STRING_length(serial))))
             notBefore = try CertificateTime.date(X509_get0_notBefore(handle))
             notAfter = try CertificateTime.date(X509_get0_notAfter(handle))
             guard let key = X509_get0_pubkey(handle) else {
@@ -82,7 +86,8 @@ public final class Certificate: Sendable {
     /// Whether names, key identifiers and key usage fit `issuer`, and its key made the signature. Dates are not judged.
     public func isIssued(by issuer: Certificate) -> Bool {
         defer { ERR_clear_error() }
-        return X509_check_issued(issuer.handle, handle) == X509_V_OK && X509_verify(handle, issuer.publicKey.handle) == 1
+        return X509_check_issued(issuer.handle, handle) == X509_V_OK
+            && X509_verify(handle, issuer.publicKey.handle) == 1
     }
 }
 
@@ -109,7 +114,8 @@ enum CertificateTime {
     static func encoded(_ date: Date) throws(CryptographyError) -> UnsafeMutablePointer<ASN1_TIME> {
         let operation = "write a certificate's date"
         // Year 9999 is the last that X.509 can write.
-        guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)), (0..<253_402_300_800).contains(seconds)
+        guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)),
+            (0..<253_402_300_800).contains(seconds)
         else { throw .invalidParameter(operation: operation, reason: "it is not between 1970 and 9999") }
         return try check(operation, ASN1_TIME_set(nil, seconds))
     }

@@ -29,9 +29,11 @@ public struct CertificateRequest: Sendable {
     /// Reads a request and verifies that whoever made it holds the private key.
     /// - Throws: ``CryptographyError/malformed(_:reason:)``, ``CryptographyError/signatureInvalid(_:)``
     public init(der: [UInt8]) throws(CryptographyError) {
-        let request = try decoded(.certificateRequest, der, limit: Self.encodedLimit, {
-            d2i_X509_REQ(nil, $0, $1)
-        }, free: { X509_REQ_free($0) })
+        let request = try decoded(
+            .certificateRequest, der, limit: Self.encodedLimit,
+            {
+                d2i_X509_REQ(nil, $0, $1)
+            }, free: { X509_REQ_free($0) })
         defer { X509_REQ_free(request) }
         guard let key = X509_REQ_get0_pubkey(request) else { throw .malformed(.publicKey, reason: takeOpenSSLReason()) }
         guard X509_REQ_verify(request, key) == 1 else {

@@ -49,7 +49,8 @@ public struct CertificateTemplate: Sendable {
             let name = try subject.encodedName()
             defer { X509_NAME_free(name) }
             try check(operation, X509_set_subject_name(certificate, name))
-            try check(operation, X509_set_issuer_name(certificate, issuer.map { X509_get_subject_name($0.handle) } ?? name))
+            try check(
+                operation, X509_set_issuer_name(certificate, issuer.map { X509_get_subject_name($0.handle) } ?? name))
             try check(operation, X509_set_pubkey(certificate, publicKey.handle))
             try addExtensions(to: certificate, issuer: issuer?.handle ?? certificate)
             guard X509_sign(certificate, key.handle, EVP_sha256()) > 0 else { throw openSSLError(operation) }

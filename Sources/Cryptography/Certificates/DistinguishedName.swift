@@ -85,9 +85,11 @@ extension DistinguishedName {
             guard count >= 0, let value else { throw .malformed(.distinguishedName, reason: takeOpenSSLReason()) }
             defer { latchkey_free(value) }
             let type = identifier.withUnsafeBytes { String(decoding: $0.prefix(Int(length)), as: UTF8.self) }
-            attributes.append((
-                Attribute(objectIdentifier: type),
-                String(decoding: UnsafeBufferPointer(start: value, count: Int(count)), as: UTF8.self)))
+            attributes.append(
+                (
+                    Attribute(objectIdentifier: type),
+                    String(decoding: UnsafeBufferPointer(start: value, count: Int(count)), as: UTF8.self)
+                ))
         }
     }
 
@@ -104,7 +106,9 @@ extension DistinguishedName {
         return name
     }
 
-    private static func append(_ attribute: Attribute, _ value: String, to name: OpaquePointer) throws(CryptographyError) {
+    private static func append(_ attribute: Attribute, _ value: String, to name: OpaquePointer)
+        throws(CryptographyError)
+    {
         let operation = "write \(attribute.label) of a name"
         let bytes = Array(value.utf8)
         guard !bytes.isEmpty, bytes.count <= valueLimit else {

@@ -28,11 +28,15 @@ enum PEM {
             let line = line.filter { $0 != " " && $0 != "\t" }
             switch line {
             case begin.filter({ $0 != " " }):
-                guard inside == nil else { throw .malformed(.certificate, reason: "it does not end before the next begins") }
+                guard inside == nil else {
+                    throw .malformed(.certificate, reason: "it does not end before the next begins")
+                }
                 inside = ""
             case end.filter({ $0 != " " }):
                 guard let base64 = inside else { throw .malformed(.certificate, reason: "it ends but does not begin") }
-                guard let der = Base64.decode(base64) else { throw .malformed(.certificate, reason: "it is not base64") }
+                guard let der = Base64.decode(base64) else {
+                    throw .malformed(.certificate, reason: "it is not base64")
+                }
                 found.append(der)
                 inside = nil
             default: inside?.append(line)

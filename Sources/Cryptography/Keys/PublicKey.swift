@@ -15,9 +15,12 @@ public final class PublicKey: Sendable {
     /// Reads a DER SubjectPublicKeyInfo of any kind that OpenSSL knows.
     /// - Throws: ``CryptographyError``
     public convenience init(spki: [UInt8]) throws(CryptographyError) {
-        try self.init(owning: try decoded(.publicKey, spki, limit: Self.encodedLimit, {
-            d2i_PUBKEY(nil, $0, $1)
-        }, free: { EVP_PKEY_free($0) }))
+        try self.init(
+            owning: try decoded(
+                .publicKey, spki, limit: Self.encodedLimit,
+                {
+                    d2i_PUBKEY(nil, $0, $1)
+                }, free: { EVP_PKEY_free($0) }))
     }
 
     /// An RSA key of its numbers, as a JWK has them (RFC 7518 section 6.3.1): unsigned, most significant byte first.

@@ -22,9 +22,11 @@ public enum AESGCM {
         let nonce = try Random.bytes(nonceBytes)
         let cipher = try Cipher(operation, encrypts: true, key: key, nonce: nonce, authenticating: authenticating)
         var ciphertext = [UInt8](repeating: 0, count: plaintext.count)
-        try check(operation, plaintext.withUnsafeBytes { plaintext in
-            ciphertext.withUnsafeMutableBytes { cipher.update(plaintext, into: $0) }
-        })
+        try check(
+            operation,
+            plaintext.withUnsafeBytes { plaintext in
+                ciphertext.withUnsafeMutableBytes { cipher.update(plaintext, into: $0) }
+            })
         try check(operation, cipher.finish())
         var tag = [UInt8](repeating: 0, count: tagBytes)
         try check(operation, EVP_CIPHER_CTX_ctrl(cipher.context, EVP_CTRL_AEAD_GET_TAG, Int32(tagBytes), &tag))
@@ -68,11 +70,13 @@ public enum AESGCM {
                 throw .invalidParameter(operation: operation, reason: "the additional data is too long")
             }
             context = try check(operation, EVP_CIPHER_CTX_new())
-            try check(operation, key.withUnsafeBytes { key in
-                EVP_CipherInit_ex(
-                    context, EVP_aes_256_gcm(), nil, key.assumingMemoryBound(to: UInt8.self).baseAddress, nonce,
-                    encrypts ? 1 : 0)
-            })
+            try check(
+                operation,
+                key.withUnsafeBytes { key in
+                    EVP_CipherInit_ex(
+                        context, EVP_aes_256_gcm(), nil, key.assumingMemoryBound(to: UInt8.self).baseAddress, nonce,
+                        encrypts ? 1 : 0)
+                })
             var count: Int32 = 0
             // Without a place for output the input is additional data.
             try check(operation, EVP_CipherUpdate(context, nil, &count, authenticating, Int32(authenticating.count)))

@@ -36,20 +36,24 @@ public enum KeyDerivation {
         let operation = "derive a key by HKDF"
         guard secret.count > 0 else { throw .invalidParameter(operation: operation, reason: "the secret is empty") }
         guard (1...255 * SHA256.byteCount).contains(count) else {
-            throw .invalidParameter(operation: operation, reason: "\(count) bytes were asked for, 1 to 8160 can be made")
+            throw .invalidParameter(
+                operation: operation, reason: "\(count) bytes were asked for, 1 to 8160 can be made")
         }
         let context = try check(operation, EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, nil))
         defer { EVP_PKEY_CTX_free(context) }
         try check(operation, EVP_PKEY_derive_init(context))
         try check(operation, EVP_PKEY_CTX_set_hkdf_md(context, EVP_sha256()))
         try check(operation, EVP_PKEY_CTX_set1_hkdf_salt(context, salt, Int32(salt.count)))
-        try check(operation, secret.withUnsafeBytes {
-            EVP_PKEY_CTX_set1_hkdf_key(context, $0.assumingMemoryBound(to: UInt8.self).baseAddress, Int32($0.count))
-        })
+        try check(
+            operation,
+            secret.withUnsafeBytes {
+                EVP_PKEY_CTX_set1_hkdf_key(context, $0.assumingMemoryBound(to: UInt8.self).baseAddress, Int32($0.count))
+            })
         try check(operation, EVP_PKEY_CTX_add1_hkdf_info(context, info, Int32(info.count)))
         return try SecretBytes(count: count) { key throws(CryptographyError) in
             var written = key.count
-            try check(operation, EVP_PKEY_derive(context, key.assumingMemoryBound(to: UInt8.self).baseAddress, &written))
+            try check(
+                operation, EVP_PKEY_derive(context, key.assumingMemoryBound(to: UInt8.self).baseAddress, &written))
         }
     }
 
@@ -63,18 +67,22 @@ public enum KeyDerivation {
             throw .invalidParameter(operation: operation, reason: "the cost is no cost of scrypt")
         }
         guard memory <= scryptMemoryLimit else {
-            throw .invalidParameter(operation: operation, reason: "the cost needs more than \(scryptMemoryLimit >> 20) MiB")
+            throw .invalidParameter(
+                operation: operation, reason: "the cost needs more than \(scryptMemoryLimit >> 20) MiB")
         }
         guard (1...1024).contains(count) else {
-            throw .invalidParameter(operation: operation, reason: "\(count) bytes were asked for, 1 to 1024 can be made")
+            throw .invalidParameter(
+                operation: operation, reason: "\(count) bytes were asked for, 1 to 1024 can be made")
         }
         return try SecretBytes(count: count) { key throws(CryptographyError) in
-            try check(operation, passphrase.withUnsafeBytes { passphrase in
-                EVP_PBE_scrypt(
-                    passphrase.assumingMemoryBound(to: CChar.self).baseAddress, passphrase.count, salt, salt.count,
-                    UInt64(cost.n), UInt64(cost.r), UInt64(cost.p), UInt64(scryptMemoryLimit),
-                    key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
-            })
+            try check(
+                operation,
+                passphrase.withUnsafeBytes { passphrase in
+                    EVP_PBE_scrypt(
+                        passphrase.assumingMemoryBound(to: CChar.self).baseAddress, passphrase.count, salt, salt.count,
+                        UInt64(cost.n), UInt64(cost.r), UInt64(cost.p), UInt64(scryptMemoryLimit),
+                        key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
+                })
         }
     }
 }

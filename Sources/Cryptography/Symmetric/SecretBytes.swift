@@ -22,7 +22,9 @@ public final class SecretBytes: Sendable {
 
     /// A secret that is made in its place, so that no other copy exists.
     /// - Parameter write: fills all bytes; what it throws is thrown, and the memory wiped.
-    init(count: Int, _ write: (UnsafeMutableRawBufferPointer) throws(CryptographyError) -> Void) throws(CryptographyError) {
+    init(count: Int, _ write: (UnsafeMutableRawBufferPointer) throws(CryptographyError) -> Void)
+        throws(CryptographyError)
+    {
         bytes = Self.allocate(count)
         // When it throws, `deinit` runs, as the object is complete.
         try write(bytes)

@@ -43,11 +43,13 @@ final class ServerVerifier: Sendable {
         }
         latchkey_context_share_store(context, store)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-        SSL_CTX_set_cert_verify_callback(context, { storeContext, argument in
-            guard let storeContext, let argument else { return 0 }
-            // Held by the `SSL_CTX`, and that by the connection whose handshake this is.
-            return Unmanaged<ServerVerifier>.fromOpaque(argument).takeUnretainedValue().verify(storeContext) ? 1 : 0
-        }, reference.toOpaque())
+        SSL_CTX_set_cert_verify_callback(
+            context,
+            { storeContext, argument in
+                guard let storeContext, let argument else { return 0 }
+                // Held by the `SSL_CTX`, and that by the connection whose handshake this is.
+                return Unmanaged<ServerVerifier>.fromOpaque(argument).takeUnretainedValue().verify(storeContext) ? 1 : 0
+            }, reference.toOpaque())
         if let earlier { Unmanaged<ServerVerifier>.fromOpaque(earlier).release() }
         latchkey_context_limit_chain(context, Self.chainByteLimit)
         try expectHost(context)

@@ -19,7 +19,10 @@ public struct TLSBuffer {
     public func install() {
         guard let socket = SSL_get_rbio(connection), let buffer = BIO_new(BIO_f_buffer()) else { return }
         // Where there is no memory for it, the connection stays as it is.
-        guard latchkey_bio_set_buffer_size(buffer, Self.size) == 1 else { BIO_free(buffer); return }
+        guard latchkey_bio_set_buffer_size(buffer, Self.size) == 1 else {
+            BIO_free(buffer)
+            return
+        }
         // For the chain; the connection lets go of its own reference below.
         BIO_up_ref(socket)
         BIO_push(buffer, socket)

@@ -21,7 +21,9 @@ extension JWS {
                 throw .tooLong(.token, count: compact.utf8.count, limit: JWS.limit)
             }
             let segments = compact.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-            guard segments.count == 3 else { throw .malformed(.token, reason: "it has \(segments.count) segments, not 3") }
+            guard segments.count == 3 else {
+                throw .malformed(.token, reason: "it has \(segments.count) segments, not 3")
+            }
             var parts: [[UInt8]] = []
             for segment in segments {
                 guard !segment.contains(UInt8(ascii: "=")),
@@ -37,7 +39,9 @@ extension JWS {
                 throw .algorithmRefused(String(name.prefix(16).filter { $0.isASCII && $0.isLetter || $0.isNumber }))
             }
             let keyID = header["kid"]
-            guard keyID == nil || keyID?.string != nil else { throw .malformed(.token, reason: "its kid is not a string") }
+            guard keyID == nil || keyID?.string != nil else {
+                throw .malformed(.token, reason: "its kid is not a string")
+            }
             self.algorithm = algorithm
             self.keyID = keyID?.string
             self.header = header

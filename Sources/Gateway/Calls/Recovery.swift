@@ -17,9 +17,11 @@ enum Recovery: Sendable, Equatable {
     static func from(_ refusal: Refusal, isStaticClient: Bool) -> Recovery? {
         switch (refusal.suffix, refusal.operation) {
         case (990, .call): .dropAccessToken
-        case (201, .call), (201, .initializeClient), (201, .registerDevice), (201, .obtainToken), (201, .beginAuthorization):
+        case (201, .call), (201, .initializeClient), (201, .registerDevice), (201, .obtainToken),
+            (201, .beginAuthorization):
             isStaticClient ? nil : .reinitializeClient
-        case (206, .call), (206, .initializeClient), (206, .registerDevice), (206, .obtainToken), (206, .beginAuthorization):
+        case (206, .call), (206, .initializeClient), (206, .registerDevice), (206, .obtainToken),
+            (206, .beginAuthorization):
             .renewCertificate
         default: nil
         }

@@ -23,7 +23,8 @@ struct ConfigurationParser {
         var parser = self
         let identity = parser.gateway()
         let organization = parser.organization()
-        let masterID = parser.reader.requiredText(Self.client + "client_id", fix: "the client id that the gateway exported")
+        let masterID = parser.reader.requiredText(
+            Self.client + "client_id", fix: "the client id that the gateway exported")
         let secret = parser.reader.text(Self.client + "client_secret")
         let scope = parser.scope()
         let redirectURI = parser.reader.text(Self.client + "redirect_uri")
@@ -62,12 +63,14 @@ struct ConfigurationParser {
         let port = reader.wholeNumber("server.port", in: 1...65_535, default: 8443)
         let prefix = (reader.text("server.prefix") ?? "").trimming { $0 == "/" }
         if let host, !HostName.isValid(host) {
-            reader.fail("server.hostname", "is not a host name: \(JSON.string(host).text)",
+            reader.fail(
+                "server.hostname", "is not a host name: \(JSON.string(host).text)",
                 fix: "write the DNS name or IPv4 address alone, without https:// and without port")
             return nil
         }
         if !prefix.utf8.allSatisfy({ PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }) {
-            reader.fail("server.prefix", "has characters that do not belong in a path",
+            reader.fail(
+                "server.prefix", "has characters that do not belong in a path",
                 fix: "write the bare word that follows the port in the gateway's URLs, or \"\"")
             return nil
         }
@@ -78,7 +81,8 @@ struct ConfigurationParser {
         let path = "oauth.client.organization"
         guard let name = reader.requiredText(path, fix: "the organization of the client") else { return nil }
         guard name.unicodeScalars.count <= Self.organizationLimit else {
-            reader.fail(path, "has \(name.unicodeScalars.count) characters",
+            reader.fail(
+                path, "has \(name.unicodeScalars.count) characters",
                 fix: "leave at most \(Self.organizationLimit), as many as a certificate holds")
             return nil
         }
@@ -119,7 +123,9 @@ struct ConfigurationParser {
     private mutating func checkedAddress(_ text: String, at path: String) -> String? {
         do {
             let address = try Self.address(text)
-            if address != text { reader.warn(path, "does not begin with /, and is taken as if it did", fix: "write \(address)") }
+            if address != text {
+                reader.warn(path, "does not begin with /, and is taken as if it did", fix: "write \(address)")
+            }
             return address
         } catch {
             reader.fail(path, error.fault, fix: error.fix)
@@ -136,7 +142,8 @@ struct ConfigurationParser {
     private static func address(_ text: String) throws(AddressFault) -> String {
         if text.contains("://") {
             guard text.lowercased().hasPrefix("https://") else {
-                throw AddressFault(fault: "is not an https URL", fix: "write a path, or a URL that begins with https://")
+                throw AddressFault(
+                    fault: "is not an https URL", fix: "write a path, or a URL that begins with https://")
             }
             guard (try? HTTPSAddress(text)) != nil else {
                 throw AddressFault(fault: "is not a URL", fix: "write a path that begins with /")
@@ -159,7 +166,9 @@ struct ConfigurationParser {
             do {
                 anchors += try CertificateText.certificates(element)
             } catch {
-                reader.fail("\(path)[\(index)]", error.fault, fix: "write the lines of one PEM certificate as an array of strings")
+                reader.fail(
+                    "\(path)[\(index)]", error.fault,
+                    fix: "write the lines of one PEM certificate as an array of strings")
             }
         }
         return anchors
@@ -172,7 +181,8 @@ struct ConfigurationParser {
             if let pin = element.string.flatMap({ PublicKeyPin($0.trimmed) }) {
                 pins.append(pin)
             } else {
-                reader.fail("\(path)[\(index)]", "is not a public key hash",
+                reader.fail(
+                    "\(path)[\(index)]", "is not a public key hash",
                     fix: "write the SHA-256 of the server's public key as 64 hex digits or in base64")
             }
         }
@@ -181,12 +191,15 @@ struct ConfigurationParser {
 
     private mutating func checkTrust(anchors: [Certificate], pins: [PublicKeyPin], usesPublicAnchors: Bool) {
         if !reader.flag(Self.sdk + "allow_ssl_pinning", default: true) {
-            reader.warn(Self.sdk + "allow_ssl_pinning", "is false, which this agent does not follow: servers are always checked",
+            reader.warn(
+                Self.sdk + "allow_ssl_pinning",
+                "is false, which this agent does not follow: servers are always checked",
                 fix: "remove it")
         }
         // A fault in what is there is told already.
         guard reader.faults.isEmpty, anchors.isEmpty, pins.isEmpty, !usesPublicAnchors else { return }
-        reader.fail("server.server_certs", "is missing, and so is every other way to trust the gateway",
+        reader.fail(
+            "server.server_certs", "is missing, and so is every other way to trust the gateway",
             fix: "write the gateway's CA certificate, or a hash in \(Self.sdk)trusted_cert_pinned_public_key_hashes, "
                 + "or set \(Self.sdk)trusted_public_pki")
     }
@@ -214,7 +227,9 @@ struct ConfigurationParser {
         _ = reader.flag(Self.sdk + "location_enabled", default: false)
         _ = reader.flag(Self.sdk + "msisdn_enabled", default: false)
         _ = reader.flag(Self.sdk + "enable_public_key_pinning", default: false)
-        reader.accept(["description", "client_name", "client_type", "registered_by", "client_custom"].map { "oauth.client." + $0 })
+        reader.accept(
+            ["description", "client_name", "client_type", "registered_by", "client_custom"].map { "oauth.client." + $0 }
+        )
         reader.accept(
             ["environment", "status", "registered_by", "service_ids", "account_plan_mapping_ids", "client_key_custom"]
                 .map { Self.client + $0 })

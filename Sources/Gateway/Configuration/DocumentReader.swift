@@ -66,7 +66,8 @@ struct DocumentReader {
             return standard
         }
         guard let whole = value.integer.flatMap({ Int(exactly: $0) }), range.contains(whole) else {
-            fail(path, "is \(JSON.number(number).text)",
+            fail(
+                path, "is \(JSON.number(number).text)",
                 fix: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
             return standard
         }

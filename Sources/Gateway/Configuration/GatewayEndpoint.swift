@@ -8,7 +8,9 @@ public enum GatewayEndpoint: String, Sendable, Hashable, CaseIterable {
     /// The places in the document, the first that is set wins. Client registration goes by two names (MAG quirk Q1), device
     /// metadata may stand in either group.
     var paths: [String] {
-        let oauth = "oauth.system_endpoints.", mag = "mag.system_endpoints.", protected = "mag.oauth_protected_endpoints."
+        let oauth = "oauth.system_endpoints."
+        let mag = "mag.system_endpoints."
+        let protected = "mag.oauth_protected_endpoints."
         return switch self {
         case .authorize: [oauth + "authorization_endpoint_path"]
         case .token: [oauth + "token_endpoint_path"]

@@ -44,7 +44,8 @@ extension GatewayConfiguration {
         // The parser has checked each part, so this only fails where there is no configuration at all.
         get throws(GatewayError) {
             try HostSecurity(
-                host: identity.host, port: identity.port, anchors: anchors, pins: pins, usesPublicAnchors: usesPublicAnchors)
+                host: identity.host, port: identity.port, anchors: anchors, pins: pins,
+                usesPublicAnchors: usesPublicAnchors)
         }
     }
 }

@@ -11,7 +11,9 @@ struct EnrollmentURL: Equatable {
     let pin: PublicKeyPin
 
     init(_ text: String) throws(GatewayError) {
-        guard text.lowercased().hasPrefix("https://") else { throw .enrollmentURLInvalid(reason: "it must start with https://") }
+        guard text.lowercased().hasPrefix("https://") else {
+            throw .enrollmentURLInvalid(reason: "it must start with https://")
+        }
         let target: HTTPSAddress
         do {
             target = try HTTPSAddress(text)

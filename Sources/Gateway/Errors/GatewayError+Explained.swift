@@ -8,56 +8,68 @@ extension GatewayError: Explained {
         switch self {
         // MARK: Configuration and enrollment
         case .configurationMissing(let path):
-            Explanation("gateway.configuration-missing", .invalidConfiguration, "no configuration at \(path)",
+            Explanation(
+                "gateway.configuration-missing", .invalidConfiguration, "no configuration at \(path)",
                 gateway: .local(100_201))
         case .configurationUnreadable(let source, let reason):
-            Explanation("gateway.configuration-unreadable", .invalidConfiguration,
+            Explanation(
+                "gateway.configuration-unreadable", .invalidConfiguration,
                 "cannot read the configuration from \(source): \(reason)",
                 remedy: "export the configuration from the gateway again", gateway: .local(100_202))
         case .configurationInvalid(let faults):
-            Explanation("gateway.configuration-invalid", .invalidConfiguration,
+            Explanation(
+                "gateway.configuration-invalid", .invalidConfiguration,
                 "the configuration is not valid: " + faults.map { "\($0.path) \($0.fault)" }.joined(separator: "; "),
                 remedy: faults.map { "\($0.path): \($0.fix)" }.joined(separator: "; "), gateway: .local(100_203))
         case .enrollmentURLInvalid(let reason):
-            Explanation("gateway.enrollment-url-invalid", .invalidInput, "the enrollment URL is not valid: \(reason)",
+            Explanation(
+                "gateway.enrollment-url-invalid", .invalidInput, "the enrollment URL is not valid: \(reason)",
                 remedy: Self.newURL, gateway: .local(100_001))
         case .enrollmentURLWithoutKeyHash:
-            Explanation("gateway.enrollment-url-without-key-hash", .invalidInput,
+            Explanation(
+                "gateway.enrollment-url-without-key-hash", .invalidInput,
                 "the enrollment URL has no subjectKeyHash, so its server cannot prove itself", remedy: Self.newURL,
                 gateway: .local(100_005))
         case .enrollmentKeyHashInvalid:
-            Explanation("gateway.enrollment-key-hash-invalid", .invalidInput,
+            Explanation(
+                "gateway.enrollment-key-hash-invalid", .invalidInput,
                 "subjectKeyHash of the enrollment URL is not the encoding of 32 bytes", remedy: Self.newURL,
                 gateway: .local(100_005))
         case .enrollmentKeyMismatch(let host):
-            Explanation("gateway.enrollment-key-mismatch", .refused, "\(host)'s key does not match the enrollment URL",
+            Explanation(
+                "gateway.enrollment-key-mismatch", .refused, "\(host)'s key does not match the enrollment URL",
                 remedy: "do not go on with this URL: ask the administrator whether the gateway's key has changed",
                 gateway: .local(100_408))
 
         // MARK: Where to
         case .hostNotConfigured(let host):
-            Explanation("gateway.host-not-configured", .invalidInput,
+            Explanation(
+                "gateway.host-not-configured", .invalidInput,
                 "\(host) is neither the gateway nor a configured host",
                 remedy: "call a path of the gateway, such as /lab/hello; to call another host, connect to it yourself, "
                     + "with: latchkey token",
                 gateway: .local(100_501))
         case .hostConfigurationInvalid(let host, let reason):
-            Explanation("gateway.host-configuration-invalid", .invalidConfiguration,
+            Explanation(
+                "gateway.host-configuration-invalid", .invalidConfiguration,
                 "the configuration of host \(host) is not valid: \(reason)",
                 remedy: "give the host an anchor, a pin, or the public authorities", gateway: .local(100_211))
         case .pathInvalid(let reason):
-            Explanation("gateway.path-invalid", .invalidInput, "cannot call this path: \(reason)",
+            Explanation(
+                "gateway.path-invalid", .invalidInput, "cannot call this path: \(reason)",
                 remedy: "give a path that starts with /, or an https URL of the gateway", gateway: .local(100_204))
 
         // MARK: Answers
         case .noAnswer(let operation, let error):
-            Explanation("gateway.no-answer", .unreachable, "cannot \(operation.phrase): \(error.message)",
+            Explanation(
+                "gateway.no-answer", .unreachable, "cannot \(operation.phrase): \(error.message)",
                 remedy: error.remedy,
                 meaning: "the gateway could not be reached, did not prove itself or did not answer in time; "
                     + "nothing has changed",
                 cause: error.code, gateway: .local(error.localNumber))
         case .unexpectedAnswer(let operation, let status, let reason):
-            Explanation("gateway.unexpected-answer", .unreachable,
+            Explanation(
+                "gateway.unexpected-answer", .unreachable,
                 "cannot \(operation.phrase): HTTP \(status), \(reason)",
                 remedy: "look for a proxy or a login page between this board and the gateway; nothing was changed, "
                     + "so it can be tried again",
@@ -65,11 +77,13 @@ extension GatewayError: Explained {
                 gateway: .local(100_407, httpStatus: status))
         case .refused(let refusal): refusal.explanation
         case .locationDemanded(let status):
-            Explanation("gateway.location-demanded", .refused,
+            Explanation(
+                "gateway.location-demanded", .refused,
                 status == 448 ? "the called API does not serve this location" : "the called API demands a location",
                 remedy: Self.sendsNone, gateway: .local(status == 448 ? 100_301 : 100_302, httpStatus: status))
         case .telephoneNumberDemanded(let status):
-            Explanation("gateway.telephone-number-demanded", .refused,
+            Explanation(
+                "gateway.telephone-number-demanded", .refused,
                 status == 448
                     ? "the called API does not serve this telephone number"
                     : "the called API demands a telephone number",
@@ -77,90 +91,112 @@ extension GatewayError: Explained {
 
         // MARK: Registration
         case .notRegistered:
-            Explanation("gateway.not-registered", .unconfigured, "this board is not registered at the gateway",
+            Explanation(
+                "gateway.not-registered", .unconfigured, "this board is not registered at the gateway",
                 remedy: "enroll it: latchkey enroll - < url.txt", gateway: .local(120_004))
         case .awaitingActivation(let magIdentifier):
-            Explanation("gateway.awaiting-activation", .notAdmitted,
+            Explanation(
+                "gateway.awaiting-activation", .notAdmitted,
                 "the device is registered as \(magIdentifier) and awaits activation by an administrator",
                 remedy: "ask the gateway's administrator to activate the device")
         case .registrationAnswerInvalid(let reason):
-            Explanation("gateway.registration-answer-invalid", .invalidAnswer,
+            Explanation(
+                "gateway.registration-answer-invalid", .invalidAnswer,
                 "the gateway's answer to the registration is not valid: \(reason)", remedy: Self.report,
                 gateway: .local(120_006))
         case .registrationWithdrawn(let code):
-            Explanation("gateway.registration-withdrawn", .notAdmitted,
+            Explanation(
+                "gateway.registration-withdrawn", .notAdmitted,
                 "the gateway does not know this device any more (x-ca-err \(code)); its registration was dropped",
                 remedy: "if the board should come back, enroll it again: latchkey enroll - < url.txt",
                 gateway: GatewayNumbers(.local, 120_004, caError: code))
         case .deviceRecordInvalid(let reason):
-            Explanation("gateway.device-record-invalid", .damaged, "the stored registration is not usable: \(reason)",
+            Explanation(
+                "gateway.device-record-invalid", .damaged, "the stored registration is not usable: \(reason)",
                 remedy: "remove it with latchkey reset, then enroll again", gateway: .local(120_006))
         case .renewedCertificateRefused(let reason):
-            Explanation("gateway.renewed-certificate-refused", .refused,
+            Explanation(
+                "gateway.renewed-certificate-refused", .refused,
                 "the gateway does not accept the certificate it renewed (\(reason)); the old one stays in use",
                 remedy: "report it to the gateway's administrator; latchkey renew tries again",
                 gateway: .local(120_009))
 
         // MARK: Tokens
         case .tokenAnswerInvalid(let reason):
-            Explanation("gateway.token-answer-invalid", .invalidAnswer,
+            Explanation(
+                "gateway.token-answer-invalid", .invalidAnswer,
                 "the gateway's token answer is not valid: \(reason)",
                 remedy: Self.report, gateway: .local(130_201))
         case .noGrantApplies:
-            Explanation("gateway.no-grant-applies", .conflict, "there is no way to an access token without a user",
+            Explanation(
+                "gateway.no-grant-applies", .conflict, "there is no way to an access token without a user",
                 remedy: "log in", gateway: .local(120_005))
         case .scopeNotGranted(let requested, let granted):
-            Explanation("gateway.scope-not-granted", .refused,
+            Explanation(
+                "gateway.scope-not-granted", .refused,
                 "the gateway granted \"\(granted)\", not all of \"\(requested)\"",
                 remedy: "ask the gateway's administrator to register the scope for this client",
                 gateway: .local(130_203))
         case .idTokenMalformed:
-            Explanation("gateway.id-token-malformed", .invalidAnswer, "the id_token is not a signed token",
+            Explanation(
+                "gateway.id-token-malformed", .invalidAnswer, "the id_token is not a signed token",
                 remedy: Self.reportToken, gateway: .local(130_101))
         case .idTokenAlgorithmUnsupported:
-            Explanation("gateway.id-token-algorithm-unsupported", .invalidAnswer,
+            Explanation(
+                "gateway.id-token-algorithm-unsupported", .invalidAnswer,
                 "the id_token is signed with neither HS256 nor RS256", remedy: Self.reportToken,
                 gateway: .local(130_106))
         case .idTokenSignatureInvalid:
-            Explanation("gateway.id-token-signature-invalid", .invalidAnswer,
+            Explanation(
+                "gateway.id-token-signature-invalid", .invalidAnswer,
                 "the signature of the id_token is not the gateway's", remedy: Self.reportToken,
                 gateway: .local(130_105))
         case .idTokenExpired:
-            Explanation("gateway.id-token-expired", .invalidAnswer, "the id_token has ended",
+            Explanation(
+                "gateway.id-token-expired", .invalidAnswer, "the id_token has ended",
                 remedy: "check the clock of this board", gateway: .local(130_102))
         case .idTokenForOtherClient:
-            Explanation("gateway.id-token-for-other-client", .invalidAnswer, "the id_token is for another client (aud)",
+            Explanation(
+                "gateway.id-token-for-other-client", .invalidAnswer, "the id_token is for another client (aud)",
                 remedy: Self.reportToken, gateway: .local(130_103))
         case .idTokenForOtherDevice:
-            Explanation("gateway.id-token-for-other-device", .invalidAnswer, "the id_token is for another device (azp)",
+            Explanation(
+                "gateway.id-token-for-other-device", .invalidAnswer, "the id_token is for another device (azp)",
                 remedy: Self.reportToken, gateway: .local(130_104))
 
         // MARK: Users
         case .userRequired:
-            Explanation("gateway.user-required", .conflict, "nobody is logged in on this board",
+            Explanation(
+                "gateway.user-required", .conflict, "nobody is logged in on this board",
                 remedy: "log in: latchkey login",
                 gateway: .local(120_005))
         case .userCredentialsUnusable(let reason):
-            Explanation("gateway.user-credentials-unusable", .invalidInput, "cannot log in with this: \(reason)",
+            Explanation(
+                "gateway.user-credentials-unusable", .invalidInput, "cannot log in with this: \(reason)",
                 gateway: .local(130_002))
         case .proximityNotOffered:
-            Explanation("gateway.proximity-not-offered", .conflict,
+            Explanation(
+                "gateway.proximity-not-offered", .conflict,
                 "the gateway does not offer log-in by another device",
                 remedy: "log in with user name and password, or ask the gateway's administrator to offer it",
                 gateway: .local(100_103))
         case .authorizationEnded:
-            Explanation("gateway.authorization-ended", .refused,
+            Explanation(
+                "gateway.authorization-ended", .refused,
                 "the log-in was begun before this board's client credentials were dropped",
                 remedy: "begin the log-in again")
         case .authorizationStateMismatch:
-            Explanation("gateway.authorization-state-mismatch", .invalidAnswer,
+            Explanation(
+                "gateway.authorization-state-mismatch", .invalidAnswer,
                 "the authorization code belongs to another log-in (state)", remedy: "begin the log-in again",
                 gateway: .local(131_001))
         case .providerURLInvalid(let reason):
-            Explanation("gateway.provider-url-invalid", .invalidInput, "cannot authorize this: \(reason)",
+            Explanation(
+                "gateway.provider-url-invalid", .invalidInput, "cannot authorize this: \(reason)",
                 remedy: Self.ownAddress, gateway: GatewayNumbers(.proximityLocal, 650_102))
         case .providerURLForeign(let gateway):
-            Explanation("gateway.provider-url-foreign", .invalidInput, "what should be authorized is not at \(gateway)",
+            Explanation(
+                "gateway.provider-url-foreign", .invalidInput, "what should be authorized is not at \(gateway)",
                 remedy: Self.ownAddress, gateway: GatewayNumbers(.proximityLocal, 650_104))
         }
     }

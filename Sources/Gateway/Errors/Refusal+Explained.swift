@@ -31,12 +31,16 @@ extension Refusal.Meaning {
         case .parametersInvalid: (.refused, "the gateway misses a header or parameter", nil)
         case .signingRequestInvalid: (.refused, "the gateway finds the certificate request not valid", nil)
         case .deviceAlreadyRegistered:
-            (.refused, "the device is registered already",
+            (
+                .refused, "the device is registered already",
                 "remove the device at the gateway, or take a new device identifier with latchkey reset, "
-                    + "then enroll again")
+                    + "then enroll again"
+            )
         case .deviceUnknown:
-            (.refused, "the gateway does not know this device",
-                "the device was removed at the gateway; to register it anew: latchkey reset, then latchkey enroll")
+            (
+                .refused, "the gateway does not know this device",
+                "the device was removed at the gateway; to register it anew: latchkey reset, then latchkey enroll"
+            )
         case .deviceNotActive:
             (.refused, "the device is not active", "ask the gateway's administrator to activate the device")
         case .notAMasterClient: (.refused, "the client id of the configuration is no master client", Self.compareClient)
@@ -45,8 +49,10 @@ extension Refusal.Meaning {
         case .clientNotAuthorized: (.refused, "the client may not use this grant", Self.compareClient)
         case .grantTypeUnsupported: (.refused, "the gateway does not know this grant", Self.compareClient)
         case .enrollmentRefused:
-            (.refused, "the enrollment URL was used before, has ended, or was never issued",
-                "enrollment URLs work once and for a short time; ask the administrator for a new one")
+            (
+                .refused, "the enrollment URL was used before, has ended, or was never issued",
+                "enrollment URLs work once and for a short time; ask the administrator for a new one"
+            )
         case .serverMisconfigured: (.refused, "the gateway is not configured for this", nil)
         case .tokenLimitReached:
             (.refused, "the limit of tokens is reached", "revoke tokens of this client at the gateway")
@@ -62,8 +68,10 @@ extension Refusal.Meaning {
         case .tokenDisabled:
             (.refused, "the token or its client is disabled", "ask the gateway's administrator to enable the client")
         case .authorizationEnded:
-            (.refused, "the log-in is over or was never begun",
-                "begin the log-in again; it has to be authorized within a short time")
+            (
+                .refused, "the log-in is over or was never begun",
+                "begin the log-in again; it has to be authorized within a short time"
+            )
         case .authorizationDenied: (.denied, "the log-in was denied", nil)
         case .other: (.refused, "the gateway refused", nil)
         }

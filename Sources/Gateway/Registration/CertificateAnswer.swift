@@ -23,7 +23,9 @@ enum CertificateAnswer {
             throw AnswerFault("its device-status is neither activated nor registered")
         }
         let identifiers = response.headers.all("mag-identifier")
-        guard identifiers.count == 1 else { throw AnswerFault("it has \(identifiers.count) mag-identifier headers, not one") }
+        guard identifiers.count == 1 else {
+            throw AnswerFault("it has \(identifiers.count) mag-identifier headers, not one")
+        }
         guard HTTPHeaders.isPlainValue(identifiers[0]), identifiers[0].utf8.count <= identifierLimit else {
             throw AnswerFault("its mag-identifier is empty, too long or not printable")
         }
@@ -34,7 +36,9 @@ enum CertificateAnswer {
     /// The id_token that a registration with a session has to bring, not validated yet.
     static func session(_ response: HTTPResponse) throws(AnswerFault) -> (value: SecretBytes, type: String) {
         let (values, types) = (response.headers.all("id-token"), response.headers.all("id-token-type"))
-        guard values.count == 1, types.count == 1 else { throw AnswerFault("it has not one id-token and one id-token-type") }
+        guard values.count == 1, types.count == 1 else {
+            throw AnswerFault("it has not one id-token and one id-token-type")
+        }
         guard HTTPHeaders.isPlainValue(values[0]), HTTPHeaders.isPlainValue(types[0]) else {
             throw AnswerFault("its id-token is not printable")
         }
@@ -43,7 +47,8 @@ enum CertificateAnswer {
 
     /// The certificate of a body in PEM, with the chain that may follow it.
     static func chain(_ body: [UInt8], for key: PublicKey) throws(AnswerFault) -> [Certificate] {
-        guard let chain = try? Certificate.all(inPEM: String(decoding: body, as: UTF8.self)), let leaf = chain.first else {
+        guard let chain = try? Certificate.all(inPEM: String(decoding: body, as: UTF8.self)), let leaf = chain.first
+        else {
             throw AnswerFault("it holds no certificate")
         }
         guard chain.count <= chainLimit else { throw AnswerFault("it holds \(chain.count) certificates") }

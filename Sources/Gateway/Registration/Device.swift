@@ -18,6 +18,7 @@ struct Device: Sendable, Equatable {
 
     static func == (one: Device, other: Device) -> Bool {
         one.key.publicKey == other.key.publicKey && one.chain == other.chain && one.magIdentifier == other.magIdentifier
-            && one.isActive == other.isActive && one.registeredAt == other.registeredAt && one.renewedAt == other.renewedAt
+            && one.isActive == other.isActive && one.registeredAt == other.registeredAt
+            && one.renewedAt == other.renewedAt
     }
 }

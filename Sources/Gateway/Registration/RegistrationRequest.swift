@@ -13,7 +13,8 @@ struct RegistrationRequest {
 
     var subject: DistinguishedName {
         DistinguishedName([
-            (.commonName, voucher.commonName), (.organizationalUnit, deviceID), (.domainComponent, device.modelComponent),
+            (.commonName, voucher.commonName), (.organizationalUnit, deviceID),
+            (.domainComponent, device.modelComponent),
             (.organization, organization),
         ])
     }

@@ -51,12 +51,14 @@ extension GatewayEvent: ReportedEvent {
         switch self {
         case .willSwitchGateway(_, let to): EventReport("gateway.will-switch", .routine, "switching to \(to)")
         case .didSwitchGateway(let from, let to):
-            EventReport("gateway.did-switch", .notable,
+            EventReport(
+                "gateway.did-switch", .notable,
                 "switched to \(to)" + (from.map { "; the registration at \($0) is kept" } ?? ""))
 
         case .clientWillInitialize: EventReport("gateway.client-will-initialize", .routine, "initializing the client")
         case .clientDidInitialize(let id, let expires):
-            EventReport("gateway.client-did-initialize", .notable,
+            EventReport(
+                "gateway.client-did-initialize", .notable,
                 "client initialized as \(id)" + (expires.map { ", until \($0.formatted(.iso8601))" } ?? ""))
         case .clientDidFailToInitialize(let error): EventReport("gateway.client-did-fail-to-initialize", error: error)
 
@@ -65,17 +67,20 @@ extension GatewayEvent: ReportedEvent {
         case .deviceDidRegister(let magIdentifier):
             EventReport("gateway.device-did-register", .notable, "registered as \(magIdentifier)")
         case .deviceAwaitsActivation(let magIdentifier):
-            EventReport("gateway.device-awaits-activation", .notable,
+            EventReport(
+                "gateway.device-awaits-activation", .notable,
                 "registered as \(magIdentifier), awaiting activation")
         case .deviceDidActivate(let magIdentifier):
             EventReport("gateway.device-did-activate", .notable, "\(magIdentifier) was activated")
         case .deviceDidFailToRegister(let error): EventReport("gateway.device-did-fail-to-register", error: error)
 
         case .deviceWillRenew(let notAfter):
-            EventReport("gateway.device-will-renew", .routine,
+            EventReport(
+                "gateway.device-will-renew", .routine,
                 "renewing the device certificate, which ends \(notAfter.formatted(.iso8601))")
         case .deviceDidRenew(let notAfter):
-            EventReport("gateway.device-did-renew", .notable,
+            EventReport(
+                "gateway.device-did-renew", .notable,
                 "device certificate renewed, it ends \(notAfter.formatted(.iso8601))")
         case .deviceDidFailToRenew(let error): EventReport("gateway.device-did-fail-to-renew", error: error)
         case .registrationDidDrop(let refusal):
@@ -90,7 +95,8 @@ extension GatewayEvent: ReportedEvent {
             EventReport("gateway.device-did-reset-locally", .notable, "local data of the gateway removed")
 
         case .tokenDidArrive(let grant, let expires):
-            EventReport("gateway.token-did-arrive", .routine,
+            EventReport(
+                "gateway.token-did-arrive", .routine,
                 "access token obtained by \(grant), until \(expires.formatted(.iso8601))",
                 ["expires": .string(expires.formatted(.iso8601))])
         case .tokenDidFail(let error): EventReport("gateway.token-did-fail", error: error)
@@ -104,7 +110,8 @@ extension GatewayEvent: ReportedEvent {
         case .userDidFailToAuthenticate(let error):
             EventReport("gateway.user-did-fail-to-authenticate", error: error, as: .notable)
         case .userTokenDidArrive(let grant, let expires):
-            EventReport("gateway.user-token-did-arrive", .routine,
+            EventReport(
+                "gateway.user-token-did-arrive", .routine,
                 "access token of the user obtained by \(grant), until \(expires.formatted(.iso8601))")
         case .userWillLogout(let name):
             EventReport("gateway.user-will-logout", .routine, "logging \(name ?? "the user") out")

@@ -128,7 +128,8 @@ extension GatewaySession {
         let logIn = try await requireUser(loggedInAt: date).loggedInAt
         let path = try await approved(providerURL).path
         var response = try await call(
-            method: "POST", path: path, headers: ["Content-Type": FormBody.contentType, "Accept": "text/plain"], body: [],
+            method: "POST", path: path, headers: ["Content-Type": FormBody.contentType, "Accept": "text/plain"],
+            body: [],
             as: .user, loggedInAt: logIn)
         if response.status == 405 {
             response = try await call(

@@ -67,7 +67,8 @@ extension GatewaySession {
         return ChainStep.allCases.first { !isSatisfied($0, holdings, scope, principal) }
     }
 
-    private func isSatisfied(_ step: ChainStep, _ holdings: Holdings, _ scope: String?, _ principal: Principal) -> Bool {
+    private func isSatisfied(_ step: ChainStep, _ holdings: Holdings, _ scope: String?, _ principal: Principal) -> Bool
+    {
         switch step {
         case .clientCredentials: hasClient(holdings)
         case .registration: holdings.device != nil

@@ -20,7 +20,8 @@ extension GatewaySession {
 
     nonisolated func trust(_ security: HostSecurity) -> ServerTrust {
         var trust = ServerTrust(
-            host: security.host, anchors: security.anchors, usesPublicAnchors: security.usesPublicAnchors, pins: security.pins)
+            host: security.host, anchors: security.anchors, usesPublicAnchors: security.usesPublicAnchors,
+            pins: security.pins)
         trust.checksHostName = security.checksHostName
         trust.judgedAt = clock
         return trust
@@ -51,10 +52,12 @@ extension GatewaySession {
     /// A request to one of the gateway's endpoints, with what the registration adds (MAG checklist 15, 17). An endpoint may lie on
     /// another host; a public one gets nothing of ours.
     func request(
-        _ method: String, _ endpoint: GatewayEndpoint, query: String = "", headers: HTTPHeaders = [:], body: [UInt8]? = nil
+        _ method: String, _ endpoint: GatewayEndpoint, query: String = "", headers: HTTPHeaders = [:],
+        body: [UInt8]? = nil
     ) async throws -> HTTPRequest {
         try await request(
-            method, at: (configuration.endpoints[endpoint] ?? endpoint.defaultPath) + query, headers: headers, body: body)
+            method, at: (configuration.endpoints[endpoint] ?? endpoint.defaultPath) + query, headers: headers,
+            body: body)
     }
 
     /// A request to an address that the gateway itself has named, with what the registration adds.

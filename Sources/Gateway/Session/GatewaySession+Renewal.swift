@@ -56,7 +56,8 @@ extension GatewaySession {
         case .renewed: break
         case .refused(let refusal): throw GatewayError.refused(refusal)
         case .noWord:
-            let words = Refusal(response, to: .renewCertificate)
+            let words =
+                Refusal(response, to: .renewCertificate)
                 .map { "x-ca-err \($0.code), a failure of the server" } ?? "without the gateway's x-ca-err"
             throw GatewayError.unexpectedAnswer(.renewCertificate, status: response.status, reason: words)
         }

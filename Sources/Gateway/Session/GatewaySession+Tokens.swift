@@ -83,7 +83,9 @@ extension GatewaySession {
             value: answer.accessToken, lifetime: answer.lifetime, scope: granted, at: clock(), uptime: uptime())
         next[principal].access = token
         next[principal].refresh = answer.refreshToken
-        if let value = answer.idToken { next[principal].id = try await validated(value, type: answer.idTokenType, next) }
+        if let value = answer.idToken {
+            next[principal].id = try await validated(value, type: answer.idTokenType, next)
+        }
         let wasPending = next.device?.isActive == false
         next.device?.isActive = true
         try await commit(next)

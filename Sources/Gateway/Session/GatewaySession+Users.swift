@@ -13,13 +13,17 @@ extension GatewaySession {
     /// Who is logged in, if it is whoever logged in at that moment: nobody who logged in later has agreed to anything before.
     ///
     /// - Throws: ``GatewayError/userRequired``, what the vault throws.
-    public func user(loggedInAt date: Date) async throws -> UserStatus { status(try await requireUser(loggedInAt: date)) }
+    public func user(loggedInAt date: Date) async throws -> UserStatus {
+        status(try await requireUser(loggedInAt: date))
+    }
 
     /// - Parameter date: of the log-in that is meant; `nil` for whoever is logged in.
     /// - Throws: ``GatewayError/userRequired``
     @discardableResult
     func requireUser(loggedInAt date: Date? = nil) async throws -> HeldUser {
-        guard let user = try await holdings().user, date.map(user.isLogIn) ?? true else { throw GatewayError.userRequired }
+        guard let user = try await holdings().user, date.map(user.isLogIn) ?? true else {
+            throw GatewayError.userRequired
+        }
         return user
     }
 
@@ -81,7 +85,8 @@ extension GatewaySession {
     private func walk(_ logIn: LogIn) async throws {
         try await initializeClientWhenDue()
         if try await holdings().device == nil {
-            let voucher = logIn.voucher(singleSignOn: configuration.singleSignOn, redirectURI: configuration.redirectURI)
+            let voucher = logIn.voucher(
+                singleSignOn: configuration.singleSignOn, redirectURI: configuration.redirectURI)
             try await registerDevice(by: voucher, userName: logIn.userName)
             if voucher.createsSession { return try await useSession() }
         }

@@ -95,7 +95,8 @@ public actor GatewaySession {
     /// Puts a new state on disk, then in use. Only those of ``operations`` do, one at a time.
     func commit(_ next: Holdings) async throws {
         let current = try await holdings()
-        try await vault.commit(try HoldingsChanges(from: current, to: next, scope: configuration.identity.scope).changes)
+        try await vault.commit(
+            try HoldingsChanges(from: current, to: next, scope: configuration.identity.scope).changes)
         replace(current, by: next)
     }
 
@@ -133,7 +134,9 @@ public actor GatewaySession {
             return value
         } catch {
             // That nobody is logged in says nothing of the board and its gateway.
-            if let error = error as? GatewayError, error != .userRequired { lastFailure = .init(error: error, at: clock()) }
+            if let error = error as? GatewayError, error != .userRequired {
+                lastFailure = .init(error: error, at: clock())
+            }
             throw error
         }
     }
@@ -159,7 +162,8 @@ public actor GatewaySession {
     private func tokenStatus(_ tokens: HeldTokens) -> GatewayStatus.Token? {
         guard let token = tokens.access, token.isValid(at: uptime()) else { return nil }
         return .init(
-            receivedAt: token.receivedAt, expiresAt: token.token(at: clock(), uptime: uptime()).expiresAt, scope: token.scope,
+            receivedAt: token.receivedAt, expiresAt: token.token(at: clock(), uptime: uptime()).expiresAt,
+            scope: token.scope,
             hasRefreshToken: tokens.refresh != nil)
     }
 
@@ -177,7 +181,9 @@ public actor GatewaySession {
     /// - Throws: ``GatewayError/hostNotConfigured(host:)``
     public nonisolated func trust(for host: String) throws(GatewayError) -> ServerTrust {
         let host = host.lowercased()
-        guard let security = try securities.first(where: { $0.host == host }) else { throw .hostNotConfigured(host: host) }
+        guard let security = try securities.first(where: { $0.host == host }) else {
+            throw .hostNotConfigured(host: host)
+        }
         return trust(security)
     }
 }

@@ -53,7 +53,8 @@ struct HoldingsReader {
         guard leaf.publicKey == key.publicKey else {
             throw GatewayError.deviceRecordInvalid(reason: "the certificate is not for the key")
         }
-        guard let magIdentifier = terms["mag_identifier"]?.string, let registeredAt = Self.date(terms["registered_at"]) else {
+        guard let magIdentifier = terms["mag_identifier"]?.string, let registeredAt = Self.date(terms["registered_at"])
+        else {
             throw GatewayError.deviceRecordInvalid(reason: "it has no mag-identifier")
         }
         return Device(
@@ -67,7 +68,8 @@ struct HoldingsReader {
     }
 
     private func client() -> ClientCredentials? {
-        guard let secret = records[.clientSecret], let terms = terms(.client), let masterID = terms["master_id"]?.string,
+        guard let secret = records[.clientSecret], let terms = terms(.client),
+            let masterID = terms["master_id"]?.string,
             let id = terms["id"]?.string
         else { return nil }
         return ClientCredentials(

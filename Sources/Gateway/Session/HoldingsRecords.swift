@@ -33,7 +33,8 @@ enum HoldingsRecord: String, CaseIterable {
         case .certificates, .renewedCertificates: .certificateChain
         case .client, .clientSecret: .clientCredentials
         case .accessToken, .refreshToken, .idToken, .userAccessToken, .userRefreshToken, .userIDToken: .token
-        case .registration, .rest, .accessTokenTerms, .idTokenTerms, .user, .userAccessTokenTerms, .userIDTokenTerms: .state
+        case .registration, .rest, .accessTokenTerms, .idTokenTerms, .user, .userAccessTokenTerms, .userIDTokenTerms:
+            .state
         }
     }
 
@@ -46,7 +47,8 @@ enum HoldingsRecord: String, CaseIterable {
                 idTerms: .idTokenTerms)
         case .user:
             TokenRecords(
-                access: .userAccessToken, accessTerms: .userAccessTokenTerms, refresh: .userRefreshToken, id: .userIDToken,
+                access: .userAccessToken, accessTerms: .userAccessTokenTerms, refresh: .userRefreshToken,
+                id: .userIDToken,
                 idTerms: .userIDTokenTerms)
         }
     }

@@ -31,11 +31,14 @@ struct ProviderForm: Sendable, Equatable {
         let pieces = Self.pieces(of: try ProviderURL(own, at: gateway))
         // In the query, where that has one: the path is then the name of an interface.
         var places = pieces.indices.filter { pieces[$0].isOfQuery && pieces[$0].isIdentifier }
-        if places.isEmpty, let last = pieces.lastIndex(where: { !$0.isOfQuery }), pieces[last].isIdentifier { places = [last] }
+        if places.isEmpty, let last = pieces.lastIndex(where: { !$0.isOfQuery }), pieces[last].isIdentifier {
+            places = [last]
+        }
         guard !places.isEmpty else {
             throw .unexpectedAnswer(
                 .beginAuthorization, status: 200,
-                reason: "its auth_url has no identifier of \(Self.identifierLength.lowerBound) or more letters and digits")
+                reason:
+                    "its auth_url has no identifier of \(Self.identifierLength.lowerBound) or more letters and digits")
         }
         parts = pieces.enumerated().map { index, piece in
             places.contains(index) ? .identifier(after: piece.before) : .constant(piece.before + piece.value)
@@ -72,8 +75,9 @@ struct ProviderForm: Sendable, Equatable {
 
     /// Letters, digits, `-` and `_`: what needs no escape anywhere, so that there is one way to write it.
     private static func isIdentifier(_ text: String) -> Bool {
-        identifierLength.contains(text.utf8.count) && text.utf8.allSatisfy {
-            ASCII.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-        }
+        identifierLength.contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                ASCII.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
     }
 }

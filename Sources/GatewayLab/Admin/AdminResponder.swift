@@ -67,10 +67,12 @@ struct AdminResponder: HTTPResponder {
             return answer(.json(result))
         } catch let error as any Explained {
             let explanation = error.explanation
-            return answer(.json([
-                "error": .string(explanation.message), "code": .string(explanation.code),
-                "kind": .string(explanation.kind.rawValue),
-            ], status: explanation.kind.httpStatus))
+            return answer(
+                .json(
+                    [
+                        "error": .string(explanation.message), "code": .string(explanation.code),
+                        "kind": .string(explanation.kind.rawValue),
+                    ], status: explanation.kind.httpStatus))
         }
     }
 

@@ -19,7 +19,8 @@ extension AdminAPI {
                 "clients": .array(lab.configuration.masterClients.map { .string($0.clientID) }),
             ],
             "counts": .object(Dictionary(uniqueKeysWithValues: counts)),
-            "devices": .array(await lab.devices().map { device($0, users: users[$0.magIdentifier] ?? [], sessions: sessions) }),
+            "devices": .array(
+                await lab.devices().map { device($0, users: users[$0.magIdentifier] ?? [], sessions: sessions) }),
             "users": .array(lab.configuration.users.map { .string($0.name) }),
             "authorizations": .array(await lab.authorizations().reversed().prefix(Self.shown).map(authorization)),
             "tokens": .array(await lab.accessTokens().reversed().prefix(Self.shown).map(token)),

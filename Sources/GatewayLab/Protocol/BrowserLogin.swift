@@ -75,8 +75,9 @@ extension GatewayCore {
 
     /// The session of a page, and the user who has logged in to it.
     /// - Throws: …110
-    private func browserSession(_ input: Parameters, at endpoint: Endpoint, now: Date) throws -> (Authorization, String?)
-    {
+    private func browserSession(_ input: Parameters, at endpoint: Endpoint, now: Date) throws -> (
+        Authorization, String?
+    ) {
         let session = try openAuthorization(input["sessionID"] ?? "", at: endpoint, now: now)
         guard let token = try? JWS.Token(compact: input["sessionData"] ?? ""), token.algorithm == .ES256,
             (try? token.verify(with: .key(authority.ticketKey.publicKey))) != nil,

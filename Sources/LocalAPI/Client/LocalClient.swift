@@ -18,14 +18,17 @@ public struct LocalClient: Sendable {
     }
 
     /// - Throws: ``LocalAPIError``
-    public func post(_ path: String, _ body: JSON, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
+    public func post(_ path: String, _ body: JSON, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON
+    {
         try await ask("POST", path, body, timeout)
     }
 
     /// Posts plain text in place of JSON.
     ///
     /// - Throws: ``LocalAPIError``
-    public func post(_ path: String, text: [UInt8], timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
+    public func post(_ path: String, text: [UInt8], timeout: Duration = .seconds(30)) async throws(LocalAPIError)
+        -> JSON
+    {
         var request = request("POST", path, nil)
         request.body = text
         request.headers.set("Content-Type", "text/plain")

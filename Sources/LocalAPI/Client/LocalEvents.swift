@@ -42,7 +42,9 @@ public struct LocalEvents: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func piece(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError) -> [UInt8]? {
+        private mutating func piece(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError)
+            -> [UInt8]?
+        {
             do {
                 return try await source?.next(isolation: actor)
             } catch {

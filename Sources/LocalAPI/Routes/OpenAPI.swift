@@ -27,7 +27,8 @@ extension Router {
             "openapi": "3.1.0",
             "info": [
                 "title": "Latchkey local API", "version": "1",
-                "description": .string("""
+                "description": .string(
+                    """
                     HTTP on a Unix socket of the board. Access is by the user and groups of the program that connects. What is \
                     marked \(Schema.sensitive) holds a secret or says something about a person: keep it out of logs.
                     """),
@@ -53,20 +54,25 @@ extension Router.Route {
                 ],
             ],
         ]
-        let parameters = parameterNames.map { parameter($0, in: "path", description.path[$0]) }
+        let parameters =
+            parameterNames.map { parameter($0, in: "path", description.path[$0]) }
             + description.query.sorted { $0.key < $1.key }.map { parameter($0.key, in: "query", $0.value) }
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
         if let body = description.body {
             // A member that may be missing may be null as well.
             let members = body.reduce(into: [:]) { members, member in
-                members[member.key] = description.requiredMembers.contains(member.key) ? member.value : member.value.orNull
+                members[member.key] =
+                    description.requiredMembers.contains(member.key) ? member.value : member.value.orNull
             }
             let schema = Schema.object(members, required: description.requiredMembers)
             operation["requestBody"] = [
-                "required": .bool(!description.requiredMembers.isEmpty), "content": ["application/json": ["schema": schema.json]],
+                "required": .bool(!description.requiredMembers.isEmpty),
+                "content": ["application/json": ["schema": schema.json]],
             ]
         } else if let text = description.text {
-            operation["requestBody"] = ["required": true, "content": ["text/plain": ["schema": Schema.string(text).json]]]
+            operation["requestBody"] = [
+                "required": true, "content": ["text/plain": ["schema": Schema.string(text).json]],
+            ]
         }
         return .object(operation)
     }
@@ -74,13 +80,24 @@ extension Router.Route {
     /// A stream is offered as Server-Sent Events and as one JSON object a line; a schema can say only what such a line is.
     private var content: JSON {
         if let answer = description.answer { return ["application/json": ["schema": answer.json]] }
-        let known = description.events.sorted { $0.key < $1.key } + [(key: "error", value: Schema.reference(to: "Error"))]
-        let line: JSON = ["anyOf": .array(known.map { name, data in
-            Schema.object(
-                ["event": .eventName(name), "data": data, "id": .string("where the reader was, if the source has that")],
-                required: ["event", "data"]).json
-        })]
-        return ["text/event-stream": ["schema": Schema.string("Server-Sent Events").json], "application/x-ndjson": ["schema": line]]
+        let known =
+            description.events.sorted { $0.key < $1.key } + [(key: "error", value: Schema.reference(to: "Error"))]
+        let line: JSON = [
+            "anyOf": .array(
+                known.map { name, data in
+                    Schema.object(
+                        [
+                            "event": .eventName(name), "data": data,
+                            "id": .string("where the reader was, if the source has that"),
+                        ],
+                        required: ["event", "data"]
+                    ).json
+                })
+        ]
+        return [
+            "text/event-stream": ["schema": Schema.string("Server-Sent Events").json],
+            "application/x-ndjson": ["schema": line],
+        ]
     }
 
     private func parameter(_ name: String, in place: String, _ schema: Schema?) -> JSON {

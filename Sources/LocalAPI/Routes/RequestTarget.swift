@@ -15,7 +15,9 @@ struct RequestTarget: Equatable {
             throw .badTarget(reason: "holds the byte 0x\(Hex.encode([byte])), which has to be percent-encoded")
         }
         let parts = target.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard let path = parts.first, path.first == UInt8(ascii: "/") else { throw .badTarget(reason: "does not begin with /") }
+        guard let path = parts.first, path.first == UInt8(ascii: "/") else {
+            throw .badTarget(reason: "does not begin with /")
+        }
         segments = try Self.segments(path.dropFirst())
         query = try Self.query(parts.count > 1 ? Array(parts[1]) : [])
     }
@@ -40,7 +42,9 @@ struct RequestTarget: Equatable {
         for pair in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = try decode(parts[0])
-            guard !name.isEmpty, parts.count == 2 else { throw .badTarget(reason: "has a query that is not name=value") }
+            guard !name.isEmpty, parts.count == 2 else {
+                throw .badTarget(reason: "has a query that is not name=value")
+            }
             guard query[name] == nil else { throw .badTarget(reason: "names \(name) twice") }
             query[name] = try decode(parts[1])
         }
@@ -52,7 +56,9 @@ struct RequestTarget: Equatable {
         guard let bytes = PercentEncoding.decode(text) else {
             throw .badTarget(reason: "has a broken percent-encoding")
         }
-        guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { throw .badTarget(reason: "holds control characters") }
+        guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw .badTarget(reason: "holds control characters")
+        }
         guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .badTarget(reason: "is not UTF-8") }
         return decoded
     }

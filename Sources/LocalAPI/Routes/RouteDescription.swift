@@ -51,12 +51,14 @@ public struct RouteDescription: Sendable {
         events: [String: Schema]
     ) {
         self.init(
-            summary: summary, path: [:], query: query, body: body, required: required, text: nil, status: 200, answer: nil,
+            summary: summary, path: [:], query: query, body: body, required: required, text: nil, status: 200,
+            answer: nil,
             events: events)
     }
 
     private init(
-        summary: String, path: [String: Schema], query: [String: Schema], body: [String: Schema]?, required: Set<String>,
+        summary: String, path: [String: Schema], query: [String: Schema], body: [String: Schema]?,
+        required: Set<String>,
         text: String?, status: Int, answer: Schema?, events: [String: Schema]
     ) {
         self.summary = summary
@@ -78,7 +80,8 @@ public struct RouteDescription: Sendable {
 
     var definitions: [String: JSON] {
         let schemas: [[Schema]] = [
-            Array(path.values), Array(query.values), Array((body ?? [:]).values), answer.map { [$0] } ?? [], Array(events.values),
+            Array(path.values), Array(query.values), Array((body ?? [:]).values), answer.map { [$0] } ?? [],
+            Array(events.values),
         ]
         return Schema.union(schemas.joined())
     }

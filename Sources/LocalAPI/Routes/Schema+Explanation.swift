@@ -12,14 +12,19 @@ extension Schema {
     /// Those of ``explanation`` that are never missing.
     public static let requiredOfExplanation: Set = ["code", "kind", "message"]
 
-    private static let kindOfError = named("ErrorKind", .string(
-        "What sort of error it is; the HTTP status and the exit status of the command follow from it",
-        choices: ExplanationKind.allCases.map(\.rawValue)))
+    private static let kindOfError = named(
+        "ErrorKind",
+        .string(
+            "What sort of error it is; the HTTP status and the exit status of the command follow from it",
+            choices: ExplanationKind.allCases.map(\.rawValue)))
 
-    private static let gatewayNumbers = named("GatewayNumbers", .object([
-        "domain": .string("whose number it is", choices: GatewayNumbers.Domain.allCases.map(\.rawValue)),
-        "number": .integer("the gateway's own, or the one that the protocol's public clients use"),
-        "xCaErr": .integer("the x-ca-err header of the gateway's answer"),
-        "httpStatus": .integer("of the gateway's answer"),
-    ], required: ["domain", "number"], "The error in the terms of the gateway's protocol"))
+    private static let gatewayNumbers = named(
+        "GatewayNumbers",
+        .object(
+            [
+                "domain": .string("whose number it is", choices: GatewayNumbers.Domain.allCases.map(\.rawValue)),
+                "number": .integer("the gateway's own, or the one that the protocol's public clients use"),
+                "xCaErr": .integer("the x-ca-err header of the gateway's answer"),
+                "httpStatus": .integer("of the gateway's answer"),
+            ], required: ["domain", "number"], "The error in the terms of the gateway's protocol"))
 }

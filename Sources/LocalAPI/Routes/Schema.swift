@@ -27,7 +27,9 @@ public struct Schema: Sendable, Equatable {
     public static func base64(_ meaning: String) -> Schema { typed("string", meaning, ["contentEncoding": "base64"]) }
 
     public static func integer(_ meaning: String, in range: ClosedRange<Int64>? = nil) -> Schema {
-        typed("integer", meaning, range.map { ["minimum": .integer($0.lowerBound), "maximum": .integer($0.upperBound)] } ?? [:])
+        typed(
+            "integer", meaning,
+            range.map { ["minimum": .integer($0.lowerBound), "maximum": .integer($0.upperBound)] } ?? [:])
     }
 
     public static func number(_ meaning: String) -> Schema { typed("number", meaning) }

@@ -1,125 +1,142 @@
 import Groundwork
 
 #if DEBUG
-import Glibc
-import HTTPClient
-import Synchronization
+    import Glibc
+    import HTTPClient
+    import Synchronization
 
-/// Writes down every answer of a server, for the check of all answers against the OpenAPI document at the end of `deploy/test`.
-///
-/// Only where the environment names a folder, `LATCHKEY_RECORD_ANSWERS`: a file for each server, whose first line is its
-/// document, and each further line an answer or an event. Of what the document marks as sensitive, and of members that it does
-/// not know, only the kind is written. Debug builds alone have it: in a release build nothing is left of it.
-final class AnswerRecord: Sendable {
-    private let file: Int32
-    private let turn = Mutex(())
+    /// Writes down every answer of a server, for the check of all answers against the OpenAPI document at the end of `deploy/test`.
+    ///
+    /// Only where the environment names a folder, `LATCHKEY_RECORD_ANSWERS`: a file for each server, whose first line is its
+    /// document, and each further line an answer or an event. Of what the document marks as sensitive, and of members that it does
+    /// not know, only the kind is written. Debug builds alone have it: in a release build nothing is left of it.
+    final class AnswerRecord: Sendable {
+        private let file: Int32
+        private let turn = Mutex(())
 
-    init?(of router: Router) {
-        guard let folder = getenv("LATCHKEY_RECORD_ANSWERS").map({ String(cString: $0) }), !folder.isEmpty else { return nil }
-        let path = "\(folder)/\(getpid())-\(Hex.encode((0..<8).map { _ in UInt8.random(in: 0...255) })).jsonl"
-        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return nil }
-        write(["document": router.openAPI])
-    }
-
-    deinit { close(file) }
-
-    /// - Parameter route: as far as there is one for the request.
-    func write(_ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?) {
-        guard case .bytes(let bytes) = answer.body else { return }
-        var line: [String: JSON] = [
-            "method": .string(method), "target": .string(String(String(decoding: target, as: UTF8.self).prefix(1000))),
-            "status": .integer(Int64(answer.status)), "type": answer.headers.first("Content-Type").map(JSON.string) ?? .null,
-        ]
-        line["route"] = route.map { .string($0.path) }
-        let schema = (200..<300).contains(answer.status) ? route?.description.answer : LocalResponse.errorSchema
-        if let body = try? JSON(parsing: bytes, limit: .max) { line["answer"] = schema?.disclosed(body) ?? Schema.kind(of: body) }
-        if let members = route?.description.body, let request, let body = try? JSON(parsing: request, limit: .max) {
-            line["request"] = Schema.object(members).disclosed(body)
+        init?(of router: Router) {
+            guard let folder = getenv("LATCHKEY_RECORD_ANSWERS").map({ String(cString: $0) }), !folder.isEmpty else {
+                return nil
+            }
+            let path = "\(folder)/\(getpid())-\(Hex.encode((0..<8).map { _ in UInt8.random(in: 0...255) })).jsonl"
+            file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
+            guard file >= 0 else { return nil }
+            write(["document": router.openAPI])
         }
-        write(.object(line))
-    }
 
-    /// - Parameter type: the media type in which the stream is written.
-    func write(_ event: LocalEvent, to method: String, of route: Router.Route, type: String) {
-        let schema = event.name == LocalEvent.errorName ? LocalResponse.errorSchema : route.description.event(named: event.name)
-        var members = event.members
-        members["data"] = schema?.disclosed(event.data) ?? Schema.kind(of: event.data)
-        write(["method": .string(method), "route": .string(route.path), "type": .string(type), "line": .object(members)])
-    }
+        deinit { close(file) }
 
-    private func write(_ line: JSON) {
-        let bytes = line.bytes + [UInt8(ascii: "\n")]
-        turn.withLock { _ in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-                guard count > 0 else { return }
-                rest = rest.dropFirst(count)
+        /// - Parameter route: as far as there is one for the request.
+        func write(
+            _ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?
+        ) {
+            guard case .bytes(let bytes) = answer.body else { return }
+            var line: [String: JSON] = [
+                "method": .string(method),
+                "target": .string(String(String(decoding: target, as: UTF8.self).prefix(1000))),
+                "status": .integer(Int64(answer.status)),
+                "type": answer.headers.first("Content-Type").map(JSON.string) ?? .null,
+            ]
+            line["route"] = route.map { .string($0.path) }
+            let schema = (200..<300).contains(answer.status) ? route?.description.answer : LocalResponse.errorSchema
+            if let body = try? JSON(parsing: bytes, limit: .max) {
+                line["answer"] = schema?.disclosed(body) ?? Schema.kind(of: body)
+            }
+            if let members = route?.description.body, let request, let body = try? JSON(parsing: request, limit: .max) {
+                line["request"] = Schema.object(members).disclosed(body)
+            }
+            write(.object(line))
+        }
+
+        /// - Parameter type: the media type in which the stream is written.
+        func write(_ event: LocalEvent, to method: String, of route: Router.Route, type: String) {
+            let schema =
+                event.name == LocalEvent.errorName
+                ? LocalResponse.errorSchema : route.description.event(named: event.name)
+            var members = event.members
+            members["data"] = schema?.disclosed(event.data) ?? Schema.kind(of: event.data)
+            write([
+                "method": .string(method), "route": .string(route.path), "type": .string(type),
+                "line": .object(members),
+            ])
+        }
+
+        private func write(_ line: JSON) {
+            let bytes = line.bytes + [UInt8(ascii: "\n")]
+            turn.withLock { _ in
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+                    guard count > 0 else { return }
+                    rest = rest.dropFirst(count)
+                }
             }
         }
     }
-}
 
-extension Schema {
-    /// The longest text that is written down.
-    private static let textLimit = 1000
+    extension Schema {
+        /// The longest text that is written down.
+        private static let textLimit = 1000
 
-    /// The value without what is sensitive or not described, and with long texts cut.
-    fileprivate func disclosed(_ value: JSON) -> JSON { disclosed(value, by: json) }
+        /// The value without what is sensitive or not described, and with long texts cut.
+        fileprivate func disclosed(_ value: JSON) -> JSON { disclosed(value, by: json) }
 
-    private func disclosed(_ value: JSON, by schema: JSON) -> JSON {
-        if let name = schema["$ref"]?.string?.split(separator: "/").last {
-            return definitions[String(name)].map { disclosed(value, by: $0) } ?? Self.kind(of: value)
+        private func disclosed(_ value: JSON, by schema: JSON) -> JSON {
+            if let name = schema["$ref"]?.string?.split(separator: "/").last {
+                return definitions[String(name)].map { disclosed(value, by: $0) } ?? Self.kind(of: value)
+            }
+            guard schema[Self.sensitive] != true else { return Self.kind(of: value) }
+            if let choices = schema["anyOf"]?.array { return disclosed(value, byAny: choices) }
+            switch value {
+            case .object(let members):
+                let other = schema["additionalProperties"] ?? .null
+                return .object(
+                    members.reduce(into: [:]) { told, member in
+                        told[member.key] = disclosed(member.value, by: schema["properties"]?[member.key] ?? other)
+                    })
+            case .array(let elements): return .array(elements.map { disclosed($0, by: schema["items"] ?? .null) })
+            case .string(let text):
+                return schema["type"] == nil ? Self.kind(of: value) : .string(String(text.prefix(Self.textLimit)))
+            default: return value
+            }
         }
-        guard schema[Self.sensitive] != true else { return Self.kind(of: value) }
-        if let choices = schema["anyOf"]?.array { return disclosed(value, byAny: choices) }
-        switch value {
-        case .object(let members):
-            let other = schema["additionalProperties"] ?? .null
-            return .object(members.reduce(into: [:]) { told, member in
-                told[member.key] = disclosed(member.value, by: schema["properties"]?[member.key] ?? other)
-            })
-        case .array(let elements): return .array(elements.map { disclosed($0, by: schema["items"] ?? .null) })
-        case .string(let text):
-            return schema["type"] == nil ? Self.kind(of: value) : .string(String(text.prefix(Self.textLimit)))
-        default: return value
+
+        /// By the first of several that knows every member.
+        private func disclosed(_ value: JSON, byAny choices: [JSON]) -> JSON {
+            let resolved = choices.flatMap { choice -> [JSON] in
+                let schema =
+                    choice["$ref"]?.string?.split(separator: "/").last.flatMap { definitions[String($0)] } ?? choice
+                return schema["anyOf"]?.array ?? [schema]
+            }
+            let fitting = resolved.map { schema in
+                schema["$ref"]?.string?.split(separator: "/").last.flatMap { definitions[String($0)] } ?? schema
+            }.first { schema in
+                guard let members = value.object, let known = schema["properties"]?.object else { return false }
+                return members.keys.allSatisfy { known[$0] != nil }
+            }
+            return fitting.map { disclosed(value, by: $0) } ?? Self.kind(of: value)
+        }
+
+        /// What kind of value it is, and nothing else of it.
+        fileprivate static func kind(of value: JSON) -> JSON {
+            switch value {
+            case .string: "(not recorded)"
+            case .array: []
+            case .object(let members): .object(members.mapValues { _ in "(not recorded)" })
+            default: value
+            }
         }
     }
-
-    /// By the first of several that knows every member.
-    private func disclosed(_ value: JSON, byAny choices: [JSON]) -> JSON {
-        let resolved = choices.flatMap { choice -> [JSON] in
-            let schema = choice["$ref"]?.string?.split(separator: "/").last.flatMap { definitions[String($0)] } ?? choice
-            return schema["anyOf"]?.array ?? [schema]
-        }
-        let fitting = resolved.map { schema in
-            schema["$ref"]?.string?.split(separator: "/").last.flatMap { definitions[String($0)] } ?? schema
-        }.first { schema in
-            guard let members = value.object, let known = schema["properties"]?.object else { return false }
-            return members.keys.allSatisfy { known[$0] != nil }
-        }
-        return fitting.map { disclosed(value, by: $0) } ?? Self.kind(of: value)
-    }
-
-    /// What kind of value it is, and nothing else of it.
-    fileprivate static func kind(of value: JSON) -> JSON {
-        switch value {
-        case .string: "(not recorded)"
-        case .array: []
-        case .object(let members): .object(members.mapValues { _ in "(not recorded)" })
-        default: value
-        }
-    }
-}
 #else
-/// Nothing: see the debug build's.
-struct AnswerRecord {
-    @inline(__always)
-    init?(of router: Router) { return nil }
-    @inline(__always)
-    func write(_ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?) {}
-    @inline(__always)
-    func write(_ event: LocalEvent, to method: String, of route: Router.Route, type: String) {}
-}
+    /// Nothing: see the debug build's.
+    struct AnswerRecord {
+        @inline(__always)
+        init?(of router: Router) { return nil }
+        @inline(__always)
+        func write(
+            _ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?
+        ) {}
+        @inline(__always)
+        func write(_ event: LocalEvent, to method: String, of route: Router.Route, type: String) {}
+    }
 #endif

@@ -24,7 +24,8 @@ final class Daemon: @unchecked Sendable {
             Unmanaged.passUnretained(service).toOpaque())
         guard let started else {
             socket.removeFile()
-            throw .cannotListen(path: socket.path, reason: "libmicrohttpd did not start: \(String(cString: strerror(errno)))")
+            throw .cannotListen(
+                path: socket.path, reason: "libmicrohttpd did not start: \(String(cString: strerror(errno)))")
         }
         handle = started
         self.socket = socket

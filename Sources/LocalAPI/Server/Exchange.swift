@@ -63,7 +63,9 @@ final class Exchange: @unchecked Sendable {
             self.method = method
             return admit(method)
         case .granted(let route, var request) where !body.isEmpty:
-            guard request.body.count + body.count <= service.limits.bodyBytes else { return refuse(.bodyTooLarge(limit: service.limits.bodyBytes)) }
+            guard request.body.count + body.count <= service.limits.bodyBytes else {
+                return refuse(.bodyTooLarge(limit: service.limits.bodyBytes))
+            }
             // One owner of the bytes, so that they are added in place.
             admission = .awaited
             request.body += body
@@ -95,7 +97,8 @@ final class Exchange: @unchecked Sendable {
         wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
         let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
         guard headers.stateOneLength else {
-            var answer = service.answer(to: LocalAPIError.badBody(reason: "its length is stated in no way, or in more than one"))
+            var answer = service.answer(
+                to: LocalAPIError.badBody(reason: "its length is stated in no way, or in more than one"))
             // Where the next request would begin is anybody's guess.
             answer.headers.set("Connection", "close")
             return queue(answer)
@@ -105,7 +108,9 @@ final class Exchange: @unchecked Sendable {
             admission = .granted(route, request)
             return true
         } catch {
-            guard headers.first("Expect") == nil, announced <= drainLimit else { return queue(service.answer(to: error)) }
+            guard headers.first("Expect") == nil, announced <= drainLimit else {
+                return queue(service.answer(to: error))
+            }
             return refuse(error)
         }
     }
@@ -140,10 +145,13 @@ final class Exchange: @unchecked Sendable {
         } catch {
             throw .tooManyRequests(uid: peer.uid, error)
         }
-        return (route, LocalRequest(
-            method: method, path: target.path, parameters: parameters, query: target.query,
-            members: Set((route.description.body ?? [:]).keys), headers: headers, peer: peer,
-            isOwner: service.policy.isOwner(peer)))
+        return (
+            route,
+            LocalRequest(
+                method: method, path: target.path, parameters: parameters, query: target.query,
+                members: Set((route.description.body ?? [:]).keys), headers: headers, peer: peer,
+                isOwner: service.policy.isOwner(peer))
+        )
     }
 
     private func queue(_ answer: LocalResponse) -> Bool {
@@ -272,7 +280,8 @@ final class Exchange: @unchecked Sendable {
 
     private func written(_ event: LocalEvent) -> [UInt8] {
         if let record = service.record, let route = state.withLock(\.route) {
-            record.write(event, to: route.method, of: route, type: wantsLines ? "application/x-ndjson" : "text/event-stream")
+            record.write(
+                event, to: route.method, of: route, type: wantsLines ? "application/x-ndjson" : "text/event-stream")
         }
         return wantsLines ? event.line : event.serverSent
     }
@@ -281,7 +290,9 @@ final class Exchange: @unchecked Sendable {
     func watchForHangUp() {
         state.withLock { state in
             // While this lock is held the connection has not completed, so its descriptor is still its own.
-            guard !state.connectionIsDone, !state.handlerIsDone, state.watch == nil, let task = state.task else { return }
+            guard !state.connectionIsDone, !state.handlerIsDone, state.watch == nil, let task = state.task else {
+                return
+            }
             state.watch = HangUpWatch(peerConnection.descriptor) { task.cancel() }
         }
     }

@@ -89,7 +89,8 @@ struct ListeningSocket: ~Copyable {
     }
 
     private static func call(
-        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32, _ address: inout sockaddr_un
+        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
+        _ address: inout sockaddr_un
     ) -> Int32 {
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -7,9 +7,13 @@ struct RawAnswer {
 
     init(_ error: LocalAPIError) {
         let answer = LocalResponse.error(error)
-        guard case .bytes(let body) = answer.body else { bytes = []; return }
+        guard case .bytes(let body) = answer.body else {
+            bytes = []
+            return
+        }
         // The reason phrase may be empty (RFC 9112 section 4); the space before it may not be missing.
-        let head = ["HTTP/1.1 \(answer.status) "] + answer.headers.pairs.map { "\($0.name): \($0.value)" }
+        let head =
+            ["HTTP/1.1 \(answer.status) "] + answer.headers.pairs.map { "\($0.name): \($0.value)" }
             + ["Content-Length: \(body.count)", "Connection: close", "", ""]
         bytes = Array(head.joined(separator: "\r\n").utf8) + body
     }

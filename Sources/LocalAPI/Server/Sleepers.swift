@@ -22,7 +22,9 @@ final class Sleepers: Sendable {
         if starts { Task { await watch() } }
     }
 
-    func remove(_ exchange: Exchange) { state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) } }
+    func remove(_ exchange: Exchange) {
+        state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
+    }
 
     private func watch() async {
         while let next = look() { try? await Task.sleep(until: next, clock: .continuous) }

@@ -21,11 +21,16 @@ final class Connection: Sendable {
         let job = Job(order: order, inbox: inbox, connection: self)
         var thread = pthread_t()
         let argument = Unmanaged.passRetained(job)
-        let status = wake == nil ? EMFILE : pthread_create(&thread, nil, { argument in
-            _ = latchkey_mqtt_name_thread("mqtt")
-            Unmanaged<Job>.fromOpaque(argument!).takeRetainedValue().run()
-            return nil
-        }, argument.toOpaque())
+        let status =
+            wake == nil
+            ? EMFILE
+            : pthread_create(
+                &thread, nil,
+                { argument in
+                    _ = latchkey_mqtt_name_thread("mqtt")
+                    Unmanaged<Job>.fromOpaque(argument!).takeRetainedValue().run()
+                    return nil
+                }, argument.toOpaque())
         guard status == 0 else {
             argument.release()
             let reason = "no thread or descriptor is left: \(String(cString: strerror(status)))"

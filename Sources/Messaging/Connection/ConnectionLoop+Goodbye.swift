@@ -15,11 +15,13 @@ extension ConnectionLoop {
             buffer.flush()
             guard buffer.hasUnsent else { break }
             guard let ready = try? poll(mosquitto_socket(client.handle), events: POLLOUT, timeout: deadline - .now),
-                ready & (POLLERR | POLLHUP) == 0 else { return }
+                ready & (POLLERR | POLLHUP) == 0
+            else { return }
         }
         // Writes at once, and closing TLS flushes.
         _ = mosquitto_disconnect(client.handle)
-        while mosquitto_socket(client.handle) >= 0, mosquitto_want_write(client.handle), ContinuousClock.now < deadline {
+        while mosquitto_socket(client.handle) >= 0, mosquitto_want_write(client.handle), ContinuousClock.now < deadline
+        {
             guard let ready = try? poll(mosquitto_socket(client.handle), events: POLLOUT, timeout: deadline - .now),
                 ready & POLLOUT != 0, mosquitto_loop_write(client.handle, 1) == MOSQ_ERR_SUCCESS.code
             else { return }

@@ -28,7 +28,8 @@ final class ConnectionLoop {
     private static let readsAtOnce = 128
 
     init(
-        _ order: ConnectionOrder, wake: Wake, inbox: Inbox, mailbox: Mailbox, commands: @escaping () -> [ConnectionCommand]
+        _ order: ConnectionOrder, wake: Wake, inbox: Inbox, mailbox: Mailbox,
+        commands: @escaping () -> [ConnectionCommand]
     ) {
         self.order = order
         self.wake = wake
@@ -41,7 +42,8 @@ final class ConnectionLoop {
     func run() -> Mailbox.Ending {
         defer { tellFinished() }
         guard let client = MosquittoClient(order, inbox: inbox) else {
-            return .failed(.cannotConnect(order.address, reason: "the client identifier or the will is invalid"), loss: nil)
+            return .failed(
+                .cannotConnect(order.address, reason: "the client identifier or the will is invalid"), loss: nil)
         }
         do throws(Stop) {
             let deadline = ContinuousClock.now + order.timeout
@@ -137,7 +139,9 @@ final class ConnectionLoop {
                 throw .failed(failure(client, MOSQ_ERR_CONN_LOST.code, errno))
             }
             while try wait(for: socket, events: POLLIN, until: deadline) == 0 {
-                guard ContinuousClock.now < deadline else { throw .failed(.connectTimeout(order.address, order.timeout)) }
+                guard ContinuousClock.now < deadline else {
+                    throw .failed(.connectTimeout(order.address, order.timeout))
+                }
             }
         }
     }
@@ -154,7 +158,8 @@ final class ConnectionLoop {
             // What has left the socket already, poll does not tell of.
             let isAhead = client.buffer?.hasUnread == true
             let left = isAhead ? .zero : keepAlive.due - now
-            let ready = try poll(socket, events: events, timeout: threshold.isRaised ? min(left, ReadThreshold.patience) : left)
+            let ready = try poll(
+                socket, events: events, timeout: threshold.isRaised ? min(left, ReadThreshold.patience) : left)
             if ready == 0, threshold.isRaised, .now - now >= ReadThreshold.patience { threshold.giveUp(on: socket) }
             if isAhead || ready & (POLLIN | POLLERR | POLLHUP) != 0 {
                 keepAlive.hasRead(at: .now)
@@ -199,7 +204,8 @@ final class ConnectionLoop {
         let message = queued.message
         var mid: Int32 = 0
         let status = message.payload.withUnsafeBytes {
-            mosquitto_publish(client.handle, &mid, message.topic.name, Int32($0.count), $0.baseAddress,
+            mosquitto_publish(
+                client.handle, &mid, message.topic.name, Int32($0.count), $0.baseAddress,
                 Int32(message.qos.rawValue), message.retain)
         }
         switch status {

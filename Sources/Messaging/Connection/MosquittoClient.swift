@@ -54,8 +54,9 @@ final class MosquittoClient {
             statuses.append(mosquitto_int_option(handle, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0))
         }
         if let topic = order.presenceTopic {
-            statuses.append(mosquitto_will_set(
-                handle, topic.name, Int32(ConnectionOrder.offline.count), ConnectionOrder.offline, 1, true))
+            statuses.append(
+                mosquitto_will_set(
+                    handle, topic.name, Int32(ConnectionOrder.offline.count), ConnectionOrder.offline, 1, true))
         }
         statuses.append(setCredentials(order.credentials))
         return statuses.allSatisfy { $0 == MOSQ_ERR_SUCCESS.code }
@@ -114,9 +115,10 @@ final class MosquittoClient {
 
     private func receive(_ message: mosquitto_message) {
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
-        inbox.deliver(IncomingMessage(
-            topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
-            qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
+        inbox.deliver(
+            IncomingMessage(
+                topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
+                qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
     }
 
     /// Of `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca` the last part.

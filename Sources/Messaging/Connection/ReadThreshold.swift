@@ -35,7 +35,9 @@ struct ReadThreshold {
         guard wanted != bytes else { return }
         var value = wanted
         // Where it fails, the thread wakes more often or earlier.
-        guard setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else { return }
+        guard setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+            return
+        }
         bytes = wanted
     }
 

@@ -8,7 +8,9 @@ extension Outbox {
     /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxFull`, `outboxShareFull`, `outboxUnusable`, `outboxClosed`;
     ///   the message has then not been accepted.
     @discardableResult
-    public func accept(_ message: OutgoingMessage) async throws(MessagingError) -> Int64 { try await accept([message])[0] }
+    public func accept(_ message: OutgoingMessage) async throws(MessagingError) -> Int64 {
+        try await accept([message])[0]
+    }
 
     /// Takes several messages over, all or none, in one write.
     @discardableResult
@@ -122,7 +124,9 @@ extension Outbox {
         self.shares = shares
         let explicit = messages.reduce(0) { $0 + ($1.share == .telemetry ? 0 : $1.size) }
         // A request is one program's.
-        if let share = messages.first?.share, case .user = share, shares.bytes(of: share) + explicit > policy.publisherLimit {
+        if let share = messages.first?.share, case .user = share,
+            shares.bytes(of: share) + explicit > policy.publisherLimit
+        {
             return .outboxShareFull(limitBytes: policy.publisherLimit)
         }
         guard explicit == 0 || shares.explicit + explicit <= policy.limitBytes - policy.telemetryReserve else {

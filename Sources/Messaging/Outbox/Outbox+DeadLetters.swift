@@ -10,7 +10,9 @@ extension Outbox {
     /// A dead letter's payload.
     ///
     /// - Throws: ``MessagingError``: `noSuchDeadLetter`, `outboxUnusable`, `outboxClosed`
-    public func payload(ofDeadLetter id: Int64) throws(MessagingError) -> [UInt8] { try message(ofDeadLetter: id).payload }
+    public func payload(ofDeadLetter id: Int64) throws(MessagingError) -> [UInt8] {
+        try message(ofDeadLetter: id).payload
+    }
 
     /// Moves a message that is being sent to the dead letters, in one transaction. The oldest of those give way where they
     /// have become too many.
@@ -102,7 +104,8 @@ extension Outbox {
             guard let message = try store.deadLetterMessage(id) else { throw MessagingError.noSuchDeadLetter(id) }
             return message
         } catch {
-            throw (error as? MessagingError) ?? .outboxUnusable(error as? StorageError ?? .refused(path: path, reason: "\(error)"))
+            throw (error as? MessagingError)
+                ?? .outboxUnusable(error as? StorageError ?? .refused(path: path, reason: "\(error)"))
         }
     }
 }

@@ -47,9 +47,12 @@ extension Outbox {
                 if !expired.isEmpty { try change(store) { try drop(expired, from: store) } }
                 isDrained = page.isLast
                 cursor = page.messages.last?.id ?? cursor
-                let good = expired.isEmpty ? page.messages : page.messages.filter { message in
-                    !expired.contains { $0.id == message.id }
-                }
+                let good =
+                    expired.isEmpty
+                    ? page.messages
+                    : page.messages.filter { message in
+                        !expired.contains { $0.id == message.id }
+                    }
                 for message in good { weights[message.id] = message.weight }
                 if !good.isEmpty || page.isLast { return (good, page.isLast) }
             }

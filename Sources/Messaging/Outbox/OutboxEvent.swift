@@ -29,14 +29,18 @@ extension OutboxEvent: ReportedEvent {
         switch self {
         case .dropped(let count, let reason, let total):
             // Whoever gave up the identity was told, or asked for it.
-            EventReport("outbox.dropped", reason == .formerIdentity ? .notable : .trouble,
+            EventReport(
+                "outbox.dropped", reason == .formerIdentity ? .notable : .trouble,
                 "\(count) \(count == 1 ? "message was" : "messages were") dropped: \(reason.text)",
                 ["count": .integer(Int64(count)), "reason": .string(reason.rawValue), "total": .integer(Int64(total))])
         case .deadLetter(let letter):
-            EventReport("outbox.dead-letter", .trouble, "message \(letter.id) is no longer sent: \(letter.reason)", [
-                "id": .integer(letter.id), "topic": .string(letter.topic.name), "bytes": .integer(Int64(letter.bytes)),
-                "remedy": "look at it with: latchkey dead-letters",
-            ])
+            EventReport(
+                "outbox.dead-letter", .trouble, "message \(letter.id) is no longer sent: \(letter.reason)",
+                [
+                    "id": .integer(letter.id), "topic": .string(letter.topic.name),
+                    "bytes": .integer(Int64(letter.bytes)),
+                    "remedy": "look at it with: latchkey dead-letters",
+                ])
         }
     }
 }

@@ -3,24 +3,30 @@ import Storage
 
 extension OutboxFile {
     func bury(_ id: Int64, at time: Date, because reason: String) throws(StorageError) -> DeadLetter? {
-        let row = try database.first("SELECT accepted_at, topic, length(payload) FROM message WHERE id = ?1", .integer(id)) {
+        let row = try database.first(
+            "SELECT accepted_at, topic, length(payload) FROM message WHERE id = ?1", .integer(id)
+        ) {
             (acceptedAt: $0.int64(0), topic: $0.int64(1), bytes: Int($0.int64(2)))
         }
         guard let row else { return nil }
         let topic = try topic(row.topic)
-        try database.run("""
+        try database.run(
+            """
             INSERT INTO dead_letter SELECT id, accepted_at, ?2, flags, ?3, payload, ?4 FROM message WHERE id = ?1
             """, .integer(id), .integer(time.milliseconds), .text(topic.name), .text(reason))
         try remove(id...id)
         return DeadLetter(
-            id: id, topic: topic, bytes: row.bytes, acceptedAt: Date(milliseconds: row.acceptedAt), diedAt: time, reason: reason)
+            id: id, topic: topic, bytes: row.bytes, acceptedAt: Date(milliseconds: row.acceptedAt), diedAt: time,
+            reason: reason)
     }
 
     /// Those whose topic is none are left out: only tampering makes such a row.
     func deadLetters() throws(StorageError) -> [DeadLetter] {
-        try database.rows("""
+        try database.rows(
+            """
             SELECT id, topic, length(payload), accepted_at, died_at, reason FROM dead_letter ORDER BY id
-            """) { row -> DeadLetter? in
+            """
+        ) { row -> DeadLetter? in
             guard let topic = try? Topic(row.text(1)) else { return nil }
             return DeadLetter(
                 id: row.int64(0), topic: topic, bytes: Int(row.int64(2)), acceptedAt: Date(milliseconds: row.int64(3)),

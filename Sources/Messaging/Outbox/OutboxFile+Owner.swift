@@ -13,7 +13,8 @@ extension OutboxFile {
     }
 
     func removeAll() throws(StorageError) {
-        try database.execute("""
+        try database.execute(
+            """
             PRAGMA secure_delete = ON;
             DELETE FROM message; DELETE FROM dead_letter; DELETE FROM topic;
             PRAGMA secure_delete = FAST;

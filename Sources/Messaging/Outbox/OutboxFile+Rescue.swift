@@ -13,7 +13,9 @@ extension OutboxFile {
         var options = Self.options(policy)
         options.creates = false
         options.isDamaged = true
-        guard let database = try? Database(path: damaged, migrations: Self.migrations, options: options) else { return 0 }
+        guard let database = try? Database(path: damaged, migrations: Self.migrations, options: options) else {
+            return 0
+        }
         let old = OutboxFile(database)
         defer { old.close() }
         // Where the owner cannot be read any more, the messages are taken for this one's.
@@ -75,6 +77,8 @@ extension OutboxFile {
             return true
         }
 
-        private func isReadable(after id: Int64) -> Bool { (try? store.page(after: id, limit: 1, bytes: 1 << 20)) != nil }
+        private func isReadable(after id: Int64) -> Bool {
+            (try? store.page(after: id, limit: 1, bytes: 1 << 20)) != nil
+        }
     }
 }

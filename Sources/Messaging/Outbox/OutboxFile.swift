@@ -7,41 +7,45 @@ import Storage
 /// overwritten on purpose, and a log long enough that most messages are gone before they would reach the database itself.
 final class OutboxFile: OutboxStore {
     static let migrations = [
-        Migration(version: 1, sql: """
-            CREATE TABLE topic (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-            CREATE TABLE message (
-                id INTEGER PRIMARY KEY,
-                -- Bytes accepted up to and with this row, since the outbox was made.
-                total INTEGER NOT NULL,
-                -- Milliseconds since 1970.
-                accepted_at INTEGER NOT NULL,
-                -- QoS in bits 0 and 1, retain in bit 2, explicit in bit 3; above it the publisher's user id plus 1, or 0.
-                flags INTEGER NOT NULL,
-                topic INTEGER NOT NULL,
-                payload BLOB NOT NULL
-            ) STRICT;
-            CREATE TABLE ledger (
-                id INTEGER PRIMARY KEY CHECK (id = 1),
-                accepted INTEGER NOT NULL, accepted_bytes INTEGER NOT NULL,
-                removed INTEGER NOT NULL, removed_bytes INTEGER NOT NULL,
-                refused INTEGER NOT NULL, dropped_full INTEGER NOT NULL, dropped_expired INTEGER NOT NULL,
-                dropped_unsendable INTEGER NOT NULL
-            ) STRICT;
-            INSERT INTO ledger VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0);
-            """),
-        Migration(version: 2, sql: """
-            -- The device identifier that the messages were accepted for.
-            ALTER TABLE ledger ADD COLUMN owner TEXT;
-            ALTER TABLE ledger ADD COLUMN dropped_former INTEGER NOT NULL DEFAULT 0;
-            ALTER TABLE ledger ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
-            ALTER TABLE ledger ADD COLUMN retried INTEGER NOT NULL DEFAULT 0;
-            CREATE TABLE dead_letter (
-                id INTEGER PRIMARY KEY,
-                -- Milliseconds since 1970.
-                accepted_at INTEGER NOT NULL, died_at INTEGER NOT NULL,
-                flags INTEGER NOT NULL, topic TEXT NOT NULL, payload BLOB NOT NULL, reason TEXT NOT NULL
-            ) STRICT;
-            """),
+        Migration(
+            version: 1,
+            sql: """
+                CREATE TABLE topic (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+                CREATE TABLE message (
+                    id INTEGER PRIMARY KEY,
+                    -- Bytes accepted up to and with this row, since the outbox was made.
+                    total INTEGER NOT NULL,
+                    -- Milliseconds since 1970.
+                    accepted_at INTEGER NOT NULL,
+                    -- QoS in bits 0 and 1, retain in bit 2, explicit in bit 3; above it the publisher's user id plus 1, or 0.
+                    flags INTEGER NOT NULL,
+                    topic INTEGER NOT NULL,
+                    payload BLOB NOT NULL
+                ) STRICT;
+                CREATE TABLE ledger (
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    accepted INTEGER NOT NULL, accepted_bytes INTEGER NOT NULL,
+                    removed INTEGER NOT NULL, removed_bytes INTEGER NOT NULL,
+                    refused INTEGER NOT NULL, dropped_full INTEGER NOT NULL, dropped_expired INTEGER NOT NULL,
+                    dropped_unsendable INTEGER NOT NULL
+                ) STRICT;
+                INSERT INTO ledger VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0);
+                """),
+        Migration(
+            version: 2,
+            sql: """
+                -- The device identifier that the messages were accepted for.
+                ALTER TABLE ledger ADD COLUMN owner TEXT;
+                ALTER TABLE ledger ADD COLUMN dropped_former INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE ledger ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE ledger ADD COLUMN retried INTEGER NOT NULL DEFAULT 0;
+                CREATE TABLE dead_letter (
+                    id INTEGER PRIMARY KEY,
+                    -- Milliseconds since 1970.
+                    accepted_at INTEGER NOT NULL, died_at INTEGER NOT NULL,
+                    flags INTEGER NOT NULL, topic TEXT NOT NULL, payload BLOB NOT NULL, reason TEXT NOT NULL
+                ) STRICT;
+                """),
     ]
 
     let database: Database
@@ -57,7 +61,8 @@ final class OutboxFile: OutboxStore {
     ) throws(StorageError) -> (store: OutboxFile, setAside: String?) {
         var options = options(policy)
         if checkingAll { options.checkedBytes = .max }
-        let (database, setAside) = try Database.openSettingAsideDamage(path: path, migrations: migrations, options: options)
+        let (database, setAside) = try Database.openSettingAsideDamage(
+            path: path, migrations: migrations, options: options)
         try database.execute("PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 1000;")
         return (OutboxFile(database), setAside)
     }
@@ -76,17 +81,21 @@ final class OutboxFile: OutboxStore {
     func close() { database.close() }
 
     func ledger() throws(StorageError) -> OutboxLedger {
-        var ledger = try database.first("""
-            SELECT accepted, accepted_bytes, removed, removed_bytes, refused, dropped_full, dropped_expired,
-                dropped_unsendable, dropped_former, dead, retried FROM ledger
-            """) { row in
-            OutboxLedger(
-                accepted: row.int64(0), acceptedBytes: row.int64(1), removed: row.int64(2), removedBytes: row.int64(3),
-                drops: .init(
-                    full: Int(row.int64(5)), expired: Int(row.int64(6)), unsendable: Int(row.int64(7)),
-                    formerIdentity: Int(row.int64(8))),
-                refused: row.int64(4), dead: row.int64(9), retried: row.int64(10))
-        } ?? OutboxLedger()
+        var ledger =
+            try database.first(
+                """
+                SELECT accepted, accepted_bytes, removed, removed_bytes, refused, dropped_full, dropped_expired,
+                    dropped_unsendable, dropped_former, dead, retried FROM ledger
+                """
+            ) { row in
+                OutboxLedger(
+                    accepted: row.int64(0), acceptedBytes: row.int64(1), removed: row.int64(2),
+                    removedBytes: row.int64(3),
+                    drops: .init(
+                        full: Int(row.int64(5)), expired: Int(row.int64(6)), unsendable: Int(row.int64(7)),
+                        formerIdentity: Int(row.int64(8))),
+                    refused: row.int64(4), dead: row.int64(9), retried: row.int64(10))
+            } ?? OutboxLedger()
         let newest = try database.first("SELECT id, total FROM message ORDER BY id DESC LIMIT 1") {
             ($0.int64(0), $0.int64(1))
         }
@@ -95,7 +104,8 @@ final class OutboxFile: OutboxStore {
     }
 
     func save(_ ledger: OutboxLedger) throws(StorageError) {
-        try database.run("""
+        try database.run(
+            """
             UPDATE ledger SET accepted = ?1, accepted_bytes = ?2, removed = ?3, removed_bytes = ?4, refused = ?5,
                 dropped_full = ?6, dropped_expired = ?7, dropped_unsendable = ?8, dropped_former = ?9, dead = ?10,
                 retried = ?11
@@ -120,14 +130,16 @@ final class OutboxFile: OutboxStore {
     // MARK: Rows
 
     func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError) {
-        try database.run("INSERT INTO message VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        try database.run(
+            "INSERT INTO message VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             .integer(message.id), .integer(acceptedBytes),
             .integer(message.acceptedAt.milliseconds),
             .integer(message.message.flags), .integer(try id(of: message.message.topic)),
             .blob(message.message.payload))
     }
 
-    func page(after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> (messages: [QueuedMessage], isLast: Bool) {
+    func page(after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> (messages: [QueuedMessage], isLast: Bool)
+    {
         let statement = try database.prepare(
             "SELECT id, accepted_at, flags, topic, payload FROM message WHERE id > ?1 ORDER BY id LIMIT ?2")
         try statement.bind([.integer(id), .integer(Int64(limit))])
@@ -173,10 +185,12 @@ final class OutboxFile: OutboxStore {
     }
 
     func shares() throws(StorageError) -> OutboxShares {
-        let sums = try database.rows("""
+        let sums = try database.rows(
+            """
             SELECT flags >> 3, sum(length(payload) + length(CAST(name AS BLOB)) + ?1)
                 FROM message JOIN topic ON topic.id = message.topic GROUP BY flags >> 3
-            """, .integer(Int64(OutboxPolicy.rowOverhead))) { (OutboxShare(flags: $0.int64(0) << 3), Int($0.int64(1))) }
+            """, .integer(Int64(OutboxPolicy.rowOverhead))
+        ) { (OutboxShare(flags: $0.int64(0) << 3), Int($0.int64(1))) }
         return OutboxShares(Dictionary(sums, uniquingKeysWith: +))
     }
 
@@ -232,24 +246,27 @@ final class OutboxFile: OutboxStore {
 extension OutgoingMessage {
     /// QoS, retain, kind and publisher as they are stored.
     var flags: Int64 {
-        Int64(qos.rawValue | (retain ? 4 : 0) | (kind == .explicit ? 8 : 0)) | (publisher.map { (Int64($0) + 1) << 4 } ?? 0)
+        Int64(qos.rawValue | (retain ? 4 : 0) | (kind == .explicit ? 8 : 0))
+            | (publisher.map { (Int64($0) + 1) << 4 } ?? 0)
     }
 
     /// - Parameter flags: QoS 2 is there from versions that sent it as such.
     init(topic: Topic, payload: [UInt8], flags: Int64) {
         self.init(
             topic: topic, payload: payload, qos: QoS(requested: Int(flags & 3)) ?? .atLeastOnce, retain: flags & 4 != 0,
-            kind: flags & 8 != 0 ? .explicit : .telemetry, publisher: flags >> 4 > 0 ? UInt32(truncatingIfNeeded: (flags >> 4) - 1) : nil)
+            kind: flags & 8 != 0 ? .explicit : .telemetry,
+            publisher: flags >> 4 > 0 ? UInt32(truncatingIfNeeded: (flags >> 4) - 1) : nil)
     }
 }
 
 extension OutboxShare {
     fileprivate init(flags: Int64) {
-        self = switch (flags & 8 != 0, flags >> 4) {
-        case (false, _): .telemetry
-        case (true, 0): .unbounded
-        case (true, let user): .user(UInt32(truncatingIfNeeded: user - 1))
-        }
+        self =
+            switch (flags & 8 != 0, flags >> 4) {
+            case (false, _): .telemetry
+            case (true, 0): .unbounded
+            case (true, let user): .user(UInt32(truncatingIfNeeded: user - 1))
+            }
     }
 }
 

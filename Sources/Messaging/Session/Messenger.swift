@@ -241,7 +241,11 @@ public actor Messenger {
         events.send(.failed(error, retryAfter: delay))
         let pause = Task { _ = try? await Task.sleep(for: delay) }
         self.pause = pause
-        await withTaskCancellationHandler { await pause.value } onCancel: { pause.cancel() }
+        await withTaskCancellationHandler {
+            await pause.value
+        } onCancel: {
+            pause.cancel()
+        }
         self.pause = nil
     }
 

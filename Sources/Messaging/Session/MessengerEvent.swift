@@ -19,11 +19,13 @@ extension MessengerEvent: ReportedEvent {
     public var report: EventReport {
         switch self {
         case .connecting(let broker, let attempt):
-            EventReport("broker.connecting", .routine,
+            EventReport(
+                "broker.connecting", .routine,
                 "connecting to broker \(broker)\(attempt > 1 ? ", attempt \(attempt)" : "")",
                 ["broker": .string(broker.description), "attempt": .integer(Int64(attempt))])
         case .connected(let broker, let sessionPresent):
-            EventReport("broker.connected", .notable, "connected to broker \(broker)",
+            EventReport(
+                "broker.connected", .notable, "connected to broker \(broker)",
                 ["broker": .string(broker.description), "sessionPresent": .bool(sessionPresent)])
         // The failure that follows tells of the same as trouble.
         case .refused(let refusal):
@@ -31,10 +33,12 @@ extension MessengerEvent: ReportedEvent {
         case .failed(let error, let delay):
             EventReport("broker.failed", error: error, ["retrySeconds": .integer(delay.components.seconds)])
         case .disconnected(let broker):
-            EventReport("broker.disconnected", .notable, "disconnected from broker \(broker)",
+            EventReport(
+                "broker.disconnected", .notable, "disconnected from broker \(broker)",
                 ["broker": .string(broker.description)])
         case .subscriptionRefused(let filter):
-            EventReport("broker.subscription-refused", .trouble, "the broker refuses the subscription to \(filter)",
+            EventReport(
+                "broker.subscription-refused", .trouble, "the broker refuses the subscription to \(filter)",
                 ["filter": .string(filter.text)])
         }
     }

@@ -45,14 +45,15 @@ public enum BrokerRefusal: Sendable, Equatable {
     /// - Parameter code: the CONNACK return code, not 0. Brokers that refuse MQTT 3.1.1 may answer in the codes of MQTT 5
     ///   (section 3.2.2.2).
     init(code: Int) {
-        self = switch code {
-        case 1, 0x84: .protocolVersion
-        case 2, 0x85: .clientID
-        case 3, 0x88, 0x89: .serverUnavailable
-        case 4, 0x86: .badCredentials
-        case 5, 0x87: .notAuthorized
-        default: .other(code: code)
-        }
+        self =
+            switch code {
+            case 1, 0x84: .protocolVersion
+            case 2, 0x85: .clientID
+            case 3, 0x88, 0x89: .serverUnavailable
+            case 4, 0x86: .badCredentials
+            case 5, 0x87: .notAuthorized
+            default: .other(code: code)
+            }
     }
 
     /// Whether other credentials may be let in.

@@ -57,7 +57,9 @@ struct SendPace: Equatable {
         if suspect?.id != id { suspect = Suspect(id: id) }
         suspect?.endings += 1
         if loss.cause == .hangUp { suspect?.hangUps += 1 }
-        guard let found = suspect, found.hangUps >= Self.hangUpLimit || found.endings >= Self.endingLimit else { return nil }
+        guard let found = suspect, found.hangUps >= Self.hangUpLimit || found.endings >= Self.endingLimit else {
+            return nil
+        }
         suspect = nil
         return id
     }

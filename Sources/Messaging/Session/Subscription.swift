@@ -101,6 +101,8 @@ public final class Subscription: AsyncSequence, Sendable {
         fileprivate let subscription: Subscription
 
         public mutating func next() async -> Delivery? { await subscription.next() }
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Delivery? { await subscription.next() }
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Delivery? {
+            await subscription.next()
+        }
     }
 }

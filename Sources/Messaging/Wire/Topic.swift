@@ -45,11 +45,23 @@ public enum TopicFault: Sendable, Equatable {
     /// The fault that a topic and a filter can both have.
     init?(inText text: String) {
         let bytes = text.utf8
-        guard !bytes.isEmpty else { self = .empty; return }
-        guard bytes.count <= Topic.limit else { self = .tooLong(bytes: bytes.count); return }
+        guard !bytes.isEmpty else {
+            self = .empty
+            return
+        }
+        guard bytes.count <= Topic.limit else {
+            self = .tooLong(bytes: bytes.count)
+            return
+        }
         let levels = bytes.count { $0 == UInt8(ascii: "/") } + 1
-        guard levels <= Topic.levelLimit else { self = .tooDeep(levels: levels); return }
-        guard !text.unicodeScalars.contains(where: Self.isForbidden) else { self = .forbiddenCharacter; return }
+        guard levels <= Topic.levelLimit else {
+            self = .tooDeep(levels: levels)
+            return
+        }
+        guard !text.unicodeScalars.contains(where: Self.isForbidden) else {
+            self = .forbiddenCharacter
+            return
+        }
         return nil
     }
 

@@ -90,7 +90,9 @@ public actor ConsentDesk {
     ///   - session: what names the authorization session, the same for every spelling of its URL. A person is asked about it
     ///     once; asking again would wear them down.
     ///   - user: in whose name the device would be let in.
-    public func ask(_ requester: Requester, about session: String? = nil, inNameOf user: String? = nil) async -> ConsentAnswer {
+    public func ask(_ requester: Requester, about session: String? = nil, inNameOf user: String? = nil) async
+        -> ConsentAnswer
+    {
         lastID += 1
         let request = ConsentRequest(id: lastID, requester: requester, date: clock.date, user: user)
         if let decision = decisionAtOnce(about: requester, session) {
@@ -210,7 +212,9 @@ public actor ConsentDesk {
     private func decisionAtOnce(about requester: Requester, _ session: String?) -> ConsentDecision? {
         let now = clock.now
         answered.removeAll { now - $0.at >= settings.memory }
-        if let session, answered.contains(where: { $0.session == session }) || line.contains(where: { $0.session == session }) {
+        if let session,
+            answered.contains(where: { $0.session == session }) || line.contains(where: { $0.session == session })
+        {
             return .replayed
         }
         guard rate.admits(requester.key, at: clock.now) else { return .tooMany }

@@ -25,7 +25,9 @@ struct RequestRate: Sendable {
         guard times.count(where: { $0.key == key }) < perRequester else { return false }
         if isForAll {
             guard times.count(where: \.isForAll) < overall else { return false }
-        } else if times.count(where: { !$0.isForAll }) >= Self.othersLimit, let oldest = times.firstIndex(where: { !$0.isForAll }) {
+        } else if times.count(where: { !$0.isForAll }) >= Self.othersLimit,
+            let oldest = times.firstIndex(where: { !$0.isForAll })
+        {
             times.remove(at: oldest)
         }
         times.append((key, now, isForAll))

@@ -26,6 +26,9 @@ public struct Requester: Sendable, Hashable, CustomStringConvertible {
     var key: String { address ?? "\(way.rawValue) \(name ?? "")" }
 
     var details: [String: JSON] {
-        ["name": name.map(JSON.string) ?? .null, "address": address.map(JSON.string) ?? .null, "way": .string(way.rawValue)]
+        [
+            "name": name.map(JSON.string) ?? .null, "address": address.map(JSON.string) ?? .null,
+            "way": .string(way.rawValue),
+        ]
     }
 }

@@ -6,96 +6,121 @@ extension ProximityError {
         switch self {
         // MARK: Bluetooth
         case .notSupported(let reason):
-            said("not-supported", .unavailable, "Bluetooth Low Energy is not available: \(reason)",
+            said(
+                "not-supported", .unavailable, "Bluetooth Low Energy is not available: \(reason)",
                 remedy: Self.adapter)
         case .disabled(let reason):
-            said("disabled", .unavailable, "Bluetooth is off: \(reason)",
+            said(
+                "disabled", .unavailable, "Bluetooth is off: \(reason)",
                 remedy: "switch it on (rfkill unblock bluetooth) and see `latchkey doctor`")
         case .notPermitted(let reason):
-            said("not-permitted", .unavailable, "the system does not allow the use of Bluetooth: \(reason)",
+            said(
+                "not-permitted", .unavailable, "the system does not allow the use of Bluetooth: \(reason)",
                 remedy: "see `latchkey doctor` for what the service has to be allowed")
         case .interrupted(let reason):
             said("interrupted", .temporary, "Bluetooth was interrupted: \(reason)", remedy: Self.status)
         case .invalidUUID(let text):
-            said("invalid-uuid", .invalidConfiguration, "“\(DisplayText.clean(text))” is no Bluetooth UUID",
+            said(
+                "invalid-uuid", .invalidConfiguration, "“\(DisplayText.clean(text))” is no Bluetooth UUID",
                 remedy: "correct msso_ble_service_uuid and msso_ble_characteristic_uuid in the gateway's configuration")
         case .advertisingFailed(let reason):
-            said("advertising-failed", .unavailable, "cannot offer the session over Bluetooth: \(reason)",
+            said(
+                "advertising-failed", .unavailable, "cannot offer the session over Bluetooth: \(reason)",
                 remedy: Self.status)
         case .peripheralNotSupported(let reason):
-            said("peripheral-not-supported", .unavailable,
+            said(
+                "peripheral-not-supported", .unavailable,
                 "this adapter cannot offer a session over Bluetooth: \(reason)",
                 remedy: Self.adapter)
         case .centralFailed(let reason):
-            said("central-failed", .unavailable, "cannot reach other devices over Bluetooth: \(reason)",
+            said(
+                "central-failed", .unavailable, "cannot reach other devices over Bluetooth: \(reason)",
                 remedy: Self.status)
 
         // MARK: Sharing
         case .noUserSession(let reason):
-            said("no-user-session", .conflict, "no user session can be shared: \(reason)",
+            said(
+                "no-user-session", .conflict, "no user session can be shared: \(reason)",
                 remedy: "log in first: a client's own token cannot authorize another device")
         case .sharingInProgress:
-            said("sharing-in-progress", .busy, "the session is already offered to devices nearby",
+            said(
+                "sharing-in-progress", .busy, "the session is already offered to devices nearby",
                 remedy: "end it first: latchkey share --stop")
         case .centralUnsubscribed(let central):
             said("central-unsubscribed", .unreachable, "\(central) could not be told the outcome", remedy: Self.again)
         case .requestRefused(let refusal):
-            said("request-\(refusal.rawValue)", refusal.kind, "the request was refused: \(refusal.text)",
+            said(
+                "request-\(refusal.rawValue)", refusal.kind, "the request was refused: \(refusal.text)",
                 remedy: refusal.remedy)
         case .nobodyToAsk: said("nobody-to-ask", .denied, "nobody is there to be asked for consent")
         case .userDeclined(let source):
             said("user-declined", .denied, "the request was declined (\(source))", remedy: Self.askPerson)
         case .invalidAuthorizeURL(let reason):
-            said("invalid-authorize-url", .invalidInput, "the URL cannot be authorized: \(reason)",
+            said(
+                "invalid-authorize-url", .invalidInput, "the URL cannot be authorized: \(reason)",
                 remedy: "authorize only codes that are shown by devices of the same gateway")
         case .noSuchRequest(let id):
-            said("no-such-request", .notFound, "no request \(id) is waiting for consent",
+            said(
+                "no-such-request", .notFound, "no request \(id) is waiting for consent",
                 remedy: "see which questions wait: latchkey consent")
 
         // MARK: Log-in
         case .noPeripheralFound(let least):
-            said("no-peripheral-found", .unreachable,
+            said(
+                "no-peripheral-found", .unreachable,
                 "no device that shares a session was seen with \(least) dBm or more", remedy: Self.closer)
         case .signalTooWeak(let rssi, let least):
-            said("signal-too-weak", .unreachable, "a device was seen with \(rssi) dBm, less than \(least) dBm",
+            said(
+                "signal-too-weak", .unreachable, "a device was seen with \(rssi) dBm, less than \(least) dBm",
                 remedy: Self.closer)
         case .characteristicMissing(let address):
-            said("characteristic-missing", .invalidAnswer,
+            said(
+                "characteristic-missing", .invalidAnswer,
                 "\(address) does not have the service of proximity login, or not its characteristic",
                 remedy: Self.again)
         case .authorizationFailed(let answer):
-            said("authorization-failed", .refused, "the device was not authorized: the answer was “\(answer)”",
+            said(
+                "authorization-failed", .refused, "the device was not authorized: the answer was “\(answer)”",
                 remedy: Self.askPerson)
         case .pollingFailed(let reason):
-            said("polling-failed", .unreachable, "the gateway could not be asked for the authorization: \(reason)",
+            said(
+                "polling-failed", .unreachable, "the gateway could not be asked for the authorization: \(reason)",
                 remedy: Self.gatewayCheck)
         case .qrPollingFailed(let reason):
-            said("qr-polling-failed", .unreachable, "the gateway could not be asked for the authorization: \(reason)",
+            said(
+                "qr-polling-failed", .unreachable, "the gateway could not be asked for the authorization: \(reason)",
                 remedy: Self.gatewayCheck)
         case .notAuthorizedInTime:
-            said("not-authorized-in-time", .unreachable, "no other device authorized this one in time",
+            said(
+                "not-authorized-in-time", .unreachable, "no other device authorized this one in time",
                 remedy: "start again and authorize this device while the request is open")
         case .unexpectedUser(let name):
-            said("unexpected-user", .refused,
+            said(
+                "unexpected-user", .refused,
                 "\(name.map { "“\(DisplayText.clean($0))”" } ?? "a user without a name") let this device in, "
                     + "not the expected user",
                 remedy: "go nearer to the device that is meant, or log in by QR code: another device answered first")
         case .loginInProgress:
-            said("login-in-progress", .busy, "a proximity login is already in progress",
+            said(
+                "login-in-progress", .busy, "a proximity login is already in progress",
                 remedy: "wait until it ends, or end it with Ctrl-C where it was begun")
         case .invalidAuthenticationURL:
-            said("invalid-authentication-url", .invalidAnswer,
+            said(
+                "invalid-authentication-url", .invalidAnswer,
                 "the gateway gave no URL that another device could authorize",
                 remedy: Self.gatewayCheck)
         case .loginFailed(let reason):
-            said("login-failed", .refused, "this device was authorized but could not log in: \(reason)",
+            said(
+                "login-failed", .refused, "this device was authorized but could not log in: \(reason)",
                 remedy: Self.gatewayCheck)
         case .timedOut(let step): said("timed-out", .unreachable, "\(step) took too long", remedy: Self.again)
         case .textTooLongForQRCode(let bytes):
-            said("text-too-long-for-qr-code", .tooLarge, "\(bytes) bytes are more than a QR code holds",
+            said(
+                "text-too-long-for-qr-code", .tooLarge, "\(bytes) bytes are more than a QR code holds",
                 remedy: "log in over Bluetooth, or by password")
         case .qrCodeTooWide(let columns, let available):
-            said("qr-code-too-wide", .unavailable,
+            said(
+                "qr-code-too-wide", .unavailable,
                 "the QR code needs \(columns) columns, the terminal has \(available)",
                 remedy: "widen the terminal, or write the code to a file as PNG or SVG")
         }

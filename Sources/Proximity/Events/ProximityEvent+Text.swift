@@ -82,77 +82,97 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
             Telling("scan-started", .routine, "looking for devices that share a session", state: .scanStarted)
         case .scanStopped: Telling("scan-stopped", .routine, "no longer looking for devices", state: .scanStopped)
         case .deviceDetected(let address, let rssi, let name):
-            Telling("device-detected", .notable,
+            Telling(
+                "device-detected", .notable,
                 "\(name ?? "a device") (\(address)) is near: \(rssi == SignalBoard.unknown ? "signal not known" : "\(rssi) dBm")",
                 ["address": .string(address), "rssi": .integer(Int64(rssi)), "name": name.map(JSON.string) ?? .null],
                 state: .deviceDetected)
         case .deviceTooFar(let address, let rssi, let least):
-            Telling("device-too-far", .routine, "\(address) is too far away: \(rssi) dBm",
+            Telling(
+                "device-too-far", .routine, "\(address) is too far away: \(rssi) dBm",
                 ["address": .string(address), "rssi": .integer(Int64(rssi)), "least_rssi": .integer(Int64(least))],
                 error: .signalTooWeak(rssi: rssi, least: least))
         case .deviceConnected(let address):
-            Telling("device-connected", .notable, "connected to \(address)", ["address": .string(address)],
+            Telling(
+                "device-connected", .notable, "connected to \(address)", ["address": .string(address)],
                 state: .deviceConnected)
         case .deviceFailed(let address, let error):
-            Telling("device-failed", .notable, "\(address): \(error.message)", ["address": .string(address)],
+            Telling(
+                "device-failed", .notable, "\(address): \(error.message)", ["address": .string(address)],
                 error: error)
         case .deviceDisconnected(let address):
-            Telling("device-disconnected", .notable, "disconnected from \(address)", ["address": .string(address)],
+            Telling(
+                "device-disconnected", .notable, "disconnected from \(address)", ["address": .string(address)],
                 state: .deviceDisconnected)
         case .serviceDiscovered(let address):
-            Telling("service-discovered", .routine, "\(address) has the service of proximity login",
+            Telling(
+                "service-discovered", .routine, "\(address) has the service of proximity login",
                 ["address": .string(address)], state: .serviceDiscovered)
         case .characteristicFound(let address):
-            Telling("characteristic-found", .routine, "\(address) takes requests", ["address": .string(address)],
+            Telling(
+                "characteristic-found", .routine, "\(address) takes requests", ["address": .string(address)],
                 state: .characteristicFound)
         case .requestWritten(let address, let pieces):
-            Telling("request-written", .notable, "the request was sent to \(address)",
+            Telling(
+                "request-written", .notable, "the request was sent to \(address)",
                 ["address": .string(address), "pieces": .integer(Int64(pieces))], state: .characteristicWritten)
         case .polled(let attempt, let limit):
-            Telling("polled", .routine, "not let in yet: asked the gateway, \(attempt) of \(limit)",
+            Telling(
+                "polled", .routine, "not let in yet: asked the gateway, \(attempt) of \(limit)",
                 ["attempt": .integer(Int64(attempt)), "limit": .integer(Int64(limit))])
         case .loginSucceeded(let user):
-            Telling("login-succeeded", .notable, "\(user) is logged in", ["user": .string(user)],
+            Telling(
+                "login-succeeded", .notable, "\(user) is logged in", ["user": .string(user)],
                 state: .authorizationSucceeded)
         case .loginFailed(let error): Telling("login-failed", state: .authorizationFailed, error: error)
 
         // By a QR code.
         case .qrCodeShown(let seconds):
-            Telling("qr-code-shown", .notable, "scan the QR code with a device that is logged in, within \(seconds) s",
+            Telling(
+                "qr-code-shown", .notable, "scan the QR code with a device that is logged in, within \(seconds) s",
                 ["seconds": .integer(Int64(seconds))],
                 notification: "MASProximityLoginQRCodeDidStartDisplayingQRCodeImage")
         case .qrCodeHidden:
-            Telling("qr-code-hidden", .notable, "the QR code is no longer shown",
+            Telling(
+                "qr-code-hidden", .notable, "the QR code is no longer shown",
                 notification: "MASProximityLoginQRCodeDidStopDisplayingQRCodeImage")
         case .authorizationCodeReceived:
-            Telling("authorization-code-received", .notable, "another device authorized this one",
+            Telling(
+                "authorization-code-received", .notable, "another device authorized this one",
                 notification: "MASDeviceDidReceiveAuthorizationCodeFromProximityLoginNotification")
         case .authorizationErrorReceived(let error):
-            Telling("authorization-error-received", error: error,
+            Telling(
+                "authorization-error-received", error: error,
                 notification: "MASDeviceDidReceiveErrorFromProximityLoginNotification")
 
         // This device shares its session.
         case .sharingStarted:
             Telling("sharing-started", .notable, "the session is offered to devices nearby", state: .sharingStarted)
         case .sharingInterrupted(let reason):
-            Telling("sharing-interrupted", .trouble, "the session is not offered for now: \(reason)", state: .unknown,
+            Telling(
+                "sharing-interrupted", .trouble, "the session is not offered for now: \(reason)", state: .unknown,
                 error: .interrupted(reason: reason))
         case .sharingStopped(let end):
-            Telling("sharing-stopped", .notable, "the session is no longer offered: \(end.text)",
+            Telling(
+                "sharing-stopped", .notable, "the session is no longer offered: \(end.text)",
                 ["end": .string(end.rawValue)], state: .sharingStopped)
         case .centralConnected(let central):
-            Telling("central-connected", .notable, "\(central) connected", ["central": .string(central)],
+            Telling(
+                "central-connected", .notable, "\(central) connected", ["central": .string(central)],
                 state: .centralConnected)
         case .centralDisconnected(let central):
-            Telling("central-disconnected", .notable, "\(central) disconnected", ["central": .string(central)],
+            Telling(
+                "central-disconnected", .notable, "\(central) disconnected", ["central": .string(central)],
                 state: .centralDisconnected)
         case .centralSubscribed(let central):
             Telling("central-subscribed", .routine, "\(central) waits for an answer", ["central": .string(central)])
         case .centralUnsubscribed(let central):
-            Telling("central-unsubscribed", .routine, "\(central) no longer waits for an answer",
+            Telling(
+                "central-unsubscribed", .routine, "\(central) no longer waits for an answer",
                 ["central": .string(central)])
         case .centralHungUp(let central, let reason):
-            Telling("central-hung-up", .notable, "\(central) was disconnected: \(reason.text)",
+            Telling(
+                "central-hung-up", .notable, "\(central) was disconnected: \(reason.text)",
                 ["central": .string(central), "reason": .string(reason.rawValue)])
         case .requestReceived(let requester):
             Telling("request-received", .notable, "\(requester) asks to be authorized", requester.details)
@@ -161,24 +181,32 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         case .consentAsked(let request):
             Telling("consent-asked", .notable, "\(request.requester) waits for consent", request.details)
         case .consentAnswered(let request, let decision):
-            Telling("consent-answered", .notable, "\(request.requester): \(decision)",
+            Telling(
+                "consent-answered", .notable, "\(request.requester): \(decision)",
                 request.details.merging(
-                    ["decision": .string(decision.name), "by": decision.source.map { .string($0.description) } ?? .null],
+                    [
+                        "decision": .string(decision.name),
+                        "by": decision.source.map { .string($0.description) } ?? .null,
+                    ],
                     uniquingKeysWith: { own, _ in own }))
         case .consentAmbiguous(let waiting):
-            Telling("ambiguous", .notable,
+            Telling(
+                "ambiguous", .notable,
                 "several devices ask for consent, and the button lets none of them in: answer by latchkey consent",
                 ["waiting": .integer(Int64(waiting))])
         case .consentUnambiguous(let request):
             Telling("unambiguous", .notable, "\(request.requester) alone waits for consent", request.details)
         case .sessionAuthorized(let requester):
-            Telling("session-authorized", .notable, "\(requester) was authorized", requester.details,
+            Telling(
+                "session-authorized", .notable, "\(requester) was authorized", requester.details,
                 state: .sessionAuthorized)
         case .sessionNotAuthorized(let requester, let error):
-            Telling("session-not-authorized", .notable, "\(requester) was not authorized: \(error.message)",
+            Telling(
+                "session-not-authorized", .notable, "\(requester) was not authorized: \(error.message)",
                 requester.details, error: error)
         case .sessionNotified(let requester, let answer):
-            Telling("session-notified", .notable, "\(requester) was told “\(answer.rawValue)”: \(answer.text)",
+            Telling(
+                "session-notified", .notable, "\(requester) was told “\(answer.rawValue)”: \(answer.text)",
                 requester.details.merging(["answer": .string(answer.rawValue)], uniquingKeysWith: { own, _ in own }),
                 state: .sessionNotified)
         case .sessionNotNotified(let requester, let error):
@@ -186,10 +214,12 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
 
         // The button.
         case .sharingEndRequested(let source):
-            Telling("sharing-end-requested", .notable, "sharing was ended (\(source))",
+            Telling(
+                "sharing-end-requested", .notable, "sharing was ended (\(source))",
                 ["by": .string(source.description)])
         case .buttonFault(let fault):
-            Telling("button-fault", .trouble, "the button cannot be used: \(fault.text)",
+            Telling(
+                "button-fault", .trouble, "the button cannot be used: \(fault.text)",
                 ["fault": .string(fault.rawValue)])
         case .buttonRecovered: Telling("button-recovered", .notable, "the button can be used again")
         }

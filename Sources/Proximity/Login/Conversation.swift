@@ -41,8 +41,9 @@ struct Conversation: Sendable {
         defer { hangUp.cancel() }
         let outcome: Result<Void, DeviceFailure> = await withTaskCancellationHandler {
             do throws(BluetoothError) {
-                guard let characteristic = try await remote.discover(
-                    service: settings.service, characteristic: settings.characteristic)
+                guard
+                    let characteristic = try await remote.discover(
+                        service: settings.service, characteristic: settings.characteristic)
                 else { return .failure(.unreachable(.characteristicMissing(address: address))) }
                 events.send(.serviceDiscovered(address: address))
                 events.send(.characteristicFound(address: address))
@@ -55,8 +56,11 @@ struct Conversation: Sendable {
                 return .success(())
             } catch {
                 let isLate = clock.now >= limit
-                return .failure(.unreachable(
-                    isLate ? .timedOut(step: "writing to \(address)") : ProximityError(error) { .centralFailed(reason: $0) }))
+                return .failure(
+                    .unreachable(
+                        isLate
+                            ? .timedOut(step: "writing to \(address)")
+                            : ProximityError(error) { .centralFailed(reason: $0) }))
             }
         } onCancel: { [remote] in
             Task { await remote.close() }

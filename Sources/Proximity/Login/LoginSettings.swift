@@ -24,7 +24,9 @@ public struct ProximityLoginSettings: Sendable {
 
     /// - Throws: ``ProximityError/invalidUUID(_:)``
     public init(serviceUUID: String, characteristicUUID: String) throws(ProximityError) {
-        self.init(service: try BluetoothUUID(checking: serviceUUID), characteristic: try BluetoothUUID(checking: characteristicUUID))
+        self.init(
+            service: try BluetoothUUID(checking: serviceUUID),
+            characteristic: try BluetoothUUID(checking: characteristicUUID))
     }
 
     /// The bytes of one write on a connection with this MTU: three are the opcode and the handle.

@@ -57,7 +57,9 @@ struct NearestScan: Sendable {
                 // Asked after every step: the one that tells of the time may be lost among many sightings.
                 guard clock.now >= choosing ?? deadline else { continue }
                 if !board.nearest.isEmpty { return board.nearest }
-                guard clock.now < deadline else { throw ProximityError.noPeripheralFound(leastSignal: settings.leastSignal) }
+                guard clock.now < deadline else {
+                    throw ProximityError.noPeripheralFound(leastSignal: settings.leastSignal)
+                }
                 choosing = nil
             }
             throw CancellationError()

@@ -96,7 +96,8 @@ public actor ProximityLogin {
     }
 
     private func logIn(
-        by device: SignalBoard.Device, _ request: ProximityRequest, _ pending: PendingAuthorization, until deadline: Duration
+        by device: SignalBoard.Device, _ request: ProximityRequest, _ pending: PendingAuthorization,
+        until deadline: Duration
     ) async throws(DeviceFailure) -> String {
         let address = "\(device.address)"
         let remote: any RemotePeripheral
@@ -108,7 +109,8 @@ public actor ProximityLogin {
             throw .unreachable(ProximityError(error) { .centralFailed(reason: $0) })
         }
         events.send(.deviceConnected(address: address))
-        let conversation = Conversation(remote: remote, address: address, settings: settings, clock: clock, events: events)
+        let conversation = Conversation(
+            remote: remote, address: address, settings: settings, clock: clock, events: events)
         do throws(DeviceFailure) {
             let userName = try await conversation.logIn(request, pending, until: deadline)
             connected = (remote, address)

@@ -4,7 +4,10 @@ import CQREncode
 public struct QRCode: Sendable, Equatable {
     /// How much of the code may be unreadable, from 7 to 30 per cent.
     public enum Correction: String, Sendable, CaseIterable {
-        case low = "L", medium = "M", quartile = "Q", high = "H"
+        case low = "L"
+        case medium = "M"
+        case quartile = "Q"
+        case high = "H"
 
         fileprivate var level: QRecLevel {
             switch self {
@@ -33,7 +36,9 @@ public struct QRCode: Sendable, Equatable {
     /// - Throws: ``ProximityError/textTooLongForQRCode(bytes:)``, also for an empty text and one with a zero byte
     public init(_ text: String, fitting columns: Int = .max) throws(ProximityError) {
         let bytes = Array(text.utf8)
-        guard (1...Self.limit).contains(bytes.count), !bytes.contains(0) else { throw .textTooLongForQRCode(bytes: bytes.count) }
+        guard (1...Self.limit).contains(bytes.count), !bytes.contains(0) else {
+            throw .textTooLongForQRCode(bytes: bytes.count)
+        }
         var smallest: QRCode?
         for correction in Correction.allCases.reversed() {
             guard let code = QRCode(bytes, correction) else { continue }

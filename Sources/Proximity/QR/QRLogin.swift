@@ -29,7 +29,11 @@ public actor QRLogin {
         let task = Task { try await self.logIn(show) }
         waiting = task
         defer { waiting = nil }
-        return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Ends the login that is under way; it throws `CancellationError`.

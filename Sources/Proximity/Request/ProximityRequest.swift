@@ -57,7 +57,9 @@ public struct ProximityRequest: Sendable, Equatable {
     public func pieces(of size: Int = 20) -> [[UInt8]] {
         let size = max(size, 1)
         let document = document
-        return stride(from: 0, to: document.count, by: size).map { Array(document[$0..<min($0 + size, document.count)]) }
+        return stride(from: 0, to: document.count, by: size).map {
+            Array(document[$0..<min($0 + size, document.count)])
+        }
             + [Self.endMark]
     }
 

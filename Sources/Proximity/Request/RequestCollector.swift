@@ -36,7 +36,9 @@ public struct RequestCollector: Sendable {
             }
         }
         count += 1
-        guard bytes.count + piece.count <= Self.limit, count <= Self.pieceLimit else { return finish(.refused(.tooLong)) }
+        guard bytes.count + piece.count <= Self.limit, count <= Self.pieceLimit else {
+            return finish(.refused(.tooLong))
+        }
         bytes += piece
         return .incomplete
     }

@@ -58,7 +58,9 @@ struct SharingMachine {
     private var unsent = 0
 
     /// - Parameter isOwn: whether a URL is one of this device's gateway.
-    init(limits: SharingLimits = SharingLimits(), endsAfterOne: Bool = false, isOwn: @escaping @Sendable (String) -> Bool) {
+    init(
+        limits: SharingLimits = SharingLimits(), endsAfterOne: Bool = false, isOwn: @escaping @Sendable (String) -> Bool
+    ) {
         self.limits = limits
         self.endsAfterOne = endsAfterOne
         self.isOwn = isOwn
@@ -173,12 +175,13 @@ struct SharingMachine {
     }
 
     private mutating func refuse(_ requester: Requester, _ refusal: RequestRefusal, of central: CentralID) -> [Action] {
-        let reason: HangUpReason? = switch refusal {
-        case .tooLong: .tooLong
-        case .tooSlow: .slow
-        case .tooMany: .tooMany
-        default: nil
-        }
+        let reason: HangUpReason? =
+            switch refusal {
+            case .tooLong: .tooLong
+            case .tooSlow: .slow
+            case .tooMany: .tooMany
+            default: nil
+            }
         var actions: [Action] = [.report(.requestRefused(requester, .requestRefused(refusal)))]
         if let reason {
             peers[central]?.stage = .leaving
@@ -192,14 +195,18 @@ struct SharingMachine {
 
     mutating func considered(_ ticket: Ticket, _ verdict: Verdict, now: Duration) -> [Action] {
         guard tickets.removeValue(forKey: ticket.id) != nil else { return [] }
-        let (event, answer): (ProximityEvent, SharingAnswer) = switch verdict {
-        case .authorized: (.sessionAuthorized(ticket.requester), .authorized)
-        case .failed(let error): (.sessionNotAuthorized(ticket.requester, error), .failed)
-        // Nobody was asked, as with the other refusals of a request.
-        case .declined(.replayed): (.requestRefused(ticket.requester, .requestRefused(.replayed)), .failed)
-        case .declined(let decision):
-            (.sessionNotAuthorized(ticket.requester, decision.error ?? .nobodyToAsk), decision.isJudgement ? .declined : .failed)
-        }
+        let (event, answer): (ProximityEvent, SharingAnswer) =
+            switch verdict {
+            case .authorized: (.sessionAuthorized(ticket.requester), .authorized)
+            case .failed(let error): (.sessionNotAuthorized(ticket.requester, error), .failed)
+            // Nobody was asked, as with the other refusals of a request.
+            case .declined(.replayed): (.requestRefused(ticket.requester, .requestRefused(.replayed)), .failed)
+            case .declined(let decision):
+                (
+                    .sessionNotAuthorized(ticket.requester, decision.error ?? .nobodyToAsk),
+                    decision.isJudgement ? .declined : .failed
+                )
+            }
         guard peers[ticket.central]?.stage == .considering else {
             let lost = ProximityError.centralUnsubscribed(central: "\(ticket.central)")
             return [.report(event), .report(.sessionNotNotified(ticket.requester, lost))]
@@ -216,7 +223,8 @@ struct SharingMachine {
     mutating func notified(
         _ central: CentralID, _ requester: Requester, _ answer: SharingAnswer, failure: ProximityError?
     ) -> [Action] {
-        let event = failure.map { ProximityEvent.sessionNotNotified(requester, $0) } ?? .sessionNotified(requester, answer)
+        let event =
+            failure.map { ProximityEvent.sessionNotNotified(requester, $0) } ?? .sessionNotified(requester, answer)
         unsent -= 1
         guard answer == .authorized, endsAfterOne else { return [.report(event)] + finishIfDone() }
         // It is left the time to read the answer: it leaves by itself, or its lingering ends.

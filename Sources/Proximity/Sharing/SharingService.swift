@@ -53,7 +53,10 @@ public actor SharingService {
     /// Ends sharing; does nothing when nothing is shared.
     public func stop() {
         // While the radio is got ready nobody is there yet to do what the machine wants.
-        guard actions != nil else { return isUnwanted = true }
+        guard actions != nil else {
+            isUnwanted = true
+            return
+        }
         take { $0.end(.requested, now: $1) }
     }
 
@@ -64,7 +67,8 @@ public actor SharingService {
     private func serve() async throws(ProximityError) -> any Peripheral {
         do throws(BluetoothError) {
             return try await transport.serve(
-                settings.localService, advertising: Advertisement(service: settings.service, localName: settings.localName))
+                settings.localService,
+                advertising: Advertisement(service: settings.service, localName: settings.localName))
         } catch {
             let status = await transport.status()
             throw ProximityError(error) {
@@ -118,7 +122,9 @@ public actor SharingService {
         case .report(let event):
             events.send(event)
             // Somebody asked, and only others wait: whoever sees the light may mean the one who was turned away.
-            if case .requestRefused(_, .requestRefused(.tooMany)) = event { group.addTask { await self.authorizer.desk.noteTurnedAway() } }
+            if case .requestRefused(_, .requestRefused(.tooMany)) = event {
+                group.addTask { await self.authorizer.desk.noteTurnedAway() }
+            }
         case .wake(let time):
             group.addTask {
                 if (try? await self.clock.sleep(until: time)) != nil { await self.take { $0.expire(now: $1) } }
@@ -186,7 +192,11 @@ public actor SharingService {
         guard machine.isWanted(ticket) else { return .failed(.centralUnsubscribed(central: "\(ticket.central)")) }
         let task = Task { [desk = authorizer.desk] in await desk.ask(ticket.requester, about: session, inNameOf: user) }
         asking[ticket.id] = task
-        let answer = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+        let answer = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
         asking[ticket.id] = nil
         guard answer.decision.isGranted else { return .declined(answer.decision) }
         do throws(ProximityError) {

@@ -42,7 +42,11 @@ public enum SharingAnswer: String, Sendable {
 
 /// Why a central's connection was ended from here.
 public enum HangUpReason: String, Sendable {
-    case silent, slow, tooLong = "too-long", flooding, tooMany = "too-many", finished
+    case silent, slow
+    case tooLong = "too-long"
+    case flooding
+    case tooMany = "too-many"
+    case finished
 
     public var text: String {
         switch self {
@@ -92,14 +96,19 @@ public struct SharingSettings: Sendable {
 
     /// - Throws: ``ProximityError/invalidUUID(_:)``
     public init(serviceUUID: String, characteristicUUID: String) throws(ProximityError) {
-        self.init(service: try BluetoothUUID(checking: serviceUUID), characteristic: try BluetoothUUID(checking: characteristicUUID))
+        self.init(
+            service: try BluetoothUUID(checking: serviceUUID),
+            characteristic: try BluetoothUUID(checking: characteristicUUID))
     }
 
     /// Notify and indicate, as one reference client enables the one and one the other; with and without response (MAG 8.2).
     var localService: LocalService {
-        LocalService(uuid: service, characteristics: [
-            LocalCharacteristic(uuid: characteristic, properties: [.writeWithoutResponse, .write, .notify, .indicate],
-                requiresEncryption: requiresEncryption)
-        ])
+        LocalService(
+            uuid: service,
+            characteristics: [
+                LocalCharacteristic(
+                    uuid: characteristic, properties: [.writeWithoutResponse, .write, .notify, .indicate],
+                    requiresEncryption: requiresEncryption)
+            ])
     }
 }

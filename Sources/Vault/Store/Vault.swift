@@ -40,7 +40,8 @@ public actor Vault {
     ///   - keys: tried in order. A new vault gets a slot for each.
     ///   - creating: whether a vault that is missing is made. One that is there is never replaced, whatever its state.
     /// - Throws: ``VaultError``; the file is as it was before.
-    public static func open(at path: String, with keys: [any SlotKey], creating: Bool) async throws(VaultError) -> Vault {
+    public static func open(at path: String, with keys: [any SlotKey], creating: Bool) async throws(VaultError) -> Vault
+    {
         let vault = Vault(path: path)
         try await vault.unseal(with: keys, creating: creating)
         return vault
@@ -110,7 +111,9 @@ public actor Vault {
             return Record(name: name, kind: entry.kind, version: entry.version, content: content)
         }
         // Authentication does not say why it failed: what opens as another record was moved here, the rest is damage.
-        let isDisplaced = try manifest.entries.contains { try unsealed.seal.open(row.sealed, as: $0.key, $0.value) != nil }
+        let isDisplaced = try manifest.entries.contains {
+            try unsealed.seal.open(row.sealed, as: $0.key, $0.value) != nil
+        }
         throw isDisplaced ? VaultError.recordDisplaced(name: name) : VaultError.recordDamaged(name: name)
     }
 

@@ -5,29 +5,31 @@ import Storage
 /// The vault's file: its schema, how it is made, and how a slot is found that opens it.
 struct VaultFile {
     static let migrations = [
-        Migration(version: 1, sql: """
-            CREATE TABLE vault (
-                one INTEGER PRIMARY KEY CHECK (one = 1),
-                id BLOB NOT NULL,
-                manifest BLOB NOT NULL
-            ) STRICT;
-            CREATE TABLE slot (
-                id INTEGER PRIMARY KEY,
-                kind TEXT NOT NULL,
-                created INTEGER NOT NULL, -- milliseconds since 1970, UTC
-                parameters BLOB NOT NULL,
-                wrapped BLOB NOT NULL,
-                digest BLOB NOT NULL
-            ) STRICT;
-            CREATE TABLE record (
-                scope TEXT NOT NULL,
-                name TEXT NOT NULL,
-                kind TEXT NOT NULL,
-                version INTEGER NOT NULL,
-                sealed BLOB NOT NULL,
-                PRIMARY KEY (scope, name)
-            ) STRICT;
-            """)
+        Migration(
+            version: 1,
+            sql: """
+                CREATE TABLE vault (
+                    one INTEGER PRIMARY KEY CHECK (one = 1),
+                    id BLOB NOT NULL,
+                    manifest BLOB NOT NULL
+                ) STRICT;
+                CREATE TABLE slot (
+                    id INTEGER PRIMARY KEY,
+                    kind TEXT NOT NULL,
+                    created INTEGER NOT NULL, -- milliseconds since 1970, UTC
+                    parameters BLOB NOT NULL,
+                    wrapped BLOB NOT NULL,
+                    digest BLOB NOT NULL
+                ) STRICT;
+                CREATE TABLE record (
+                    scope TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    kind TEXT NOT NULL,
+                    version INTEGER NOT NULL,
+                    sealed BLOB NOT NULL,
+                    PRIMARY KEY (scope, name)
+                ) STRICT;
+                """)
     ]
 
     let database: Database
@@ -49,7 +51,8 @@ struct VaultFile {
         guard !keys.isEmpty else { throw VaultError.noSlotOpens(path: path, tried: []) }
         let seal = Seal(vaultID: try Random.bytes(Seal.vaultIDBytes), dataKey: try SecretBytes.random(Seal.keyBytes))
         try Database.create(at: path, migrations: migrations) { database in
-            try database.run("INSERT INTO vault (one, id, manifest) VALUES (1, ?1, ?2)",
+            try database.run(
+                "INSERT INTO vault (one, id, manifest) VALUES (1, ?1, ?2)",
                 .blob(seal.vaultID), .blob(try seal.seal(Manifest())))
             for key in keys { _ = try VaultFile(database).insertSlot(for: key, of: seal) }
         }
@@ -93,10 +96,12 @@ struct VaultFile {
     // MARK: Slots
 
     func storedSlots() throws -> [StoredSlot] {
-        try database.rows("SELECT id, kind, created, parameters, wrapped, digest FROM slot ORDER BY id LIMIT ?1",
+        try database.rows(
+            "SELECT id, kind, created, parameters, wrapped, digest FROM slot ORDER BY id LIMIT ?1",
             .integer(Int64(StoredSlot.limit)),
             read: { row in
-                StoredSlot(id: row.int64(0), kind: Slot.Kind(rawValue: row.text(1)),
+                StoredSlot(
+                    id: row.int64(0), kind: Slot.Kind(rawValue: row.text(1)),
                     created: Date(millisecondsSince1970: row.int64(2)), parameters: row.blob(3), wrapped: row.blob(4),
                     digest: row.blob(5))
             })
@@ -109,12 +114,14 @@ struct VaultFile {
         let label = StoredSlot.label(vaultID: seal.vaultID, kind: key.kind, parameters: parameters)
         let wrapped = try AESGCM.seal(seal.dataKey, key: wrappingKey, authenticating: label)
         let created = Int64(Date().timeIntervalSince1970 * 1000)
-        try database.run("INSERT OR REPLACE INTO slot (id, kind, created, parameters, wrapped, digest) "
+        try database.run(
+            "INSERT OR REPLACE INTO slot (id, kind, created, parameters, wrapped, digest) "
                 + "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             id.map(Value.integer) ?? .null, .text(key.kind.rawValue), .integer(created), .blob(parameters),
             .blob(wrapped),
             .blob(StoredSlot.digest(kind: key.kind, parameters: parameters, wrapped: wrapped)))
-        return Slot(id: try id ?? database.lastInsertedRow, kind: key.kind, created: Date(millisecondsSince1970: created),
+        return Slot(
+            id: try id ?? database.lastInsertedRow, kind: key.kind, created: Date(millisecondsSince1970: created),
             isDamaged: false)
     }
 
@@ -137,7 +144,8 @@ struct VaultFile {
     }
 
     func row(_ name: RecordName) throws -> Row? {
-        try database.first("SELECT kind, version, sealed FROM record WHERE scope = ?1 AND name = ?2",
+        try database.first(
+            "SELECT kind, version, sealed FROM record WHERE scope = ?1 AND name = ?2",
             .text(name.scope), .text(name.name),
             read: { row in
                 let claim = Manifest.Entry(kind: RecordKind(rawValue: row.text(0)), version: row.int64(1))
@@ -158,7 +166,8 @@ struct VaultFile {
 
     /// Every name that has a row, genuine or not.
     func rowNames() throws -> [RecordName] {
-        try database.rows("SELECT scope, name FROM record ORDER BY scope, name LIMIT ?1",
+        try database.rows(
+            "SELECT scope, name FROM record ORDER BY scope, name LIMIT ?1",
             .integer(Int64(Manifest.limit) + 1),
             read: { RecordName(scope: $0.text(0), name: $0.text(1)) })
     }

@@ -23,22 +23,29 @@ struct BoardCommand: AsyncParsableCommand {
             let definitions = try catalog.names.map { try catalog.definition(named: $0) }
             let current = choice.current ?? (try? catalog.detect())?.definition.name
             if options.json {
-                Terminal.line(JSON.array(definitions.map { definition in
-                    [
-                        "name": .string(definition.name), "title": .string(definition.title),
-                        "isThisBoard": .bool(definition.name == current), "sensors": .integer(Int64(definition.sensors.count)),
-                    ]
-                }).text)
+                Terminal.line(
+                    JSON.array(
+                        definitions.map { definition in
+                            [
+                                "name": .string(definition.name), "title": .string(definition.title),
+                                "isThisBoard": .bool(definition.name == current),
+                                "sensors": .integer(Int64(definition.sensors.count)),
+                            ]
+                        }
+                    ).text)
                 return
             }
             guard !definitions.isEmpty else {
-                Terminal.line("no definitions in \(catalog.folders.joined(separator: ", ")); name their folder with --directory")
+                Terminal.line(
+                    "no definitions in \(catalog.folders.joined(separator: ", ")); name their folder with --directory")
                 return
             }
             var fields = Fields()
             for definition in definitions {
                 let mark = definition.name == current ? Terminal.standardOutput.green("  this board") : ""
-                fields.add(definition.name, "\(definition.title), \(Amount.of(Int64(definition.sensors.count), "sensor"))\(mark)")
+                fields.add(
+                    definition.name,
+                    "\(definition.title), \(Amount.of(Int64(definition.sensors.count), "sensor"))\(mark)")
             }
             Terminal.line(fields.text)
         }
@@ -56,7 +63,9 @@ struct BoardCommand: AsyncParsableCommand {
         func run() async throws {
             let client = options.client
             if !options.json {
-                for reading in try await client.get("/v1/sensors")["readings"]?.array ?? [] { Terminal.line(text(of: reading)) }
+                for reading in try await client.get("/v1/sensors")["readings"]?.array ?? [] {
+                    Terminal.line(text(of: reading))
+                }
             }
             var received = 0
             try await Following(client: client, path: "/v1/sensors/stream", isKnown: !options.json).run { event in
@@ -83,7 +92,8 @@ struct BoardCommand: AsyncParsableCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Look for every part that a board definition names.",
-            discussion: "Without a name, the daemon looks for the parts of its own board; where none answers, the settings say which "
+            discussion:
+                "Without a name, the daemon looks for the parts of its own board; where none answers, the settings say which "
                 + "board this is. Exit status 1 when a part is missing that the definition does not call optional.")
 
         @Argument(help: "Name of a definition, or a path; without it, this board's.") var definition: String?
@@ -94,9 +104,12 @@ struct BoardCommand: AsyncParsableCommand {
             let report = try await report()
             let parts = report["parts"]?.array ?? []
             options.show(["board": report["name"] ?? .null, "parts": .array(parts)]) { _ in
-                ([Terminal.standardOutput.bold(report["title"]?.string ?? "")] + parts.map(text)).joined(separator: "\n")
+                ([Terminal.standardOutput.bold(report["title"]?.string ?? "")] + parts.map(text)).joined(
+                    separator: "\n")
             }
-            guard !parts.contains(where: { $0["verdict"]?.string == "fault" }) else { throw ExitCode(ExitStatus.failure.rawValue) }
+            guard !parts.contains(where: { $0["verdict"]?.string == "fault" }) else {
+                throw ExitCode(ExitStatus.failure.rawValue)
+            }
         }
 
         /// In the form of `GET /v1/board`.
@@ -119,13 +132,17 @@ struct BoardCommand: AsyncParsableCommand {
             switch part["verdict"]?.string {
             case "fault":
                 let remedy = part["error"]?["remedy"]?.string.map { "\n      \($0)" } ?? ""
-                return "\(out.red("fault"))       \(name.padded(to: 28)) \(part["error"]?["message"]?.string ?? "")\(remedy)"
+                return
+                    "\(out.red("fault"))       \(name.padded(to: 28)) \(part["error"]?["message"]?.string ?? "")\(remedy)"
             case "not-fitted": return "\(out.dim("not fitted"))  \(name)"
             case "simulated": return "\(out.yellow("simulated"))   \(name)"
             default:
-                guard let reading = part["reading"], let value = reading["value"]?.number else { return "\(out.green("present"))     \(name)" }
+                guard let reading = part["reading"], let value = reading["value"]?.number else {
+                    return "\(out.green("present"))     \(name)"
+                }
                 let shown = Amount.reading(value, unit: reading["unit"]?.string ?? "")
-                return "\(out.green("present"))     \(name.padded(to: 28)) \(shown.value)\(shown.unit.isEmpty ? "" : " \(shown.unit)")"
+                return
+                    "\(out.green("present"))     \(name.padded(to: 28)) \(shown.value)\(shown.unit.isEmpty ? "" : " \(shown.unit)")"
             }
         }
     }

@@ -16,7 +16,8 @@ struct Call: AsyncParsableCommand {
 
     @Argument(help: "GET, POST, PUT, PATCH, DELETE …") var method: String
     @Argument(help: "Path below the gateway, or a URL on a host it names.") var path: String
-    @Option(name: [.customShort("H"), .long], help: "A header, 'Name: value'; may be repeated.") var header: [String] = []
+    @Option(name: [.customShort("H"), .long], help: "A header, 'Name: value'; may be repeated.") var header: [String] =
+        []
     @Option(name: .shortAndLong, help: "The body; '-' reads standard input.") var data: String?
     @OptionGroup var options: ClientOptions
 
@@ -29,11 +30,12 @@ struct Call: AsyncParsableCommand {
     func run() async throws {
         var body: [String: JSON] = ["method": .string(method.uppercased()), "path": .string(path)]
         if !header.isEmpty {
-            body["headers"] = .array(header.map { line in
-                let name = line.prefix { $0 != ":" }
-                let value = line.dropFirst(name.count + 1).drop { $0 == " " }
-                return ["name": .string(String(name)), "value": .string(String(value))]
-            })
+            body["headers"] = .array(
+                header.map { line in
+                    let name = line.prefix { $0 != ":" }
+                    let value = line.dropFirst(name.count + 1).drop { $0 == " " }
+                    return ["name": .string(String(name)), "value": .string(String(value))]
+                })
         }
         if let data {
             let bytes = data == "-" ? try Input.standardInput(limit: 1 << 19) : Array(data.utf8)

@@ -10,7 +10,12 @@ struct Completions: ParsableCommand {
     @Argument(help: "The shell to complete in.") var shell: Shell
 
     func run() {
-        let shell: CompletionShell = switch self.shell { case .bash: .bash; case .zsh: .zsh; case .fish: .fish }
+        let shell: CompletionShell =
+            switch self.shell {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
         Terminal.line(Latchkey.completionScript(for: shell))
     }
 }

@@ -10,13 +10,15 @@ struct ConfigCommand: AsyncParsableCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check the agent's configuration, or a gateway's document, and name every fault.",
-            discussion: "A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed, "
+            discussion:
+                "A file ending in .json is a gateway's msso_config.json, any other the agent's own TOML. Nothing is changed, "
                 + "and no daemon is needed. What the agent's settings name is looked for on this machine: users and groups, "
                 + "files, the board definition, the Bluetooth adapter. Exit status 78 when there is a fault, or when the file "
                 + "cannot be read.")
 
         @Argument(help: "File to check; without it, the agent's configuration in use.") var file: String?
-        @Flag(help: "Check the file alone, not what it names on this machine: for images and other boards.") var syntaxOnly = false
+        @Flag(help: "Check the file alone, not what it names on this machine: for images and other boards.")
+        var syntaxOnly = false
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {

@@ -7,7 +7,8 @@ import LocalAPI
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything the agent depends on, and say what to do where something fails.",
-        discussion: "Without the daemon: what it would start with. Exit status 0 when nothing failed, also with warnings; 1 when "
+        discussion:
+            "Without the daemon: what it would start with. Exit status 0 when nothing failed, also with warnings; 1 when "
             + "something failed; 69 when the daemon is not running; 77 when this user may not ask it.")
 
     @OptionGroup var options: ClientOptions

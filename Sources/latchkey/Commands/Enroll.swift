@@ -15,8 +15,10 @@ struct Enroll: AsyncParsableCommand {
               $ latchkey enroll - < url.txt
             """)
 
-    @Argument(help: ArgumentHelp("'-' for standard input, or a file. A URL is taken too, but every user of this machine can "
-        + "read it in the process list.", valueName: "-|file"))
+    @Argument(
+        help: ArgumentHelp(
+            "'-' for standard input, or a file. A URL is taken too, but every user of this machine can "
+                + "read it in the process list.", valueName: "-|file"))
     var source: String
 
     @Flag(help: "Do not register yet: whoever logs in first registers the board.")
@@ -61,7 +63,9 @@ struct Enroll: AsyncParsableCommand {
             text += line
             guard text.utf8.count <= limit else { throw .tooLong(name: "standard input", limit: limit) }
             let whole = text.trimmed
-            if whole.hasPrefix("{") ? line.contains("}") && (try? JSON(parsing: whole.utf8)) != nil : !whole.isEmpty { break }
+            if whole.hasPrefix("{") ? line.contains("}") && (try? JSON(parsing: whole.utf8)) != nil : !whole.isEmpty {
+                break
+            }
         }
         return text
     }

@@ -31,7 +31,8 @@ struct Deregister: AsyncParsableCommand {
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget the identity at the active gateway, here only.",
-        discussion: "Asks first. The gateway is not notified and keeps the old registration; 'latchkey deregister' removes both. "
+        discussion:
+            "Asks first. The gateway is not notified and keeps the old registration; 'latchkey deregister' removes both. "
             + "Enrolled again, the board is another device.")
 
     @Flag(help: "Do not ask for confirmation.")
@@ -58,7 +59,9 @@ enum Waiting {
 
     static func discarded(_ answer: JSON) -> String {
         let count = answer["discarded"]?.integer ?? 0
-        return count == 0 ? "" : "; \(Amount.of(count, "message")) that the broker did not have \(count == 1 ? "was" : "were") deleted"
+        return count == 0
+            ? ""
+            : "; \(Amount.of(count, "message")) that the broker did not have \(count == 1 ? "was" : "were") deleted"
     }
 }
 

@@ -19,9 +19,12 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "Log in by a device nearby, over Bluetooth.") var ble = false
     @Flag(help: "Log in by a QR code that another device scans.") var qr = false
     @Flag(help: "Log in with a browser on another machine, by authorization code.") var browser = false
-    @Option(help: ArgumentHelp("Also write the QR code to a file, .svg or .png.", valueName: "file")) var picture: String?
-    @Option(help: ArgumentHelp(
-        "Who has to let this board in, with --ble or --qr; when another user does, nobody is logged in.", valueName: "user"))
+    @Option(help: ArgumentHelp("Also write the QR code to a file, .svg or .png.", valueName: "file")) var picture:
+        String?
+    @Option(
+        help: ArgumentHelp(
+            "Who has to let this board in, with --ble or --qr; when another user does, nobody is logged in.",
+            valueName: "user"))
     var expect: String?
     @Flag(help: "Draw it for a terminal with dark text on a light background.") var light = false
     @OptionGroup var options: ClientOptions
@@ -39,8 +42,10 @@ struct Login: AsyncParsableCommand {
 
     func run() async throws {
         if let user {
-            let password = passwordStdin
-                ? try Input.firstLine(of: Input.standardInput(limit: 4096)) : try Input.withoutEcho("Password of \(user): ")
+            let password =
+                passwordStdin
+                ? try Input.firstLine(of: Input.standardInput(limit: 4096))
+                : try Input.withoutEcho("Password of \(user): ")
             let answer = try await options.client.post(
                 "/v1/login", ["userName": .string(user), "password": .string(password)], timeout: .seconds(180))
             options.show(answer, Self.welcome)
@@ -51,15 +56,21 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    private static func welcome(_ answer: JSON) -> String { "logged in as \(answer["userName"]?.string ?? "a user without a name")" }
+    private static func welcome(_ answer: JSON) -> String {
+        "logged in as \(answer["userName"]?.string ?? "a user without a name")"
+    }
 
     private func logInByBrowser() async throws {
         let begun = try await options.client.post("/v1/login/browser", [:], timeout: .seconds(90))
-        Terminal.error("Open this address in a browser, log in, and enter the address that it leads to:\n\n  \(begun["url"]?.string ?? "")\n")
+        Terminal.error(
+            "Open this address in a browser, log in, and enter the address that it leads to:\n\n  \(begun["url"]?.string ?? "")\n"
+        )
         Terminal.prompt("Address: ")
         let answer = try Input.line()
-        options.show(try await options.client.post(
-            "/v1/login/browser/\(begun["id"]?.string ?? "")", ["answer": .string(answer)], timeout: .seconds(180)), Self.welcome)
+        options.show(
+            try await options.client.post(
+                "/v1/login/browser/\(begun["id"]?.string ?? "")", ["answer": .string(answer)], timeout: .seconds(180)),
+            Self.welcome)
     }
 
     private func logInNearby() async throws {
@@ -79,14 +90,17 @@ struct Login: AsyncParsableCommand {
             // The error that ends the log-in says the same, with what to do.
             case "proximity.login-failed", "proximity.authorization-error-received": break
             default:
-                if !options.json { Terminal.error(Terminal.standardError.shown(event.data["text"]?.string ?? event.name)) }
+                if !options.json {
+                    Terminal.error(Terminal.standardError.shown(event.data["text"]?.string ?? event.name))
+                }
             }
         }
         guard isLoggedIn else { throw LocalAPIError.noAnswer(reason: "the daemon ended the log-in without saying how") }
     }
 
     private static func write(_ code: JSON, to path: String) throws {
-        let bytes = path.hasSuffix(".svg")
+        let bytes =
+            path.hasSuffix(".svg")
             ? code["svg"]?.string.map { Array($0.utf8) } : code["png"]?.string.flatMap { Base64.decode($0) }
         try Output.file(path, bytes ?? [])
     }
@@ -115,11 +129,15 @@ struct Whoami: AsyncParsableCommand {
 
     func run() async throws {
         let user = try await options.client.get(info ? "/v1/user/info" : "/v1/user", timeout: .seconds(90))
-        if info { return options.show(user) { user in
-            var fields = Fields()
-            for (key, value) in (user.object ?? [:]).sorted(by: { $0.key < $1.key }) { fields.add(key, value.string ?? value.text) }
-            return Terminal.standardOutput.shown(fields.text)
-        } }
+        if info {
+            return options.show(user) { user in
+                var fields = Fields()
+                for (key, value) in (user.object ?? [:]).sorted(by: { $0.key < $1.key }) {
+                    fields.add(key, value.string ?? value.text)
+                }
+                return Terminal.standardOutput.shown(fields.text)
+            }
+        }
         options.show(user) { user in
             guard user["loggedIn"]?.bool == true else { return "nobody is logged in" }
             var fields = Fields()

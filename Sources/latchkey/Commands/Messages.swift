@@ -24,7 +24,9 @@ struct Publish: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
-        guard !lines || message == nil else { throw ValidationError("--lines reads standard input; leave the message out") }
+        guard !lines || message == nil else {
+            throw ValidationError("--lines reads standard input; leave the message out")
+        }
     }
 
     func run() async throws {
@@ -66,24 +68,28 @@ struct Publish: AsyncParsableCommand {
     }
 
     private func publish(_ payload: [UInt8], by client: LocalClient) async throws -> JSON {
-        try await client.post("/v1/messages", [
-            "topic": .string(topic), "payload": .string(Base64.encode(payload)), "encoding": "base64",
-            "qos": .integer(Int64(qos)), "retain": .bool(retain), "raw": .bool(raw),
-        ])
+        try await client.post(
+            "/v1/messages",
+            [
+                "topic": .string(topic), "payload": .string(Base64.encode(payload)), "encoding": "base64",
+                "qos": .integer(Int64(qos)), "retain": .bool(retain), "raw": .bool(raw),
+            ])
     }
 }
 
 struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print messages as they arrive, until Ctrl-C.",
-        discussion: "Without a filter: everything sent to this device, except its own telemetry and status. Topics below the "
+        discussion:
+            "Without a filter: everything sent to this device, except its own telemetry and status. Topics below the "
             + "device's own are shown as 'latchkey publish' takes them. With --json: one object per line. Resumes when the daemon "
             + "has restarted, and ends when the registration is removed.")
 
     @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
     @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
     @Option(help: ArgumentHelp("Stop after N messages.", valueName: "n")) var count: Int?
-    @Flag(help: "Take the filter as it is, not below the device's own topics; show whole topics and senders.") var raw = false
+    @Flag(help: "Take the filter as it is, not below the device's own topics; show whole topics and senders.") var raw =
+        false
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

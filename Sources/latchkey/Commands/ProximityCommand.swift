@@ -17,7 +17,9 @@ struct ProximityCommand: AsyncParsableCommand {
             options.show(try await options.client.get("/v1/proximity"), describe)
             guard follow else { return }
             try await Following(client: options.client, path: "/v1/events", isKnown: true).run { event in
-                if event.name.hasPrefix("proximity.") { Terminal.line(options.json ? event.data.text : EventLine(event).text) }
+                if event.name.hasPrefix("proximity.") {
+                    Terminal.line(options.json ? event.data.text : EventLine(event).text)
+                }
                 return true
             }
         }
@@ -30,13 +32,19 @@ struct ProximityCommand: AsyncParsableCommand {
                 fields.add("bluetooth", out.yellow(message))
                 fields.add("", adapter?["error"]?["remedy"]?.string)
             } else {
-                fields.add("bluetooth", [adapter?["adapter"]?.string, adapter?["address"]?.string,
-                    adapter?["transport"]?.string.map { "through \($0)" }].compactMap(\.self).joined(separator: ", "))
+                fields.add(
+                    "bluetooth",
+                    [
+                        adapter?["adapter"]?.string, adapter?["address"]?.string,
+                        adapter?["transport"]?.string.map { "through \($0)" },
+                    ].compactMap(\.self).joined(separator: ", "))
             }
             fields.add("sharing", Self.sharing(report, out))
             fields.add("policy", report["policy"]?.string)
             let waiting = "\(report["consents"]?.array?.count ?? 0)"
-            fields.add("waiting", report["ambiguous"] == true ? out.yellow("\(waiting), the button lets none of them in") : waiting)
+            fields.add(
+                "waiting",
+                report["ambiguous"] == true ? out.yellow("\(waiting), the button lets none of them in") : waiting)
             return fields.text
         }
 
@@ -50,7 +58,9 @@ struct ProximityCommand: AsyncParsableCommand {
     struct Pair: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Let devices nearby pair for a while, where only bonded ones may ask to be let in.",
-            discussion: "Needed with proximity.require_encryption and bluetoothd. Only the bond of a device that is let in is kept.")
+            discussion:
+                "Needed with proximity.require_encryption and bluetoothd. Only the bond of a device that is let in is kept."
+        )
         @Option(name: .customLong("for"), help: ArgumentHelp("Seconds, 1 to 300.", valueName: "n")) var seconds = 60
         @OptionGroup var options: ClientOptions
 
@@ -83,7 +93,8 @@ struct ProximityCommand: AsyncParsableCommand {
         private func line(_ record: JSON) -> String {
             let out = Terminal.standardOutput
             let outcome = record["outcome"]?.string ?? "?"
-            let who = "\(record["name"]?.string ?? "without a name")  \(record["address"]?.string ?? record["way"]?.string ?? "")"
+            let who =
+                "\(record["name"]?.string ?? "without a name")  \(record["address"]?.string ?? record["way"]?.string ?? "")"
             let name = record["user"]?.string.map { " in the name of \($0)" } ?? ""
             let how = "\(record["decision"]?.string ?? "?") by \(record["by"]?.string ?? "nobody")\(name)"
             let shown = outcome == "authorized" ? out.green(outcome) : out.yellow(outcome)

@@ -8,8 +8,10 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the daemon until it is told to stop.",
         discussion: "Started by systemd as latchkey.service. SIGTERM and SIGINT end it; nothing accepted is lost.")
 
-    @Option(help: ArgumentHelp(
-        "Settings file (environment: LATCHKEY_CONFIG; default: \(AgentConfiguration.defaultPath)).", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "Settings file (environment: LATCHKEY_CONFIG; default: \(AgentConfiguration.defaultPath)).",
+            valueName: "path"))
     var config: String?
 
     @Option(help: "Minimum log level; without it, what the settings say.")

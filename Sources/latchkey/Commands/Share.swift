@@ -15,13 +15,19 @@ struct Share: AsyncParsableCommand {
             """)
 
     @Flag(help: "Stop after one device has been let in.") var once = false
-    @Option(name: .customLong("for"), help: ArgumentHelp("Stop after this long, such as 90s, 10m or 2h.", valueName: "time")) var time: String?
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("Stop after this long, such as 90s, 10m or 2h.", valueName: "time")
+    ) var time: String?
     @Flag(help: "Stop sharing.") var stop = false
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard [once, time != nil, stop].count(where: { $0 }) <= 1 else { throw ValidationError("give one of --once, --for and --stop") }
-        guard time == nil || seconds != nil else { throw ValidationError("--for is a time of 1s to 24h, such as 90s, 10m or 2h") }
+        guard [once, time != nil, stop].count(where: { $0 }) <= 1 else {
+            throw ValidationError("give one of --once, --for and --stop")
+        }
+        guard time == nil || seconds != nil else {
+            throw ValidationError("--for is a time of 1s to 24h, such as 90s, 10m or 2h")
+        }
     }
 
     private var seconds: Int64? {
@@ -64,7 +70,9 @@ struct Authorize: AsyncParsableCommand {
         if let name { body["name"] = .string(name) }
         let announcing = Task { [client = options.client] in await Self.announceQuestion(of: client) }
         defer { announcing.cancel() }
-        options.show(try await options.client.post("/v1/proximity/authorizations", .object(body), timeout: .seconds(200))) { _ in
+        options.show(
+            try await options.client.post("/v1/proximity/authorizations", .object(body), timeout: .seconds(200))
+        ) { _ in
             "the device is let in"
         }
     }
@@ -74,7 +82,8 @@ struct Authorize: AsyncParsableCommand {
         while !Task.isCancelled {
             let waiting = try? await client.get("/v1/proximity/consents")["consents"]?.array
             if let id = waiting?.last(where: { $0["way"] == "qr" })?["id"]?.integer {
-                return Terminal.error("Waiting for consent: press the board's button, or run: latchkey consent grant \(id)")
+                return Terminal.error(
+                    "Waiting for consent: press the board's button, or run: latchkey consent grant \(id)")
             }
             try? await Task.sleep(for: .milliseconds(200))
         }

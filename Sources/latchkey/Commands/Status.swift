@@ -6,7 +6,8 @@ import LocalAPI
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the registration, the certificate, the token, the broker and the outbox.",
-        discussion: "device is the identifier that this board chose; its topics hold it. mag-identifier is the gateway's name for "
+        discussion:
+            "device is the identifier that this board chose; its topics hold it. mag-identifier is the gateway's name for "
             + "the registration. last error is the newest trouble that is not over yet, for at most a day.")
 
     @Flag(name: .shortAndLong, help: "Then show each event as it happens, until Ctrl-C.")
@@ -30,17 +31,21 @@ struct Status: AsyncParsableCommand {
     private func describe(_ status: JSON) -> String {
         let out = Terminal.standardOutput
         var fields = Fields()
-        fields.add("agent", "version \(status["version"]?.string ?? "?"), up \(Age(seconds: status["uptime"]?.integer))")
+        fields.add(
+            "agent", "version \(status["version"]?.string ?? "?"), up \(Age(seconds: status["uptime"]?.integer))")
         let registration = status["registration"]
         if let fault = status["vault"]?["error"] {
             fields.add("vault", fault["message"]?.string.map(out.red))
             fields.add("to do", fault["remedy"]?.string)
         } else {
-            fields.add("gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll -"))
+            fields.add(
+                "gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll -"))
             for other in status["otherGateways"]?.array ?? [] {
                 fields.add("also known", other["url"]?.string.map { "\($0); its registration is kept" })
             }
-            fields.add("registration", registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
+            fields.add(
+                "registration",
+                registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
         }
         fields.add("device", registration?["deviceID"]?.string)
         fields.add("mag-identifier", registration?["magIdentifier"]?.string)
@@ -61,8 +66,11 @@ struct Status: AsyncParsableCommand {
             fields.add("outbox", fault["message"]?.string.map(out.red))
             fields.add("to do", fault["remedy"]?.string)
         } else if let outbox = status["outbox"] {
-            fields.add("outbox", "\(Amount.of(outbox["depth"]?.integer ?? 0, "message")), "
-                + "\(Amount.bytes(Double(outbox["bytes"]?.integer ?? 0))), \(outbox["dropped"]?.integer ?? 0) dropped")
+            fields.add(
+                "outbox",
+                "\(Amount.of(outbox["depth"]?.integer ?? 0, "message")), "
+                    + "\(Amount.bytes(Double(outbox["bytes"]?.integer ?? 0))), \(outbox["dropped"]?.integer ?? 0) dropped"
+            )
             if let dead = outbox["deadLetters"]?.integer, dead > 0 {
                 fields.add("dead letters", out.yellow("\(dead), no longer sent; see: latchkey dead-letters"))
             }
@@ -72,7 +80,9 @@ struct Status: AsyncParsableCommand {
             let names = failing.compactMap(\.string).joined(separator: ", ")
             fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
         }
-        for file in status["setAside"]?.array ?? [] { fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") }) }
+        for file in status["setAside"]?.array ?? [] {
+            fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") })
+        }
         for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
         if let error = status["lastError"], let message = error["message"]?.string {
             let time = error["time"]?.string.map { "\($0)  " } ?? ""

@@ -20,7 +20,9 @@ struct VaultCommand: AsyncParsableCommand {
             let answer = try await options.client.get("/v1/vault/slots")
             options.show(answer) { answer in
                 var fields = Fields()
-                for slot in answer["slots"]?.array ?? [] { fields.add("slot \(slot["id"]?.integer ?? 0)", VaultCommand.text(of: slot)) }
+                for slot in answer["slots"]?.array ?? [] {
+                    fields.add("slot \(slot["id"]?.integer ?? 0)", VaultCommand.text(of: slot))
+                }
                 return fields.text
             }
         }
@@ -40,7 +42,8 @@ struct VaultCommand: AsyncParsableCommand {
     struct Rewrap: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give a slot another key; the former one no longer opens it.",
-            discussion: "Have the new key in its place before the agent starts again: only it opens this slot from now on.")
+            discussion:
+                "Have the new key in its place before the agent starts again: only it opens this slot from now on.")
 
         @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
         @OptionGroup var key: KeyOptions
@@ -74,7 +77,8 @@ struct VaultCommand: AsyncParsableCommand {
         }
 
         @Option(help: "What opens the slot.") var kind: Kind
-        @Option(help: ArgumentHelp("File with the key; without it, standard input.", valueName: "path")) var keyFile: String?
+        @Option(help: ArgumentHelp("File with the key; without it, standard input.", valueName: "path")) var keyFile:
+            String?
 
         func body() throws -> JSON {
             var key: [UInt8]
@@ -92,7 +96,8 @@ struct VaultCommand: AsyncParsableCommand {
     }
 
     private static func text(of slot: JSON) -> String {
-        let state = slot["isDamaged"]?.bool == true ? "  damaged" : slot["isInUse"]?.bool == true ? "  opened the store" : ""
+        let state =
+            slot["isDamaged"]?.bool == true ? "  damaged" : slot["isInUse"]?.bool == true ? "  opened the store" : ""
         return "\(slot["kind"]?.string ?? "?"), made \(slot["created"]?.string ?? "?")\(state)"
     }
 }

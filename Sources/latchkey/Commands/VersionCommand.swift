@@ -11,8 +11,12 @@ struct VersionCommand: ParsableCommand {
     func run() {
         let libraries = Version.libraries
         if json {
-            Terminal.line(JSON.object(["latchkey": .string(Version.text),
-                "libraries": .object(Dictionary(uniqueKeysWithValues: libraries.map { ($0.name, .string($0.version)) }))]).text)
+            Terminal.line(
+                JSON.object([
+                    "latchkey": .string(Version.text),
+                    "libraries": .object(
+                        Dictionary(uniqueKeysWithValues: libraries.map { ($0.name, .string($0.version)) })),
+                ]).text)
         } else {
             var fields = Fields()
             fields.add("latchkey", Version.text)

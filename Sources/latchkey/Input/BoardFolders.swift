@@ -18,7 +18,8 @@ struct BoardFolders {
     init(_ given: [String], _ client: LocalClient) async throws {
         let report = given.isEmpty ? try await Self.report(from: client) : nil
         let known = report?["directories"]?.array?.compactMap(\.string)
-        settings = known == nil
+        settings =
+            known == nil
             ? try AgentConfiguration.load(path: Environment["LATCHKEY_CONFIG"]).board : AgentConfiguration().board
         folders = given.isEmpty ? known ?? settings.directories : given
         self.report = report

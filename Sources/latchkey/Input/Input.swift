@@ -49,7 +49,8 @@ enum Input {
     static func withoutEcho(_ prompt: String) throws(InputError) -> String {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else {
-            throw .unreadable(name: "the password", reason: "standard input is not a terminal; use --password-stdin in scripts")
+            throw .unreadable(
+                name: "the password", reason: "standard input is not a terminal; use --password-stdin in scripts")
         }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
@@ -96,8 +97,10 @@ enum InputError: Explained, Equatable {
     case unknownName(String, nearest: [String])
 
     init(_ fault: FileFault, name: String) {
-        self = if case .tooLong(let limit) = fault { .tooLong(name: name, limit: limit) }
-            else { .unreadable(name: name, reason: fault.description) }
+        self =
+            if case .tooLong(let limit) = fault { .tooLong(name: name, limit: limit) } else {
+                .unreadable(name: name, reason: fault.description)
+            }
     }
 
     var explanation: Explanation {
@@ -109,12 +112,14 @@ enum InputError: Explained, Equatable {
         case .unwritable(let name, let reason):
             Explanation("output.unwritable", .unavailable, "cannot write \(name): \(reason)")
         case .neitherURLNorDocument(let name):
-            Explanation("input.neither-url-nor-document", .invalidInput,
+            Explanation(
+                "input.neither-url-nor-document", .invalidInput,
                 "\(name) holds neither an enrollment URL nor a configuration document",
                 remedy: "give the URL from the gateway's administrator, or the msso_config.json that was exported "
                     + "there")
         case .unknownName(let name, let nearest):
-            Explanation("input.unknown-name", .invalidInput,
+            Explanation(
+                "input.unknown-name", .invalidInput,
                 "there is no error, event or number \(Terminal.withoutControls(name))",
                 remedy: nearest.isEmpty
                     ? "latchkey explain --list names them all" : "did you mean: \(nearest.joined(separator: ", "))",

@@ -34,7 +34,9 @@ struct InputLines {
                 return Array(bytes[start..<end])
             }
             guard !hasEnded else { return nil }
-            guard bytes.count - start <= lineLimit else { throw .tooLong(name: "a line of standard input", limit: lineLimit) }
+            guard bytes.count - start <= lineLimit else {
+                throw .tooLong(name: "a line of standard input", limit: lineLimit)
+            }
             interruption?.wait(for: descriptor)
             guard interruption?.hasCome != true else { break }
             try read()

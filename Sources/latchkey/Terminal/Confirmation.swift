@@ -10,7 +10,8 @@ enum Confirmation {
         guard !isGiven else { return }
         guard Terminal.inputIsTerminal else { throw UsageError.unconfirmed(consequence: consequence) }
         Input.dropTyped()
-        let answer = Input.answer(to: "\(consequence.prefix(1).uppercased())\(consequence.dropFirst()). Continue? [y/N] ")
+        let answer = Input.answer(
+            to: "\(consequence.prefix(1).uppercased())\(consequence.dropFirst()). Continue? [y/N] ")
         guard ["y", "yes"].contains(answer?.lowercased()) else { throw Declined() }
     }
 }

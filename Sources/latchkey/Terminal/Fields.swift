@@ -9,7 +9,8 @@ struct Fields {
     var text: String {
         let width = rows.map(\.label.count).max() ?? 0
         return rows.map { row in
-            Terminal.standardOutput.dim(row.label) + String(repeating: " ", count: width - row.label.count + 2) + row.value
+            Terminal.standardOutput.dim(row.label) + String(repeating: " ", count: width - row.label.count + 2)
+                + row.value
         }.joined(separator: "\n")
     }
 }

@@ -33,10 +33,12 @@ struct Terminal {
 
     /// Control characters but tab and line feed, replaced by U+FFFD: text of many lines stays such, unlike in a log.
     static func withoutControls(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { scalar in
-            let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
-            return isControl ? "\u{FFFD}" : scalar
-        }))
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
+                    return isControl ? "\u{FFFD}" : scalar
+                }))
     }
 
     /// One line to standard output, written at once so that a reader at the other end of a pipe sees it now.

@@ -9,27 +9,40 @@ struct BlueZAgentTests {
     private static let keyboard = BusValue.list([.text("00001812-0000-1000-8000-00805f9b34fb")])
 
     private func change(_ properties: [String: BusValue], _ bluez: isolated BlueZ) {
-        bluez.take([.signal(
-            sender: ":1.7", path: Self.path, interface: BlueZName.properties, member: "PropertiesChanged",
-            arguments: [.text(BlueZName.device), .table(properties), .list([])])])
+        bluez.take([
+            .signal(
+                sender: ":1.7", path: Self.path, interface: BlueZName.properties, member: "PropertiesChanged",
+                arguments: [.text(BlueZName.device), .table(properties), .list([])])
+        ])
     }
 
     /// Serves what takes a bond, to a device that has connected.
     private func serve(_ bluez: isolated BlueZ, offering services: BusValue = .list([])) async throws {
         bluez.owner = ":1.7"
         let service = BluetoothUUID("980c2f36-bde3-11e4-8dfc-aa07a5b093db")!
-        let local = LocalService(uuid: service, characteristics: [
-            LocalCharacteristic(uuid: service, properties: [.write, .notify], requiresEncryption: true),
-        ])
+        let local = LocalService(
+            uuid: service,
+            characteristics: [
+                LocalCharacteristic(uuid: service, properties: [.write, .notify], requiresEncryption: true)
+            ])
         bluez.serving = Serving(
             application: BlueZApplication(local, Advertisement(service: service, localName: nil)), events: EventQueue(),
-            pokes: AsyncStream.makeStream(of: Void.self).continuation, tending: Task {}, adapter: "/org/bluez/hci0", isOnAir: true)
-        bluez.take([.signal(
-            sender: ":1.7", path: "/", interface: BlueZName.objectManager, member: "InterfacesAdded",
-            arguments: [.text(Self.path), .table([BlueZName.device: .table([
-                "Adapter": .text("/org/bluez/hci0"), "Address": .text("00:AA:01:01:00:01"), "Connected": .flag(true),
-                "UUIDs": services,
-            ])])])])
+            pokes: AsyncStream.makeStream(of: Void.self).continuation, tending: Task {}, adapter: "/org/bluez/hci0",
+            isOnAir: true)
+        bluez.take([
+            .signal(
+                sender: ":1.7", path: "/", interface: BlueZName.objectManager, member: "InterfacesAdded",
+                arguments: [
+                    .text(Self.path),
+                    .table([
+                        BlueZName.device: .table([
+                            "Adapter": .text("/org/bluez/hci0"), "Address": .text("00:AA:01:01:00:01"),
+                            "Connected": .flag(true),
+                            "UUIDs": services,
+                        ])
+                    ]),
+                ])
+        ])
     }
 
     @Test("lets nobody pair who uses neither the service nor a connection of this program")
@@ -104,8 +117,11 @@ struct BlueZAgentTests {
         while await !bluez.newBonds.isEmpty, !Task.isCancelled { await Task.yield() }
     }
 
-    @Test("has no numbers to show or to compare, and lets no other service in",
-        arguments: ["RequestConfirmation", "RequestPasskey", "RequestPinCode", "DisplayPasskey", "AuthorizeService", "Unknown"])
+    @Test(
+        "has no numbers to show or to compare, and lets no other service in",
+        arguments: [
+            "RequestConfirmation", "RequestPasskey", "RequestPinCode", "DisplayPasskey", "AuthorizeService", "Unknown",
+        ])
     func refused(member: String) async {
         #expect(await BlueZ(adapter: "").decide(member, device)?.name == "org.bluez.Error.Rejected")
     }

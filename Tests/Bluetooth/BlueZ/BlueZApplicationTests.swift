@@ -11,7 +11,8 @@ struct BlueZApplicationTests {
         let characteristic = LocalCharacteristic(
             uuid: uuid, properties: [.writeWithoutResponse, .notify, .indicate], requiresEncryption: encrypted)
         return BlueZApplication(
-            LocalService(uuid: service, characteristics: [characteristic]), Advertisement(service: service, localName: name))
+            LocalService(uuid: service, characteristics: [characteristic]),
+            Advertisement(service: service, localName: name))
     }
 
     static func texts(_ argument: BusArgument?) -> [String]? {
@@ -30,7 +31,8 @@ struct BlueZApplicationTests {
         #expect(application.characteristic(at: path + "0") == nil)
         #expect(application.objects.map(\.interface) == [BlueZName.gattService, BlueZName.gattCharacteristic])
         let properties = application.properties(of: path, interface: BlueZName.gattCharacteristic) ?? []
-        #expect(Self.texts(properties.first { $0.0 == "Flags" }?.1) == ["write-without-response", "notify", "indicate"])
+        #expect(
+            Self.texts(properties.first { $0.0 == "Flags" }?.1) == ["write-without-response", "notify", "indicate"])
         #expect(properties.contains { $0.0 == "NotifyAcquired" })
         #expect(application.properties(of: path, interface: BlueZName.gattService) == nil)
     }
@@ -38,14 +40,18 @@ struct BlueZApplicationTests {
     @Test("asks for encryption of what is written and of subscriptions where that is demanded")
     func encryption() {
         let characteristic = Self.application(encrypted: true).service.characteristics[0]
-        #expect(BlueZFlags.flags(of: characteristic)
-            == ["write-without-response", "encrypt-notify", "encrypt-indicate", "encrypt-write"])
+        #expect(
+            BlueZFlags.flags(of: characteristic)
+                == ["write-without-response", "encrypt-notify", "encrypt-indicate", "encrypt-write"])
     }
 
-    @Test("is an advertisement with the service's UUID, the power where the controller can, and a name that fits (MAG 8.1)")
+    @Test(
+        "is an advertisement with the service's UUID, the power where the controller can, and a name that fits (MAG 8.1)"
+    )
     func advertisement() throws {
         func properties(_ application: BlueZApplication) throws -> [String: BusArgument] {
-            let properties = application.properties(of: BlueZApplication.advertisementPath, interface: BlueZName.advertisement)
+            let properties = application.properties(
+                of: BlueZApplication.advertisementPath, interface: BlueZName.advertisement)
             return Dictionary(uniqueKeysWithValues: try #require(properties))
         }
         let plain = try properties(Self.application(name: ""))
@@ -67,24 +73,29 @@ struct BlueZApplicationTests {
 
     @Test("is read back from a peripheral's flags, the unknown ones passed over")
     func flags() {
-        #expect(BlueZFlags.properties(of: ["write-without-response", "indicate", "authorize"])
-            == [.writeWithoutResponse, .indicate])
+        #expect(
+            BlueZFlags.properties(of: ["write-without-response", "indicate", "authorize"])
+                == [.writeWithoutResponse, .indicate])
     }
 }
 
 @Suite("An error of bluetoothd", .timeLimit(.minutes(1)))
 struct BlueZErrorTests {
-    @Test("says what it means here", arguments: [
-        ("org.freedesktop.DBus.Error.ServiceUnknown", "", BluetoothError.daemonMissing),
-        ("org.freedesktop.DBus.Error.NameHasNoOwner", "", .daemonMissing),
-        ("org.freedesktop.DBus.Error.AccessDenied", "rejected", .noPermission(operation: "scan")),
-        ("org.freedesktop.DBus.Error.NoReply", "", .timedOut(operation: "scan")),
-        ("org.bluez.Error.NotConnected", "", .disconnected),
-        ("org.bluez.Error.NotReady", "", .failed(operation: "scan", reason: "the adapter is off")),
-        ("org.bluez.Error.NotPermitted", "Maximum reached",
-            .failed(operation: "scan", reason: "Maximum reached (NotPermitted)")),
-        ("org.bluez.Error.Failed", "", .failed(operation: "scan", reason: "Failed")),
-    ])
+    @Test(
+        "says what it means here",
+        arguments: [
+            ("org.freedesktop.DBus.Error.ServiceUnknown", "", BluetoothError.daemonMissing),
+            ("org.freedesktop.DBus.Error.NameHasNoOwner", "", .daemonMissing),
+            ("org.freedesktop.DBus.Error.AccessDenied", "rejected", .noPermission(operation: "scan")),
+            ("org.freedesktop.DBus.Error.NoReply", "", .timedOut(operation: "scan")),
+            ("org.bluez.Error.NotConnected", "", .disconnected),
+            ("org.bluez.Error.NotReady", "", .failed(operation: "scan", reason: "the adapter is off")),
+            (
+                "org.bluez.Error.NotPermitted", "Maximum reached",
+                .failed(operation: "scan", reason: "Maximum reached (NotPermitted)")
+            ),
+            ("org.bluez.Error.Failed", "", .failed(operation: "scan", reason: "Failed")),
+        ])
     func meaning(_ name: String, _ text: String, _ expected: BluetoothError) {
         #expect(BluetoothError(BusFailure(name: name, text: text), operation: "scan") == expected)
     }
@@ -94,6 +105,7 @@ struct BlueZErrorTests {
         let failure = BusFailure(name: "org.bluez.Error.Failed", text: "Operation failed with ATT error: 0x03")
         #expect(BluetoothError(failure, operation: "write") == .att(ATTErrorCode(rawValue: 0x03), operation: "write"))
         let odd = BusFailure(name: "org.bluez.Error.Failed", text: "ATT error: 0xzz")
-        #expect(BluetoothError(odd, operation: "write") == .failed(operation: "write", reason: "ATT error: 0xzz (Failed)"))
+        #expect(
+            BluetoothError(odd, operation: "write") == .failed(operation: "write", reason: "ATT error: 0xzz (Failed)"))
     }
 }

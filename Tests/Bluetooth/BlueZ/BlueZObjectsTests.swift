@@ -8,7 +8,10 @@ struct BlueZObjectsTests {
     let characteristic = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d002")!
 
     static func adapter(_ name: String, _ address: String) -> (String, BusValue) {
-        ("/org/bluez/\(name)", .table([BlueZName.adapter: .table(["Address": .text(address), "Powered": .flag(false)])]))
+        (
+            "/org/bluez/\(name)",
+            .table([BlueZName.adapter: .table(["Address": .text(address), "Powered": .flag(false)])])
+        )
     }
 
     func device(_ extra: [String: BusValue] = [:]) -> BusValue {
@@ -23,20 +26,27 @@ struct BlueZObjectsTests {
 
     func objects() -> BlueZObjects {
         var objects = BlueZObjects()
-        _ = objects.reset(to: [.table(Dictionary(uniqueKeysWithValues: [
-            Self.adapter("hci10", "00:AA:01:00:00:10"), Self.adapter("hci1", "00:AA:01:01:00:01"), (path, device()),
-        ]))])
+        _ = objects.reset(to: [
+            .table(
+                Dictionary(uniqueKeysWithValues: [
+                    Self.adapter("hci10", "00:AA:01:00:00:10"), Self.adapter("hci1", "00:AA:01:01:00:01"),
+                    (path, device()),
+                ]))
+        ])
         return objects
     }
 
     func added(_ path: String, _ object: BusValue, to objects: inout BlueZObjects) -> [BlueZObjects.Change] {
-        objects.receive(path: "/", interface: BlueZName.objectManager, member: "InterfacesAdded", [.text(path), object])
+        objects.receive(
+            path: "/", interface: BlueZName.objectManager, member: "InterfacesAdded", [.text(path), object])
     }
 
     func changed(
-        _ path: String, _ interface: String, _ values: [String: BusValue], gone: [String] = [], in objects: inout BlueZObjects
+        _ path: String, _ interface: String, _ values: [String: BusValue], gone: [String] = [],
+        in objects: inout BlueZObjects
     ) -> [BlueZObjects.Change] {
-        objects.receive(path: path, interface: BlueZName.properties, member: "PropertiesChanged",
+        objects.receive(
+            path: path, interface: BlueZName.properties, member: "PropertiesChanged",
             [.text(interface), .table(values), .list(gone.map { .text($0) })])
     }
 
@@ -56,7 +66,9 @@ struct BlueZObjectsTests {
         let address = BluetoothAddress("C0:01:02:03:04:05", kind: .random)!
         #expect(objects.address(ofDevice: path) == address)
         #expect(objects.device(of: "/org/bluez/hci0", address: address) == path)
-        #expect(objects.device(of: "/org/bluez/hci0", address: BluetoothAddress("C0:01:02:03:04:05", kind: .public)!) == nil)
+        #expect(
+            objects.device(of: "/org/bluez/hci0", address: BluetoothAddress("C0:01:02:03:04:05", kind: .public)!) == nil
+        )
         #expect(objects.device(of: "/org/bluez/hci1", address: address) == nil)
     }
 
@@ -64,8 +76,9 @@ struct BlueZObjectsTests {
     func sightings() {
         var objects = objects()
         #expect(objects.sighting(ofDevice: path, service: service) == nil)
-        #expect(changed(path, BlueZName.device, ["RSSI": .number(-61), "Name": .text("Küche")], in: &objects)
-            == [.changed(path: path, interface: BlueZName.device, keys: ["RSSI", "Name"])])
+        #expect(
+            changed(path, BlueZName.device, ["RSSI": .number(-61), "Name": .text("Küche")], in: &objects)
+                == [.changed(path: path, interface: BlueZName.device, keys: ["RSSI", "Name"])])
         let sighting = objects.sighting(ofDevice: path, service: service)
         #expect(sighting?.rssi == -61)
         #expect(sighting?.name == "Küche")
@@ -87,9 +100,11 @@ struct BlueZObjectsTests {
     @Test("go one by one, and all at once with bluetoothd")
     func going() {
         var objects = objects()
-        #expect(objects.receive(path: "/", interface: BlueZName.objectManager, member: "InterfacesRemoved",
-            [.text(path), .list([.text(BlueZName.device), .text("org.bluez.Unheard1")])])
-            == [.removed(path: path, interface: BlueZName.device)])
+        #expect(
+            objects.receive(
+                path: "/", interface: BlueZName.objectManager, member: "InterfacesRemoved",
+                [.text(path), .list([.text(BlueZName.device), .text("org.bluez.Unheard1")])])
+                == [.removed(path: path, interface: BlueZName.device)])
         #expect(changed(path, BlueZName.device, ["Connected": .flag(true)], in: &objects).isEmpty)
         #expect(objects.isPresent)
         #expect(objects.clear().count == 2)
@@ -105,8 +120,9 @@ struct BlueZObjectsTests {
         _ = added(path + "/service0030", attribute(service, BlueZName.gattService), to: &objects)
         _ = added(path + "/service0010", attribute(service, BlueZName.gattService), to: &objects)
         _ = added(path + "/service0030/char0031", attribute(characteristic, BlueZName.gattCharacteristic), to: &objects)
-        #expect(objects.characteristic(ofDevice: path, service: service, characteristic: characteristic)
-            == path + "/service0030/char0031")
+        #expect(
+            objects.characteristic(ofDevice: path, service: service, characteristic: characteristic)
+                == path + "/service0030/char0031")
         #expect(objects.mtu(ofDevice: path) == 23)
         let first = path + "/service0010/char0011"
         _ = added(first, attribute(characteristic, BlueZName.gattCharacteristic, ["MTU": .number(185)]), to: &objects)
@@ -118,11 +134,14 @@ struct BlueZObjectsTests {
         #expect(objects.characteristic(ofDevice: path, service: characteristic, characteristic: characteristic) == nil)
     }
 
-    @Test("pass over signals that are not as they should be", arguments: [
-        ("InterfacesAdded", [BusValue.text("/x")]), ("InterfacesAdded", [.number(1), .number(2)]),
-        ("InterfacesRemoved", [.text("/x"), .other]), ("InterfacesAdded", [.text("/x"), .table(["org.bluez.Device1": .other])]),
-        ("PropertiesChanged", []), ("Whatever", [.flag(true)]),
-    ])
+    @Test(
+        "pass over signals that are not as they should be",
+        arguments: [
+            ("InterfacesAdded", [BusValue.text("/x")]), ("InterfacesAdded", [.number(1), .number(2)]),
+            ("InterfacesRemoved", [.text("/x"), .other]),
+            ("InterfacesAdded", [.text("/x"), .table(["org.bluez.Device1": .other])]),
+            ("PropertiesChanged", []), ("Whatever", [.flag(true)]),
+        ])
     func malformed(_ member: String, _ arguments: [BusValue]) {
         var objects = objects()
         _ = objects.receive(path: "/", interface: BlueZName.objectManager, member: member, arguments)

@@ -8,7 +8,8 @@ struct BlueZOrderTests {
     private static let adapter: [String: BusValue] = [BlueZName.adapter: .table(["Powered": .flag(false)])]
 
     private static func told(_ member: String, _ argument: BusValue) -> BusConnection.Incoming {
-        .signal(sender: owner, path: "/", interface: BlueZName.objectManager, member: member,
+        .signal(
+            sender: owner, path: "/", interface: BlueZName.objectManager, member: member,
             arguments: [.text("/org/bluez/hci0"), argument])
     }
 
@@ -40,7 +41,8 @@ struct BlueZOrderTests {
         await bluez.check {
             $0.owner = Self.owner
             $0.take([
-                Self.told("InterfacesAdded", .table(Self.adapter)), Self.told("InterfacesRemoved", .list([.text(BlueZName.adapter)])),
+                Self.told("InterfacesAdded", .table(Self.adapter)),
+                Self.told("InterfacesRemoved", .list([.text(BlueZName.adapter)])),
                 Self.answer(["/org/bluez/hci0": .table(Self.adapter)], $0),
             ])
             #expect($0.objects.adapter(named: "hci0") == "/org/bluez/hci0")
@@ -53,7 +55,9 @@ struct BlueZOrderTests {
         await bluez.check {
             $0.owner = ":1.3"
             $0.take([
-                .signal(sender: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus, member: "NameOwnerChanged",
+                .signal(
+                    sender: BlueZName.bus, path: BlueZName.busPath, interface: BlueZName.bus,
+                    member: "NameOwnerChanged",
                     arguments: [.text(BlueZName.service), .text(":1.3"), .text(Self.owner)]),
                 Self.told("InterfacesAdded", .table(Self.adapter)),
                 Self.answer([:], of: ":1.3", $0),

@@ -34,7 +34,9 @@ struct AdvertisingDataTests {
     @Test("a field longer than what is left ends the reading, what came before it counts")
     func cut() {
         #expect(AdvertisingData(parsing: [3, 3, 0x0D, 0x18, 17, 7, 1, 2]).services == [BluetoothUUID(short: 0x180D)])
-        #expect(AdvertisingData(parsing: [3, 3, 0x0D, 0x18, 0, 3, 3, 0x0F, 0x18]).services == [BluetoothUUID(short: 0x180D)])
+        #expect(
+            AdvertisingData(parsing: [3, 3, 0x0D, 0x18, 0, 3, 3, 0x0F, 0x18]).services == [BluetoothUUID(short: 0x180D)]
+        )
         #expect(AdvertisingData(parsing: [2, 3, 0x0D]).services.isEmpty)
     }
 

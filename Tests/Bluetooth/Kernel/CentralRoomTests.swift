@@ -4,15 +4,22 @@ import Testing
 
 @Suite("Room for another central")
 struct CentralRoomTests {
-    private func central(_ number: Int, wrote: Bool, silentFor seconds: Int) -> (CentralID, Bool, ContinuousClock.Instant) {
-        (CentralID(address: BluetoothAddress("C0:FF:EE:00:00:0\(number)", kind: .random)!, number: number), wrote,
-            ContinuousClock.now - .seconds(seconds))
+    private func central(_ number: Int, wrote: Bool, silentFor seconds: Int) -> (
+        CentralID, Bool, ContinuousClock.Instant
+    ) {
+        (
+            CentralID(address: BluetoothAddress("C0:FF:EE:00:00:0\(number)", kind: .random)!, number: number), wrote,
+            ContinuousClock.now - .seconds(seconds)
+        )
     }
 
-    @Test("is made by the one that was silent longest of those that have never written, not by one that waits for a person")
+    @Test(
+        "is made by the one that was silent longest of those that have never written, not by one that waits for a person"
+    )
     func eviction() {
         let centrals = [
-            central(1, wrote: true, silentFor: 25), central(2, wrote: false, silentFor: 3), central(3, wrote: false, silentFor: 9),
+            central(1, wrote: true, silentFor: 25), central(2, wrote: false, silentFor: 3),
+            central(3, wrote: false, silentFor: 9),
         ]
         #expect(KernelPeripheral.dispensable(centrals)?.number == 3)
         #expect(KernelPeripheral.dispensable([centrals[0], centrals[1]])?.number == 2)

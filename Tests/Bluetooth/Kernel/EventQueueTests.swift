@@ -17,7 +17,9 @@ struct EventQueueTests {
     @Test("are read in order")
     func order() async {
         let queue = EventQueue()
-        for event in [.started, .connected(central(1)), written(1, bytes: 1), .disconnected(central(1))] as [PeripheralEvent] {
+        for event in [.started, .connected(central(1)), written(1, bytes: 1), .disconnected(central(1))]
+            as [PeripheralEvent]
+        {
             #expect(queue.put(event))
         }
         queue.finish()
@@ -60,7 +62,10 @@ struct EventQueueTests {
         reader.cancel()
         _ = await reader.value
         let other = EventQueue()
-        let second = Task { for await event in other.stream { return event as PeripheralEvent? }; return nil }
+        let second = Task {
+            for await event in other.stream { return event as PeripheralEvent? }
+            return nil
+        }
         #expect(other.put(.started))
         #expect(await second.value == .started)
     }

@@ -8,8 +8,11 @@ struct ManagementTests {
     private let service = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d001")!
 
     private func message(_ code: UInt16, index: UInt16 = 1, _ parameters: [UInt8]) -> [UInt8] {
-        [UInt8(code & 0xff), UInt8(code >> 8), UInt8(index & 0xff), UInt8(index >> 8), UInt8(parameters.count & 0xff),
-            UInt8(parameters.count >> 8)] + parameters
+        [
+            UInt8(code & 0xff), UInt8(code >> 8), UInt8(index & 0xff), UInt8(index >> 8),
+            UInt8(parameters.count & 0xff),
+            UInt8(parameters.count >> 8),
+        ] + parameters
     }
 
     @Test("a command is a header of three little-endian numbers and its parameters")
@@ -46,7 +49,8 @@ struct ManagementTests {
     @Test("a device that is found comes with its strength and what it advertises")
     func found() {
         let data = AdvertisingData.packet(advertising: service) + AdvertisingData.scanResponse(name: "Küche")
-        let event = ManagementMessage(parsing: message(0x12, peer + [2, 0xC4, 0, 0, 0, 0, UInt8(data.count), 0] + data))?.event
+        let event = ManagementMessage(
+            parsing: message(0x12, peer + [2, 0xC4, 0, 0, 0, 0, UInt8(data.count), 0] + data))?.event
         guard case .found(let address, let rssi, let advertised) = event else {
             Issue.record("\(String(describing: event))")
             return
@@ -63,7 +67,8 @@ struct ManagementTests {
         #expect(ManagementMessage(parsing: message(0x17, []))?.event == .other(0x17))
     }
 
-    @Test("what is shorter than it says, or than it must be, is no message",
+    @Test(
+        "what is shorter than it says, or than it must be, is no message",
         arguments: [0x01, 0x02, 0x06, 0x0B, 0x0C, 0x12, 0x13, 0x24])
     func cut(code: UInt16) {
         let whole = message(code, peer + [2, 0xC4, 0, 0, 0, 0, 3, 0, 2, 1, 6])
@@ -88,7 +93,8 @@ struct ManagementTests {
 
     @Test("an adapter's state has its address, what it can and what it is switched to")
     func adapter() throws {
-        let state = try #require(AdapterInformation(parsing: [0, 0, 0, 1, 0xAA, 0, 9, 5, 0, 0xFF, 0xFF, 1, 0, 0x01, 0x02, 0, 0]))
+        let state = try #require(
+            AdapterInformation(parsing: [0, 0, 0, 1, 0xAA, 0, 9, 5, 0, 0xFF, 0xFF, 1, 0, 0x01, 0x02, 0, 0]))
         #expect(state.identity == BluetoothAddress("00:AA:01:00:00:00", kind: .public))
         #expect(state.supported.contains(.lowEnergy))
         #expect(KernelAdapter(index: 2, information: state).isReady)
@@ -107,6 +113,8 @@ struct ManagementTests {
         #expect(AdapterName("") == .first)
         #expect(AdapterName("hci12") == .index(12))
         #expect(AdapterName("00:aa:01:00:00:00") == .address([0, 0xAA, 1, 0, 0, 0]))
-        for text in ["hci", "hci-1", "hci65535", "hci99999", "wlan0", "00:aa"] { #expect(AdapterName(text) == .unknown) }
+        for text in ["hci", "hci-1", "hci65535", "hci99999", "wlan0", "00:aa"] {
+            #expect(AdapterName(text) == .unknown)
+        }
     }
 }

@@ -23,9 +23,12 @@ struct PairingTests {
         #expect(!"\(String(describing: event))".contains("90"), "0x5A")
     }
 
-    @Test("only a whole key of LE Secure Connections that both sides keep is a bond",
-        arguments: [(1, 2, 16, true), (1, 3, 16, true), (1, 0, 16, false), (1, 1, 16, false), (1, 4, 16, false),
-            (0, 2, 16, false), (1, 2, 7, false)] as [(UInt8, UInt8, UInt8, Bool)])
+    @Test(
+        "only a whole key of LE Secure Connections that both sides keep is a bond",
+        arguments: [
+            (1, 2, 16, true), (1, 3, 16, true), (1, 0, 16, false), (1, 1, 16, false), (1, 4, 16, false),
+            (0, 2, 16, false), (1, 2, 7, false),
+        ] as [(UInt8, UInt8, UInt8, Bool)])
     func secure(hint: UInt8, kind: UInt8, size: UInt8, isSecure: Bool) {
         guard case .longTermKey(_, let key)? = event(0x0A, key(hint, kind: kind, size: size)) else {
             Issue.record("no key")
@@ -58,7 +61,9 @@ struct PairingTests {
     func commands() {
         #expect(ManagementCommand.loadNoLongTermKeys(0).bytes == [0x13, 0, 0, 0, 2, 0, 0, 0])
         #expect(ManagementCommand.loadNoIdentities(0).bytes == [0x30, 0, 0, 0, 2, 0, 0, 0])
-        #expect(ManagementCommand.unpair(0, peer, hangingUp: false).bytes == [0x1B, 0, 0, 0, 8, 0] + peer.managementBytes + [0])
+        #expect(
+            ManagementCommand.unpair(0, peer, hangingUp: false).bytes == [0x1B, 0, 0, 0, 8, 0] + peer.managementBytes
+                + [0])
         let key = (0..<16).map { UInt8($0) }
         #expect(ManagementCommand.setPrivacy(2, key: key).bytes == [0x2F, 0, 2, 0, 17, 0, 1] + key)
         #expect(ManagementCommand.setSimplePairing(0).bytes == [0x0B, 0, 0, 0, 1, 0, 1])

@@ -1,5 +1,6 @@
-@testable import Agent
 import Groundwork
+
+@testable import Agent
 
 extension FuzzTarget {
     static let agent = [
@@ -18,7 +19,8 @@ extension FuzzTarget {
         FuzzTarget(name: "request-body") { bytes throws(Violation) in
             let known: Set = ["topic", "payload", "encoding", "qos", "retain", "raw"]
             guard let body = try? RequestBody(bytes, knowing: known) else { return .refused }
-            guard (try? body.payload("payload")) != nil, let qos = try? body.integer("qos", in: 0...2, default: 1) else {
+            guard (try? body.payload("payload")) != nil, let qos = try? body.integer("qos", in: 0...2, default: 1)
+            else {
                 return .refused
             }
             try require((0...2).contains(qos), "numbers are within their bounds")

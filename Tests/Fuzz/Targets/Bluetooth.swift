@@ -49,7 +49,9 @@ extension FuzzTarget {
     static let bluetooth = [
         FuzzTarget(name: "advertising-data") { bytes throws(Violation) in
             let found = AdvertisingData(parsing: bytes)
-            try require(found.services.count * 2 + (found.name?.utf8.count ?? 0) / 3 <= bytes.count, "nothing is found that was not sent")
+            try require(
+                found.services.count * 2 + (found.name?.utf8.count ?? 0) / 3 <= bytes.count,
+                "nothing is found that was not sent")
             return found.services.isEmpty && found.name == nil ? .refused : .accepted
         },
         FuzzTarget(name: "management-message") { bytes throws(Violation) in
@@ -93,9 +95,11 @@ extension FuzzTarget {
             var client = GATTClient(peer: peer, deviceName: "board")
             let now = ContinuousClock.now
             var seen = Seen()
-            let anything = RemoteCharacteristic(uuid: uuid, properties: .notify, hasConfigurationDescriptor: true, handle: 3)
+            let anything = RemoteCharacteristic(
+                uuid: uuid, properties: .notify, hasConfigurationDescriptor: true, handle: 3)
             let operations: [GATTOperation] = [
-                .exchangeMTU, .discover(service: service.uuid, characteristic: uuid), .subscribe(anything), .read(anything),
+                .exchangeMTU, .discover(service: service.uuid, characteristic: uuid), .subscribe(anything),
+                .read(anything),
                 .write([1], anything, withResponse: true), .write([2], anything, withResponse: false),
             ]
             for (ticket, operation) in operations.enumerated() {
@@ -104,7 +108,8 @@ extension FuzzTarget {
             for packet in packets(bytes) { try seen.look(client.receive(packet, now: now), mtu: client.mtu) }
             try seen.look(client.end(.disconnected), mtu: client.mtu)
             try require(
-                seen.ends.count == operations.count && seen.ends.values.allSatisfy { $0 == 1 }, "every operation ends once")
+                seen.ends.count == operations.count && seen.ends.values.allSatisfy { $0 == 1 },
+                "every operation ends once")
             try require(client.deadline == nil, "nothing is waited for at the end")
             return seen.hasFound ? .accepted : .refused
         },

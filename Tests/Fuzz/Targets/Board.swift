@@ -13,7 +13,8 @@ extension FuzzTarget {
                 try require(sensor.period >= .milliseconds(100), "no sensor is read more often than ten times a second")
                 switch sensor.source {
                 case .hwmon(let names, let channel, _), .iio(let names, let channel, _):
-                    try require((names + [channel]).allSatisfy { !$0.contains("/") && $0 != ".." }, "no name leads elsewhere")
+                    try require(
+                        (names + [channel]).allSatisfy { !$0.contains("/") && $0 != ".." }, "no name leads elsewhere")
                 case .thermal(let names):
                     try require(names.allSatisfy { !$0.contains("/") && $0 != ".." }, "no name leads elsewhere")
                 case .oneWire(let name): try require(!name.contains("/") && name != "..", "no name leads elsewhere")
@@ -24,11 +25,13 @@ extension FuzzTarget {
         },
         FuzzTarget(name: "driver-number") { bytes throws(Violation) in
             guard let number = DriverNumber.parse(bytes) else {
-                try require(DriverNumber.excerpt(bytes).utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "an excerpt prints")
+                try require(
+                    DriverNumber.excerpt(bytes).utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "an excerpt prints")
                 return .refused
             }
             try require(number.isFinite, "a reading is a finite number")
-            try require(DriverNumber.parse(Array("\(Int32(clamping: Int64(exactly: number.rounded()) ?? 0))\n".utf8)) != nil,
+            try require(
+                DriverNumber.parse(Array("\(Int32(clamping: Int64(exactly: number.rounded()) ?? 0))\n".utf8)) != nil,
                 "whole numbers are read")
             return .accepted
         },

@@ -1,5 +1,6 @@
-@testable import Cryptography
 import Groundwork
+
+@testable import Cryptography
 
 extension FuzzTarget {
     static let cryptography = [
@@ -14,9 +15,11 @@ extension FuzzTarget {
         FuzzTarget(name: "certificate") { bytes throws(Violation) in
             guard let certificate = try? Certificate(der: bytes) else { return .refused }
             try require((try? Certificate(pem: certificate.pem)) == certificate, "PEM gives back the certificate")
-            try require(certificate.dnsNames.allSatisfy { $0.utf8.allSatisfy { (0x21..<0x7F).contains($0) } },
+            try require(
+                certificate.dnsNames.allSatisfy { $0.utf8.allSatisfy { (0x21..<0x7F).contains($0) } },
                 "DNS names are visible ASCII")
-            try require(certificate.description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a description is one line")
+            try require(
+                certificate.description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a description is one line")
             _ = certificate.isIssued(by: certificate)
             return .accepted
         },

@@ -1,7 +1,8 @@
 import Cryptography
-@testable import Gateway
 import Groundwork
 import HTTPClient
+
+@testable import Gateway
 @testable import OAuth
 
 extension FuzzTarget {
@@ -59,7 +60,8 @@ extension FuzzTarget {
         var bytes: [UInt8] = []
         var rest = Array(segment.utf8)[...]
         while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), let value = Hex.decode(text(Array(rest.prefix(2))))?.first, rest.count >= 2 else {
+            guard byte == UInt8(ascii: "%"), let value = Hex.decode(text(Array(rest.prefix(2))))?.first, rest.count >= 2
+            else {
                 bytes.append(byte)
                 continue
             }

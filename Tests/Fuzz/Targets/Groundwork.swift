@@ -27,7 +27,9 @@ extension FuzzTarget {
         FuzzTarget(name: "display-text") { bytes throws(Violation) in
             let shown = DisplayText.clean(text(bytes))
             try require(shown.unicodeScalars.count <= DisplayText.limit, "text to be shown is short")
-            try require(shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }, "text to be shown is one line")
+            try require(
+                shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }, "text to be shown is one line"
+            )
             try require(DisplayText.clean(shown) == shown, "what is clean stays as it is")
             let line = DisplayText.oneLine(text(bytes), limit: 100)
             try require(line.unicodeScalars.count <= 100, "a line is bounded")

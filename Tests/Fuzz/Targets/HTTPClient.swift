@@ -12,8 +12,11 @@ extension FuzzTarget {
                 case .tooLarge, .malformed: return .refused
                 }
             }
-            try require(head.headers.count <= ResponseHead.fieldLimit, "a head has at most \(ResponseHead.fieldLimit) fields")
-            if verdict == .accepted { try require((200..<1000).contains(head.status), "an interim answer is not the answer") }
+            try require(
+                head.headers.count <= ResponseHead.fieldLimit, "a head has at most \(ResponseHead.fieldLimit) fields")
+            if verdict == .accepted {
+                try require((200..<1000).contains(head.status), "an interim answer is not the answer")
+            }
             try require(
                 head.headers.pairs.allSatisfy { !$0.value.utf8.contains(0x0A) && !$0.value.utf8.contains(0x0D) },
                 "a field has no line breaks")

@@ -8,7 +8,9 @@ extension FuzzTarget {
                 target.segments.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.contains("/") },
                 "no segment leads elsewhere")
             let texts = target.segments + target.query.keys + target.query.values
-            try require(texts.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }, "nothing holds control characters")
+            try require(
+                texts.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }, "nothing holds control characters"
+            )
             return .accepted
         },
         FuzzTarget(name: "event-lines") { bytes throws(Violation) in

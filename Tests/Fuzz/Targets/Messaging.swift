@@ -1,4 +1,5 @@
 import FoundationEssentials
+
 @testable import Messaging
 
 extension FuzzTarget {
@@ -7,7 +8,8 @@ extension FuzzTarget {
             guard let topic = try? Topic(text(bytes)) else { return .refused }
             let name = topic.name.utf8
             try require((1...Topic.limit).contains(name.count), "a topic has 1 to \(Topic.limit) bytes")
-            try require(!name.contains(0) && !name.contains(UInt8(ascii: "#")) && !name.contains(UInt8(ascii: "+")),
+            try require(
+                !name.contains(0) && !name.contains(UInt8(ascii: "#")) && !name.contains(UInt8(ascii: "+")),
                 "a topic has neither NUL nor wildcards")
             try require(TopicFilter(topic).matches(topic.name), "a topic matches itself")
             try require((try? TopicFilter(topic.name)) == TopicFilter(topic), "every topic is a filter")
@@ -21,29 +23,39 @@ extension FuzzTarget {
             guard filter.matches(topic) else { return .refused }
             try require(!topic.isEmpty, "nothing matches no topic")
             try require(
-                !topic.hasPrefix("$") || filter.text.hasPrefix("$"), "a leading wildcard does not match topics that begin with $")
+                !topic.hasPrefix("$") || filter.text.hasPrefix("$"),
+                "a leading wildcard does not match topics that begin with $")
             return .accepted
         },
         FuzzTarget(name: "topic-namespace") { bytes throws(Violation) in
             // Lines: prefix, device, user, topic.
-            let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { text(Array($0)) }
+            let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+                text(Array($0))
+            }
             guard lines.count == 4,
-                let topics = try? TopicNamespace(prefix: lines[0], deviceID: lines[1], userID: lines[2].isEmpty ? nil : lines[2]),
+                let topics = try? TopicNamespace(
+                    prefix: lines[0], deviceID: lines[1], userID: lines[2].isEmpty ? nil : lines[2]),
                 let own = try? topics.ownFilter, let topic = try? topics.custom(lines[3])
             else { return .refused }
             try require(own.matches(topic.name), "a device's own topics are its own")
-            try require(own.text.utf8.count { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") } == 1,
+            try require(
+                own.text.utf8.count { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") } == 1,
                 "no identifier brings a wildcard")
             return .accepted
         },
         FuzzTarget(name: "envelope") { bytes throws(Violation) in
             guard let envelope = Envelope(decoding: bytes) else { return .refused }
             try require(!envelope.payload.isEmpty, "an envelope has a payload")
-            guard let written = try? envelope.encode() else { throw Violation(description: "what was read can be written") }
+            guard let written = try? envelope.encode() else {
+                throw Violation(description: "what was read can be written")
+            }
             guard written.count <= Envelope.limit else { return .accepted }
-            guard let again = Envelope(decoding: written) else { throw Violation(description: "what was written can be read") }
+            guard let again = Envelope(decoding: written) else {
+                throw Violation(description: "what was written can be read")
+            }
             try require(
-                again.payload == envelope.payload && again.senderID == envelope.senderID && again.topic == envelope.topic
+                again.payload == envelope.payload && again.senderID == envelope.senderID
+                    && again.topic == envelope.topic
                     && again.contentType == envelope.contentType && again.senderType == envelope.senderType,
                 "an envelope that was written reads as the same")
             return .accepted

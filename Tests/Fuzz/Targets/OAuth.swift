@@ -2,6 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Groundwork
 import HTTPClient
+
 @testable import OAuth
 
 extension FuzzTarget {
@@ -28,7 +29,8 @@ extension FuzzTarget {
             try require(HTTPHeaders.isPlainValue(answer.accessToken.exposedText()), "a token fits into a header")
             // What is computed with the answer must not trap either.
             let held = HeldToken(
-                value: answer.accessToken, lifetime: answer.lifetime, scope: answer.scope ?? "", at: Date(), uptime: .seconds(1))
+                value: answer.accessToken, lifetime: answer.lifetime, scope: answer.scope ?? "", at: Date(),
+                uptime: .seconds(1))
             try require(held.isValid(at: .seconds(1)), "a token is valid when it comes in")
             return .accepted
         },

@@ -1,4 +1,5 @@
 import Cryptography
+
 @testable import Vault
 
 extension FuzzTarget {
@@ -6,7 +7,8 @@ extension FuzzTarget {
         FuzzTarget(name: "vault-manifest") { bytes throws(Violation) in
             guard let manifest = Manifest(decoding: bytes) else { return .refused }
             try require(manifest.entries.count <= Manifest.limit, "a manifest has at most \(Manifest.limit) entries")
-            try require(Manifest(decoding: manifest.encoded()) == manifest, "a manifest that was written reads as the same")
+            try require(
+                Manifest(decoding: manifest.encoded()) == manifest, "a manifest that was written reads as the same")
             return .accepted
         },
         FuzzTarget(name: "passphrase-parameters") { bytes throws(Violation) in

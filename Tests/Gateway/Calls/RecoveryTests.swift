@@ -14,10 +14,12 @@ struct RecoveryTests {
             HTTPResponse(status: status, headers: headers, body: Array(body.utf8)), isStaticClient: isStatic)
     }
 
-    @Test("of a called API is recovery for …990, …201 and …206 (MAG checklist 24, 18)", arguments: [
-        ("3007990", Recovery.dropAccessToken), ("990", .dropAccessToken), ("1002201", .reinitializeClient),
-        ("3003206", .renewCertificate),
-    ])
+    @Test(
+        "of a called API is recovery for …990, …201 and …206 (MAG checklist 24, 18)",
+        arguments: [
+            ("3007990", Recovery.dropAccessToken), ("990", .dropAccessToken), ("1002201", .reinitializeClient),
+            ("3003206", .renewCertificate),
+        ])
     func recovers(code: String, recovery: Recovery) {
         guard case .recover(let found, let refusal) = verdict(401, code) else {
             Issue.record("no recovery for \(code)")
@@ -27,11 +29,13 @@ struct RecoveryTests {
         #expect(refusal.status == 401)
     }
 
-    @Test("is an error for codes about the token, the device or the user (MAG checklist 25, 26)", arguments: [
-        ("3007991", "gateway.token-scope-insufficient", 130_203), ("3007992", "gateway.token-missing", 130_201),
-        ("3007993", "gateway.token-disabled", 130_202), ("1003107", "gateway.device-unknown", nil),
-        ("1003108", "gateway.device-not-active", nil), ("3003202", "gateway.user-credentials-invalid", 130_002),
-    ] as [(String, String, Int?)])
+    @Test(
+        "is an error for codes about the token, the device or the user (MAG checklist 25, 26)",
+        arguments: [
+            ("3007991", "gateway.token-scope-insufficient", 130_203), ("3007992", "gateway.token-missing", 130_201),
+            ("3007993", "gateway.token-disabled", 130_202), ("1003107", "gateway.device-unknown", nil),
+            ("1003108", "gateway.device-not-active", nil), ("3003202", "gateway.user-credentials-invalid", 130_002),
+        ] as [(String, String, Int?)])
     func fails(code: String, name: String, local: Int?) {
         guard case .fail(let error) = verdict(401, code) else {
             Issue.record("no error for \(code)")
@@ -41,10 +45,13 @@ struct RecoveryTests {
         #expect(error.localCode == local)
     }
 
-    @Test("is left to the caller for everything else", arguments: [
-        (404, nil), (500, nil), (400, "1016155"), (404, "1016156"), (400, "8000142"), (200, "3007990"), (405, "3007990"),
-        (401, "x990"), (401, "99999999999999999990"), (401, "-990"),
-    ] as [(Int, String?)])
+    @Test(
+        "is left to the caller for everything else",
+        arguments: [
+            (404, nil), (500, nil), (400, "1016155"), (404, "1016156"), (400, "8000142"), (200, "3007990"),
+            (405, "3007990"),
+            (401, "x990"), (401, "99999999999999999990"), (401, "-990"),
+        ] as [(Int, String?)])
     func answers(status: Int, code: String?) { #expect(verdict(status, code) == .answer) }
 
     @Test("does not initialize static client credentials anew (MAG checklist 8)")
@@ -64,14 +71,17 @@ struct RecoveryTests {
         #expect(verdict(449, nil) == .answer)
     }
 
-    @Test("of our own requests is recovery for …201 and …206, but never at renewal or removal", arguments: [
-        (GatewayOperation.obtainToken, 3_003_201, Recovery.reinitializeClient),
-        (.initializeClient, 1_002_201, .reinitializeClient), (.registerDevice, 1_000_201, .reinitializeClient),
-        (.beginAuthorization, 3_000_201, .reinitializeClient), (.logOut, 3_006_201, nil), (.pollAuthorization, 3_000_201, nil),
-        (.obtainToken, 3_003_206, .renewCertificate), (.registerDevice, 1_000_206, .renewCertificate),
-        (.renewCertificate, 1_000_206, nil), (.removeDevice, 1_001_201, nil), (.obtainToken, 3_003_990, nil),
-        (.obtainToken, 3_003_107, nil),
-    ] as [(GatewayOperation, Int, Recovery?)])
+    @Test(
+        "of our own requests is recovery for …201 and …206, but never at renewal or removal",
+        arguments: [
+            (GatewayOperation.obtainToken, 3_003_201, Recovery.reinitializeClient),
+            (.initializeClient, 1_002_201, .reinitializeClient), (.registerDevice, 1_000_201, .reinitializeClient),
+            (.beginAuthorization, 3_000_201, .reinitializeClient), (.logOut, 3_006_201, nil),
+            (.pollAuthorization, 3_000_201, nil),
+            (.obtainToken, 3_003_206, .renewCertificate), (.registerDevice, 1_000_206, .renewCertificate),
+            (.renewCertificate, 1_000_206, nil), (.removeDevice, 1_001_201, nil), (.obtainToken, 3_003_990, nil),
+            (.obtainToken, 3_003_107, nil),
+        ] as [(GatewayOperation, Int, Recovery?)])
     func ownRequests(operation: GatewayOperation, code: Int, recovery: Recovery?) {
         let refusal = Refusal(operation: operation, status: 401, code: code)
         #expect(Recovery.from(refusal, isStaticClient: false) == recovery)
@@ -97,13 +107,17 @@ struct RefusalExplanationTests {
     @Test("has an example for every meaning")
     func everyMeaning() { #expect(Set(Refusal.examples.map(\.meaning)) == Set(Refusal.Meaning.allCases)) }
 
-    @Test("carries the gateway's number and status, and the public clients' number where both have one", arguments: [
-        (GatewayOperation.registerDevice, 1_000_105,
-        GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400)),
-        (.registerDevice, 1_000_104, GatewayNumbers(.endpoint, 1_000_104, caError: 1_000_104, httpStatus: 400)),
-        (.call, 3_003_993, GatewayNumbers(.local, 130_202, caError: 3_003_993, httpStatus: 400)),
-        (.call, 1_003_107, GatewayNumbers(.targetAPI, 1_003_107, caError: 1_003_107, httpStatus: 400)),
-    ])
+    @Test(
+        "carries the gateway's number and status, and the public clients' number where both have one",
+        arguments: [
+            (
+                GatewayOperation.registerDevice, 1_000_105,
+                GatewayNumbers(.local, 120_001, caError: 1_000_105, httpStatus: 400)
+            ),
+            (.registerDevice, 1_000_104, GatewayNumbers(.endpoint, 1_000_104, caError: 1_000_104, httpStatus: 400)),
+            (.call, 3_003_993, GatewayNumbers(.local, 130_202, caError: 3_003_993, httpStatus: 400)),
+            (.call, 1_003_107, GatewayNumbers(.targetAPI, 1_003_107, caError: 1_003_107, httpStatus: 400)),
+        ])
     func numbers(operation: GatewayOperation, code: Int, numbers: GatewayNumbers) {
         let error = GatewayError.refused(Refusal(operation: operation, status: 400, code: code))
         #expect(error.explanation.gateway == numbers)

@@ -33,7 +33,10 @@ struct ConfigurationTests {
 
     @Test("with the three required keys alone has all defaults of 0.1 and 1.1")
     func defaults() throws {
-        let configuration = try parsed { $0.set("server.port", to: nil); $0.set("oauth.client.client_ids.0.scope", to: nil) }
+        let configuration = try parsed {
+            $0.set("server.port", to: nil)
+            $0.set("oauth.client.client_ids.0.scope", to: nil)
+        }
         #expect(configuration.identity.port == 8443)
         #expect(configuration.scope == nil)
         #expect(configuration.singleSignOn)
@@ -58,15 +61,29 @@ struct ConfigurationTests {
             ("server.server_certs.0", [1], "server.server_certs[0]", "has lines that are no strings"),
             ("server.server_certs", nil, "server.server_certs", "is missing, and so is every other way"),
             ("oauth.client.organization", nil, "oauth.client.organization", "is missing"),
-            ("oauth.client.organization", String(repeating: "x", count: 65), "oauth.client.organization", "has 65 characters"),
+            (
+                "oauth.client.organization", String(repeating: "x", count: 65), "oauth.client.organization",
+                "has 65 characters"
+            ),
             ("oauth.client.client_ids", [Int](), "oauth.client.client_ids[0].client_id", "is missing"),
             ("oauth.client.client_ids.0.client_id", " ", "oauth.client.client_ids[0].client_id", "is blank"),
-            ("oauth.system_endpoints.token_endpoint_path", 1, "oauth.system_endpoints.token_endpoint_path", "is a number"),
-            ("oauth.system_endpoints.token_endpoint_path", "http://h/x", "oauth.system_endpoints.token_endpoint_path", "is not an https URL"),
-            ("oauth.system_endpoints.token_endpoint_path", "//h/x", "oauth.system_endpoints.token_endpoint_path", "is not a path"),
+            (
+                "oauth.system_endpoints.token_endpoint_path", 1, "oauth.system_endpoints.token_endpoint_path",
+                "is a number"
+            ),
+            (
+                "oauth.system_endpoints.token_endpoint_path", "http://h/x",
+                "oauth.system_endpoints.token_endpoint_path", "is not an https URL"
+            ),
+            (
+                "oauth.system_endpoints.token_endpoint_path", "//h/x", "oauth.system_endpoints.token_endpoint_path",
+                "is not a path"
+            ),
             ("mag.mobile_sdk.sso_enabled", "true", "mag.mobile_sdk.sso_enabled", "is a string, not a boolean"),
-            ("mag.mobile_sdk.trusted_cert_pinned_public_key_hashes", ["zz"],
-                "mag.mobile_sdk.trusted_cert_pinned_public_key_hashes[0]", "is not a public key hash"),
+            (
+                "mag.mobile_sdk.trusted_cert_pinned_public_key_hashes", ["zz"],
+                "mag.mobile_sdk.trusted_cert_pinned_public_key_hashes[0]", "is not a public key hash"
+            ),
             ("mag.mobile_sdk.client_cert_rsa_keybits", 1 << 20, "mag.mobile_sdk.client_cert_rsa_keybits", "is 1048576"),
             ("mag.ble.msso_ble_service_uuid", "980c2f36", "mag.ble.msso_ble_service_uuid", "is not a UUID"),
         ] as [(String, (any Sendable)?, String, String)])
@@ -87,7 +104,9 @@ struct ConfigurationTests {
             $0.set("oauth.client.client_ids.0.client_id", to: 7)
         }
         #expect { try GatewayConfiguration(parsing: document) } throws: { error in
-            guard let error = error as? GatewayError, case .configurationInvalid(let faults) = error else { return false }
+            guard let error = error as? GatewayError, case .configurationInvalid(let faults) = error else {
+                return false
+            }
             return faults.map(\.path) == [
                 "server.hostname", "oauth.client.organization", "oauth.client.client_ids[0].client_id",
             ] && error.localCode == 100_203 && error.code == "gateway.configuration-invalid"
@@ -115,9 +134,11 @@ struct ConfigurationTests {
         #expect(configuration.pins.map(\.sha256) == [hash, hash, hash])
     }
 
-    @Test("takes either name of the client registration endpoint (MAG quirk Q1)", arguments: [
-        "device_client_register_endpoint_path", "device_register_client_endpoint_path",
-    ])
+    @Test(
+        "takes either name of the client registration endpoint (MAG quirk Q1)",
+        arguments: [
+            "device_client_register_endpoint_path", "device_register_client_endpoint_path",
+        ])
     func registrationNames(name: String) throws {
         let configuration = try parsed { $0.set("mag.system_endpoints.\(name)", to: "/r") }
         #expect(configuration.endpoints[.registerClient] == "/r")
@@ -132,9 +153,11 @@ struct ConfigurationTests {
         #expect(GatewayIdentity(scope: identity.scope) == identity)
     }
 
-    @Test("has static credentials only when the secret is neither blank nor the client id (MAG checklist 8)", arguments: [
-        ("", false), ("  ", false), ("5c0e", false), ("s3cret", true),
-    ])
+    @Test(
+        "has static credentials only when the secret is neither blank nor the client id (MAG checklist 8)",
+        arguments: [
+            ("", false), ("  ", false), ("5c0e", false), ("s3cret", true),
+        ])
     func staticSecret(secret: String, isStatic: Bool) throws {
         let configuration = try parsed { $0.set("oauth.client.client_ids.0.client_secret", to: secret) }
         #expect((configuration.staticSecret != nil) == isStatic)

@@ -11,10 +11,13 @@ struct EnrollmentURLTests {
     /// A hash whose encodings differ: bytes of 0xFF give `/` in base 64 and `_` in base64url.
     private static let hash = [UInt8](repeating: 0xFF, count: 32)
 
-    @Test("is refused without subjectKeyHash, before anything is sent (MAG checklist 1)", arguments: [
-        "https://gw.lab.test:8443/connect/device/config", "https://gw.lab.test/c?sessionData=x",
-        "https://gw.lab.test/c?subjectKeyHash=", "https://gw.lab.test/c?subjectKeyHash", "https://gw.lab.test/c?xsubjectKeyHash=a",
-    ])
+    @Test(
+        "is refused without subjectKeyHash, before anything is sent (MAG checklist 1)",
+        arguments: [
+            "https://gw.lab.test:8443/connect/device/config", "https://gw.lab.test/c?sessionData=x",
+            "https://gw.lab.test/c?subjectKeyHash=", "https://gw.lab.test/c?subjectKeyHash",
+            "https://gw.lab.test/c?xsubjectKeyHash=a",
+        ])
     func withoutHash(text: String) {
         #expect(throws: GatewayError.enrollmentURLWithoutKeyHash) { try Enrollment(url: text) }
         #expect(GatewayError.enrollmentURLWithoutKeyHash.localCode == 100_005)
@@ -27,20 +30,26 @@ struct EnrollmentURLTests {
         }
     }
 
-    @Test("is refused when it is no https URL", arguments: [
-        "http://gw/c?subjectKeyHash=x", "ftp://gw/", "https://user@gw/c", "https://gw:0/c", "https://gw:99999/", "https:// gw/",
-        "https://[::1]/", "file://otherhost/etc/x", "",
-    ])
+    @Test(
+        "is refused when it is no https URL",
+        arguments: [
+            "http://gw/c?subjectKeyHash=x", "ftp://gw/", "https://user@gw/c", "https://gw:0/c", "https://gw:99999/",
+            "https:// gw/",
+            "https://[::1]/", "file://otherhost/etc/x", "",
+        ])
     func noURL(text: String) {
         #expect { try Enrollment(url: text) } throws: {
             if case .enrollmentURLInvalid? = $0 as? GatewayError { true } else { false }
         }
     }
 
-    @Test("takes the hash in hex and in base 64 of both alphabets, padded or not, percent-encoded or not", arguments: [
-        Hex.encode(hash), Base64.encode(hash, alphabet: .urlSafe), Base64.encode(hash, alphabet: .urlSafe) + "%3D",
-        Base64.encode(hash, alphabet: .urlSafe) + "=", Base64.encode(hash).replacingOccurrences(of: "/", with: "%2F"),
-    ])
+    @Test(
+        "takes the hash in hex and in base 64 of both alphabets, padded or not, percent-encoded or not",
+        arguments: [
+            Hex.encode(hash), Base64.encode(hash, alphabet: .urlSafe), Base64.encode(hash, alphabet: .urlSafe) + "%3D",
+            Base64.encode(hash, alphabet: .urlSafe) + "=",
+            Base64.encode(hash).replacingOccurrences(of: "/", with: "%2F"),
+        ])
     func hashForms(text: String) throws {
         let url = try EnrollmentURL("https://GW.lab.test:9443/c?sessionData=a.b.c&subjectKeyHash=\(text)")
         #expect(url.pin.sha256 == Self.hash)
@@ -73,7 +82,8 @@ struct EnrollmentURLTests {
         await #expect(throws: GatewayError.configurationMissing(path: "/nonexistent/x.json")) {
             try await Enrollment(url: "/nonexistent/x.json").fetch(using: HTTPClient())
         }
-        await #expect(throws: GatewayError.configurationUnreadable(source: "/tmp", reason: "it is not a regular file")) {
+        await #expect(throws: GatewayError.configurationUnreadable(source: "/tmp", reason: "it is not a regular file"))
+        {
             try await Enrollment(url: "/tmp").fetch(using: HTTPClient())
         }
         let path = FileManager.default.temporaryDirectory.appending(path: "large-\(UUID()).json").path

@@ -35,7 +35,9 @@ struct EnrollmentTests {
     func withoutHash() async throws {
         try await withBench { bench in
             let url = try #require(try await bench.lab.mintEnrollmentURL().split(separator: "&").first.map(String.init))
-            #expect(await failure { try await Enrollment(url: url).fetch(using: bench.client) } == .enrollmentURLWithoutKeyHash)
+            #expect(
+                await failure { try await Enrollment(url: url).fetch(using: bench.client) }
+                    == .enrollmentURLWithoutKeyHash)
             #expect(bench.lab.connections == 0)
         }
     }
@@ -46,8 +48,9 @@ struct EnrollmentTests {
             try await Gateways(vault: bench.vault).activate(bench.configuration)
             let url = try await bench.lab.mintEnrollmentURL()
             try await bench.lab.show(.otherKey)
-            #expect(await failure { try await Enrollment(url: url).fetch(using: bench.client) }
-                == .enrollmentKeyMismatch(host: "localhost"))
+            #expect(
+                await failure { try await Enrollment(url: url).fetch(using: bench.client) }
+                    == .enrollmentKeyMismatch(host: "localhost"))
             #expect(bench.count(.enrollment) == 0)
             #expect(try await Gateways(vault: bench.vault).active() == bench.configuration)
         }
@@ -67,9 +70,11 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("takes nothing but a 200 with a configuration, and follows no redirect", arguments: [
-        Fault.Kind.status(302), .status(503), .captivePortal,
-    ])
+    @Test(
+        "takes nothing but a 200 with a configuration, and follows no redirect",
+        arguments: [
+            Fault.Kind.status(302), .status(503), .captivePortal,
+        ])
     func otherAnswers(kind: Fault.Kind) async throws {
         try await withBench { bench in
             let url = try await bench.lab.mintEnrollmentURL()

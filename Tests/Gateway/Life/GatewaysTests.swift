@@ -34,11 +34,12 @@ struct GatewaysTests {
                 try await back.ready()
                 #expect(try await back.status().magIdentifier == status.magIdentifier)
                 #expect(first.lab.requestCounts.isEmpty)
-                #expect(await log.all() == [
-                    .willSwitchGateway(from: nil, to: here), .didSwitchGateway(from: nil, to: here),
-                    .willSwitchGateway(from: here, to: there), .didSwitchGateway(from: here, to: there),
-                    .willSwitchGateway(from: there, to: here), .didSwitchGateway(from: there, to: here),
-                ])
+                #expect(
+                    await log.all() == [
+                        .willSwitchGateway(from: nil, to: here), .didSwitchGateway(from: nil, to: here),
+                        .willSwitchGateway(from: here, to: there), .didSwitchGateway(from: here, to: there),
+                        .willSwitchGateway(from: there, to: here), .didSwitchGateway(from: there, to: here),
+                    ])
             }
         }
     }

@@ -9,7 +9,9 @@ import Testing
 
 @Suite("Log-in by another device at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct ProximityLifeTests {
-    @Test("lets the user of one board in on another, registered or not (7.3, 5.6, MAG checklist 33)", arguments: [true, false])
+    @Test(
+        "lets the user of one board in on another, registered or not (7.3, 5.6, MAG checklist 33)",
+        arguments: [true, false])
     func whole(isRegistered: Bool) async throws {
         try await withBench { bench in
             let sharing = bench.session()
@@ -31,7 +33,9 @@ struct ProximityLifeTests {
                 #expect(bench.count(.registration) == (isRegistered ? 0 : 1) && bench.count(.token) == 1)
                 #expect(try await session.greeted(as: .user) == "alice")
                 #expect(try await session.greeted(as: .board) == nil)
-                #expect(await failure { try await session.logIn(with: code, of: authorization) }?.code == "gateway.grant-invalid")
+                #expect(
+                    await failure { try await session.logIn(with: code, of: authorization) }?.code
+                        == "gateway.grant-invalid")
                 #expect(try await session.greeted(as: .user) == "alice", "who is logged in stays so")
             }
         }
@@ -81,13 +85,16 @@ struct ProximityLifeTests {
             #expect(error?.code == "gateway.authorization-ended")
             try await session.logIn("alice")
             let url = try authorization.providerURL
-            #expect(await failure { try await session.authorize(providerURL: url) }?.code == "gateway.authorization-ended")
+            #expect(
+                await failure { try await session.authorize(providerURL: url) }?.code == "gateway.authorization-ended")
         }
     }
 
-    @Test("is not pending because a login page of a hotel answers, or a proxy", arguments: [
-        Fault.Kind.captivePortal, .status(502), .drop,
-    ])
+    @Test(
+        "is not pending because a login page of a hotel answers, or a proxy",
+        arguments: [
+            Fault.Kind.captivePortal, .status(502), .drop,
+        ])
     func strangers(kind: Fault.Kind) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -130,7 +137,9 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("is forgotten with the client credentials that began it: nothing of it is sent (MAG 12.4)", arguments: [true, false])
+    @Test(
+        "is forgotten with the client credentials that began it: nothing of it is sent (MAG 12.4)",
+        arguments: [true, false])
     func forgotten(byReset: Bool) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -147,7 +156,9 @@ struct ProximityLifeTests {
 
     // MARK: The other side
 
-    @Test("authorizes nothing of another origin and nothing but log-ins that wait, whatever else the gateway has (MAG checklist 36)")
+    @Test(
+        "authorizes nothing of another origin and nothing but log-ins that wait, whatever else the gateway has (MAG checklist 36)"
+    )
     func origin() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -157,14 +168,18 @@ struct ProximityLifeTests {
             bench.lab.resetCounts()
             let gateway = bench.configuration.identity
             for url in ["https://evil.test:\(gateway.port)/auth/x", "http://\(gateway.host):\(gateway.port)/auth/x"] {
-                #expect(await failure { try await session.authorize(providerURL: url) } == .providerURLForeign(gateway: gateway))
+                #expect(
+                    await failure { try await session.authorize(providerURL: url) }
+                        == .providerURLForeign(gateway: gateway))
             }
             let id = String(own.split(separator: "/").last ?? "")
             for path in [
-                "/lab/echo?transfer=1000&to=mallory", "/lab/hello", "/connect/session/logout", "/connect/session/logout;x",
+                "/lab/echo?transfer=1000&to=mallory", "/lab/hello", "/connect/session/logout",
+                "/connect/session/logout;x",
                 "/Connect/Session/Logout", "/SCIM/MAS/v2/Users", "/connect/device/metadata/x?a", "/auth/../lab/echo",
                 "/auth/device/authorization/\(id)/poll", "/auth/device/authorization/\(id)?again=1",
-                "/auth/device/authorization/\(id);x", "/auth/device/Authorization/\(id)", "/auth/device/authorization/short",
+                "/auth/device/authorization/\(id);x", "/auth/device/Authorization/\(id)",
+                "/auth/device/authorization/short",
                 "/lab/\(id)", "/auth/device/\(id)",
             ] {
                 let error = await failure { try await session.authorize(providerURL: gateway.baseURL + path) }
@@ -176,7 +191,9 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("learns once what the gateway's own log-ins that wait look like, and no oftener than each hour when a URL does not fit")
+    @Test(
+        "learns once what the gateway's own log-ins that wait look like, and no oftener than each hour when a URL does not fit"
+    )
     func learnsForm() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -186,12 +203,16 @@ struct ProximityLifeTests {
                 let foreign = bench.configuration.identity.baseURL + "/lab/echo"
                 bench.lab.resetCounts()
                 for _ in 0..<3 {
-                    #expect(await failure { try await session.authorize(providerURL: foreign) }?.code == "gateway.provider-url-invalid")
+                    #expect(
+                        await failure { try await session.authorize(providerURL: foreign) }?.code
+                            == "gateway.provider-url-invalid")
                 }
                 #expect(bench.count(.authorization) == 1)
                 try await session.authorize(providerURL: url)
                 bench.time.pass(3601)
-                #expect(await failure { try await session.authorize(providerURL: foreign) }?.code == "gateway.provider-url-invalid")
+                #expect(
+                    await failure { try await session.authorize(providerURL: foreign) }?.code
+                        == "gateway.provider-url-invalid")
                 #expect(bench.count(.authorization) == 2)
             }
         }
@@ -214,11 +235,14 @@ struct ProximityLifeTests {
                 while bench.lab.activeFaults.contains(where: { $0.endpoint == .token }) { await Task.yield() }
                 bench.lab.inject(Fault(.error(code: 1_003_990, status: 401), at: .deviceAuthorization, times: 1))
                 #expect(
-                    await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) } == .userRequired)
+                    await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) }
+                        == .userRequired)
                 #expect(try await bob.userName == "bob")
                 #expect(bench.count(.deviceAuthorization) <= 1, "alice's attempt, which the gateway refused")
                 #expect(await bench.lab.authorizations().allSatisfy { $0.user == nil })
-                #expect(await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) } == .userRequired)
+                #expect(
+                    await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) }
+                        == .userRequired)
                 #expect(await failure { try await session.userInfo(loggedInAt: alice.loggedInAt) } == .userRequired)
                 #expect(try await session.userInfo()["preferred_username"] == "bob")
             }

@@ -18,9 +18,10 @@ struct RegistrationLifeTests {
             let log = EventLog(session.events)
             let response = try await session.call(method: "GET", path: "/lab/hello")
             #expect(response.status == 200)
-            #expect(bench.lab.requestCounts == [
-                .clientInitialization: 1, .clientRegistration: 1, .token: 1, .hello: 1,
-            ])
+            #expect(
+                bench.lab.requestCounts == [
+                    .clientInitialization: 1, .clientRegistration: 1, .token: 1, .hello: 1,
+                ])
             let device = try #require(await bench.lab.devices().first)
             let status = try await session.status()
             #expect(status.registration == .registered)
@@ -28,10 +29,11 @@ struct RegistrationLifeTests {
             #expect(status.deviceID?.count == 64)
             #expect(status.certificate?.daysLeft == 364)
             #expect(status.token != nil && status.lastContact != nil && status.lastFailure == nil)
-            #expect(await log.names() == [
-                "client-will-initialize", "client-did-initialize", "device-will-register", "device-did-register",
-                "token-did-arrive",
-            ])
+            #expect(
+                await log.names() == [
+                    "client-will-initialize", "client-did-initialize", "device-will-register", "device-did-register",
+                    "token-did-arrive",
+                ])
         }
     }
 
@@ -45,9 +47,10 @@ struct RegistrationLifeTests {
                 }
                 for try await status in group { #expect(status == 200) }
             }
-            #expect(bench.lab.requestCounts == [
-                .clientInitialization: 1, .clientRegistration: 1, .token: 1, .hello: 20,
-            ])
+            #expect(
+                bench.lab.requestCounts == [
+                    .clientInitialization: 1, .clientRegistration: 1, .token: 1, .hello: 20,
+                ])
         }
     }
 
@@ -121,7 +124,8 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("answered by a captive portal or a proxy changes nothing", arguments: [Fault.Kind.captivePortal, .status(502)])
+    @Test(
+        "answered by a captive portal or a proxy changes nothing", arguments: [Fault.Kind.captivePortal, .status(502)])
     func notTheGateway(kind: Fault.Kind) async throws {
         try await withBench { bench in
             bench.lab.inject(Fault(kind, at: .clientRegistration, times: 1))
@@ -161,9 +165,11 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("is kept whole when the gateway does not remove it (MAG checklist 44)", arguments: [
-        Fault.Kind.error(code: 1_001_000, status: 500), .error(code: 1_001_107, status: 400), .status(404), .drop,
-    ])
+    @Test(
+        "is kept whole when the gateway does not remove it (MAG checklist 44)",
+        arguments: [
+            Fault.Kind.error(code: 1_001_000, status: 500), .error(code: 1_001_107, status: 400), .status(404), .drop,
+        ])
     func deregisterFails(kind: Fault.Kind) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -178,7 +184,9 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("is reset here alone: the gateway is not told, other gateways' data stays, the next identifier is new (MAG 12.4)")
+    @Test(
+        "is reset here alone: the gateway is not told, other gateways' data stays, the next identifier is new (MAG 12.4)"
+    )
     func reset() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -223,7 +231,8 @@ struct RegistrationLifeTests {
             let session = bench.session()
             #expect(try await session.call(method: "GET", path: "/lab/hello").status == 200)
             #expect(bench.count(.clientInitialization) == 0)
-            #expect(try await session.status().client == .init(clientID: "static-client", expiresAt: nil, isStatic: true))
+            #expect(
+                try await session.status().client == .init(clientID: "static-client", expiresAt: nil, isStatic: true))
             bench.lab.inject(Fault(.error(code: 3_003_201, status: 401), at: .token, times: 1))
             bench.lab.resetCounts()
             #expect(await failure { try await session.refreshedToken() }?.code == "gateway.client-credentials-invalid")

@@ -9,7 +9,9 @@ import Testing
 
 @Suite("Renewal at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct RenewalLifeTests {
-    private func serial(_ session: GatewaySession) async throws -> String? { try await session.status().certificate?.serialNumber }
+    private func serial(_ session: GatewaySession) async throws -> String? {
+        try await session.status().certificate?.serialNumber
+    }
 
     @Test("puts a new certificate for the same key in use, after it has proven itself (MAG checklist 18)")
     func renew() async throws {
@@ -30,7 +32,9 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("comes before a call when fewer than 30 days are left, once, also for a certificate that is short from the start")
+    @Test(
+        "comes before a call when fewer than 30 days are left, once, also for a certificate that is short from the start"
+    )
     func window() async throws {
         try await withBench({ $0.lives.deviceCertificate = 10 * 86_400 }) { bench in
             let session = bench.session()
@@ -83,7 +87,10 @@ struct RenewalLifeTests {
             #expect(status.deviceID == nil)
             try await session.ready()
             #expect(try await session.status().deviceID != old.deviceID)
-            #expect(await log.names().prefix(3) == ["device-will-renew", "device-did-fail-to-renew", "registration-did-drop"])
+            #expect(
+                await log.names().prefix(3) == [
+                    "device-will-renew", "device-did-fail-to-renew", "registration-did-drop",
+                ])
         }
     }
 
@@ -101,10 +108,12 @@ struct RenewalLifeTests {
         }
     }
 
-    @Test("without a word of the gateway keeps everything (MAG checklist 19)", arguments: [
-        Fault.Kind.drop, .status(502), .status(404), .captivePortal, .error(code: 1_000_000, status: 500),
-        .error(code: 1_000_111, status: 429),
-    ])
+    @Test(
+        "without a word of the gateway keeps everything (MAG checklist 19)",
+        arguments: [
+            Fault.Kind.drop, .status(502), .status(404), .captivePortal, .error(code: 1_000_000, status: 500),
+            .error(code: 1_000_111, status: 429),
+        ])
     func noWord(kind: Fault.Kind) async throws {
         try await withBench { bench in
             let session = bench.session()

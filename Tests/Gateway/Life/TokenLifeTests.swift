@@ -43,9 +43,11 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A request is tried four times in all (MAG checklist 24)", arguments: [
-        (3_007_990, "gateway.token-expired"), (1_002_201, "gateway.client-credentials-invalid"),
-    ])
+    @Test(
+        "A request is tried four times in all (MAG checklist 24)",
+        arguments: [
+            (3_007_990, "gateway.token-expired"), (1_002_201, "gateway.client-credentials-invalid"),
+        ])
     func attempts(code: Int, name: String) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -65,7 +67,9 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A device that was removed at the gateway does not register by itself, and keeps its data (…107, MAG checklist 26)")
+    @Test(
+        "A device that was removed at the gateway does not register by itself, and keeps its data (…107, MAG checklist 26)"
+    )
     func removed() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -131,9 +135,11 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("The refresh token is kept when the refresh got no answer (MAG checklist 27)", arguments: [
-        Fault.Kind.drop, .status(502), .captivePortal,
-    ])
+    @Test(
+        "The refresh token is kept when the refresh got no answer (MAG checklist 27)",
+        arguments: [
+            Fault.Kind.drop, .status(502), .captivePortal,
+        ])
     func refreshKept(kind: Fault.Kind) async throws {
         try await withBench({ $0.givesSessionsToClients = true }) { bench in
             let session = bench.session()
@@ -155,7 +161,10 @@ struct TokenLifeTests {
 
     @Test("An id_token signed with a published key is checked with it; the key set is read once (MAG checklist 22, 23)")
     func publishedKeys() async throws {
-        try await withBench({ $0.givesSessionsToClients = true; $0.idTokenAlgorithm = .rs256 }) { bench in
+        try await withBench({
+            $0.givesSessionsToClients = true
+            $0.idTokenAlgorithm = .rs256
+        }) { bench in
             let session = bench.session()
             try await session.ready()
             #expect(try await session.status().hasIDToken)
@@ -168,10 +177,14 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A key set that lacks the needed key is read again, once; without the key no token is taken (MAG checklist 23)")
+    @Test(
+        "A key set that lacks the needed key is read again, once; without the key no token is taken (MAG checklist 23)")
     func unknownKey() async throws {
         let foreign = try KeySet(#"{"keys":[]}"#.utf8.map { $0 })
-        try await withBench({ $0.givesSessionsToClients = true; $0.idTokenAlgorithm = .rs256 }) { bench in
+        try await withBench({
+            $0.givesSessionsToClients = true
+            $0.idTokenAlgorithm = .rs256
+        }) { bench in
             let session = bench.session()
             await session.remember(foreign)
             try await session.ready()
@@ -199,7 +212,9 @@ struct TokenLifeTests {
         }
     }
 
-    @Test("A call carries token, mag-identifier and the caller's own headers, and gives the answer as it is (MAG 6.1, 6.3)")
+    @Test(
+        "A call carries token, mag-identifier and the caller's own headers, and gives the answer as it is (MAG 6.1, 6.3)"
+    )
     func injected() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -219,8 +234,9 @@ struct TokenLifeTests {
         try await withBench { bench in
             try await withBench { other in
                 let url = other.lab.baseURL + "/lab/hello"
-                #expect(await failure { try await bench.session().call(method: "GET", path: url) }
-                    == .hostNotConfigured(host: "localhost:\(other.lab.port)"))
+                #expect(
+                    await failure { try await bench.session().call(method: "GET", path: url) }
+                        == .hostNotConfigured(host: "localhost:\(other.lab.port)"))
                 #expect(bench.lab.connections == 0 && other.lab.connections == 0)
 
                 let host = try HostSecurity(

@@ -20,10 +20,11 @@ struct UserLifeTests {
             #expect(user.userName == "alice" && user.hasIDToken && user.token?.hasRefreshToken == true)
             #expect(await bench.lab.devices().map(\.user) == ["alice"])
             #expect(try await session.status().user?.loggedInAt == user.loggedInAt)
-            #expect(await log.names() == [
-                "user-will-authenticate", "client-will-initialize", "client-did-initialize", "device-will-register",
-                "device-did-register", "user-token-did-arrive", "user-did-authenticate",
-            ])
+            #expect(
+                await log.names() == [
+                    "user-will-authenticate", "client-will-initialize", "client-did-initialize", "device-will-register",
+                    "device-did-register", "user-token-did-arrive", "user-did-authenticate",
+                ])
         }
     }
 
@@ -68,7 +69,9 @@ struct UserLifeTests {
         }
     }
 
-    @Test("with a wrong password changes nothing, on a registered board or not (MAG checklist 25)", arguments: [true, false])
+    @Test(
+        "with a wrong password changes nothing, on a registered board or not (MAG checklist 25)",
+        arguments: [true, false])
     func wrongPassword(isRegistered: Bool) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -110,7 +113,9 @@ struct UserLifeTests {
             let session = bench.session()
             try await session.ready()
             try await session.deregister()
-            #expect(await failure { try await session.logIn(userName: "alice", password: SecretBytes(utf8: "wrong")) } != nil)
+            #expect(
+                await failure { try await session.logIn(userName: "alice", password: SecretBytes(utf8: "wrong")) }
+                    != nil)
             #expect(await failure { try await session.ready() } == .notRegistered, "nobody has come in")
             try await session.logIn("alice")
             try await session.ready()
@@ -123,7 +128,8 @@ struct UserLifeTests {
         try await withBench({ $0.activatesDevices = false }) { bench in
             let session = bench.session()
             let log = EventLog(session.events)
-            guard case .awaitingActivation(let magIdentifier)? = await failure({ try await session.logIn("alice") }) else {
+            guard case .awaitingActivation(let magIdentifier)? = await failure({ try await session.logIn("alice") })
+            else {
                 Issue.record("not told")
                 return
             }
@@ -187,10 +193,12 @@ struct UserLifeTests {
             dump(try await session.status(), to: &shown)
             dump(try await session.user(), to: &shown)
             dump(try UserCredentials(name: "alice", password: password), to: &shown)
-            let secrets = try await bench.secrets() + [
-                "alice-password", authorization.proof.verifier.exposedText(), authorization.proof.state.exposedText(),
-                code.value.exposedText(), Base64.encode(Array("alice:alice-password".utf8)),
-            ]
+            let secrets =
+                try await bench.secrets() + [
+                    "alice-password", authorization.proof.verifier.exposedText(),
+                    authorization.proof.state.exposedText(),
+                    code.value.exposedText(), Base64.encode(Array("alice:alice-password".utf8)),
+                ]
             for kind in [Fault.Kind.error(code: 3_003_202, status: 401), .captivePortal, .status(502), .drop] {
                 for endpoint in [GatewayLab.Endpoint.token, .registration, .logout, .authorization, .poll] {
                     bench.lab.inject(Fault(kind, at: endpoint))
@@ -198,7 +206,8 @@ struct UserLifeTests {
                 for error in [
                     await failure { try await session.logIn(userName: "alice", password: password) },
                     await failure { try await session.logIn(with: code, of: authorization) },
-                    await failure { try await session.logOut() }, await failure { try await session.poll(authorization) },
+                    await failure { try await session.logOut() },
+                    await failure { try await session.poll(authorization) },
                     await failure { try await session.authorizationSession() },
                 ] {
                     let error = try #require(error)

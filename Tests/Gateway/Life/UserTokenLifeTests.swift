@@ -27,7 +27,9 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("that died at the gateway are replaced once for all callers, and the board's stays in use (…990, MAG checklist 24)")
+    @Test(
+        "that died at the gateway are replaced once for all callers, and the board's stays in use (…990, MAG checklist 24)"
+    )
     func expired() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -67,9 +69,12 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("do not end by a fault of the gateway, or for the want of an answer (5.3, MAG checklist 27)", arguments: [
-        Fault.Kind.error(code: 3_003_000, status: 500), .error(code: 3_003_135, status: 400), .status(502), .drop, .captivePortal,
-    ])
+    @Test(
+        "do not end by a fault of the gateway, or for the want of an answer (5.3, MAG checklist 27)",
+        arguments: [
+            Fault.Kind.error(code: 3_003_000, status: 500), .error(code: 3_003_135, status: 400), .status(502), .drop,
+            .captivePortal,
+        ])
     func spared(kind: Fault.Kind) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -100,8 +105,9 @@ struct UserTokenLifeTests {
         let second = MasterClient(clientID: "second-master")
         try await withBench({ $0.masterClients.append(second) }) { bench in
             try await bench.session().logIn("alice")
-            let changed = bench.session(try GatewayConfiguration(
-                parsing: try await bench.lab.configurationDocument(for: second.clientID)))
+            let changed = bench.session(
+                try GatewayConfiguration(
+                    parsing: try await bench.lab.configurationDocument(for: second.clientID)))
             let user = try #require(try await changed.user())
             #expect(user.userName == "alice" && user.hasIDToken && user.token == nil)
             #expect(try await changed.status().client == nil)
@@ -109,7 +115,9 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("go with the registration: removed, reset or not renewed (MAG 12.4)", arguments: ["removed", "reset", "not renewed"])
+    @Test(
+        "go with the registration: removed, reset or not renewed (MAG 12.4)",
+        arguments: ["removed", "reset", "not renewed"])
     func registrationEnds(how: String) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -123,9 +131,11 @@ struct UserTokenLifeTests {
                 #expect(await failure { try await session.renew() } != nil)
             }
             #expect(try await session.user() == nil)
-            #expect(try await bench.records().isDisjoint(with: Set(HoldingsRecord.allCases.map(\.rawValue)).subtracting([
-                "registration-rest"
-            ])))
+            #expect(
+                try await bench.records().isDisjoint(
+                    with: Set(HoldingsRecord.allCases.map(\.rawValue)).subtracting([
+                        "registration-rest"
+                    ])))
             #expect(await failure { try await session.greeted(as: .user) } == .userRequired)
             #expect(await log.names().contains("user-did-logout"))
         }
@@ -152,10 +162,11 @@ struct UserTokenLifeTests {
             try await session.ready()
             let (token, records) = (try await session.accessToken(), try await bench.records())
             try await session.logIn("alice")
-            #expect(try await bench.records().subtracting(records) == [
-                "user", "user-access-token", "user-access-token-terms", "user-refresh-token", "user-id-token",
-                "user-id-token-terms",
-            ])
+            #expect(
+                try await bench.records().subtracting(records) == [
+                    "user", "user-access-token", "user-access-token-terms", "user-refresh-token", "user-id-token",
+                    "user-id-token-terms",
+                ])
             bench.lab.resetCounts()
             let log = EventLog(session.events)
             try await session.logOut()
@@ -170,9 +181,11 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("stay when the log-out fails, unless it is forced, and the failure is told either way (MAG 5.9, 12.4)", arguments: [
-        Fault.Kind.error(code: 3_006_000, status: 500), .status(502), .drop, .captivePortal,
-    ])
+    @Test(
+        "stay when the log-out fails, unless it is forced, and the failure is told either way (MAG 5.9, 12.4)",
+        arguments: [
+            Fault.Kind.error(code: 3_006_000, status: 500), .status(502), .drop, .captivePortal,
+        ])
     func logOutFails(kind: Fault.Kind) async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -183,9 +196,11 @@ struct UserTokenLifeTests {
             #expect(try await session.greeted(as: .user) == "alice")
             #expect(await failure { try await session.logOut(force: true) } != nil)
             #expect(try await session.user() == nil)
-            #expect(await log.names() == [
-                "user-will-logout", "user-did-fail-to-logout", "user-will-logout", "user-did-logout", "user-did-fail-to-logout",
-            ])
+            #expect(
+                await log.names() == [
+                    "user-will-logout", "user-did-fail-to-logout", "user-will-logout", "user-did-logout",
+                    "user-did-fail-to-logout",
+                ])
         }
     }
 

@@ -10,7 +10,8 @@ import Testing
 @Suite("Registration request")
 struct RegistrationRequestTests {
     private let request = RegistrationRequest(
-        deviceID: String(repeating: "ab", count: 32), device: DeviceDescription(name: "edge box 7", model: "Raspberry Pi 4-B"),
+        deviceID: String(repeating: "ab", count: 32),
+        device: DeviceDescription(name: "edge box 7", model: "Raspberry Pi 4-B"),
         organization: "Lab Org",
         credentials: ClientCredentials(
             masterID: "m",
@@ -53,7 +54,8 @@ struct RegistrationAnswerTests {
         for: key.publicKey, from: Date(timeIntervalSince1970: 0), until: Date(timeIntervalSince1970: 4_000_000_000))
 
     private func answer(
-        _ headers: [(String, String)] = [("device-status", "activated"), ("mag-identifier", "mag-1")], body: String? = nil
+        _ headers: [(String, String)] = [("device-status", "activated"), ("mag-identifier", "mag-1")],
+        body: String? = nil
     ) throws -> CertificateAnswer.Registration {
         let fields = headers.map { HTTPHeaders.Field($0.0, $0.1) }
         return try CertificateAnswer.registration(
@@ -69,17 +71,23 @@ struct RegistrationAnswerTests {
 
     @Test("takes a chain, leaf first")
     func chain() throws {
-        #expect(try answer(body: Self.certificate.pem + Documents.authority.pem).chain == [Self.certificate, Documents.authority])
+        #expect(
+            try answer(body: Self.certificate.pem + Documents.authority.pem).chain == [
+                Self.certificate, Documents.authority,
+            ])
     }
 
-    @Test("is refused without exactly one of each part (MAG checklist 14)", arguments: [
-        [("mag-identifier", "m")], [("device-status", "activated")],
-        [("device-status", "activated"), ("device-status", "activated"), ("mag-identifier", "m")],
-        [("device-status", "activated"), ("mag-identifier", "m"), ("mag-identifier", "m")],
-        [("device-status", "lost"), ("mag-identifier", "m")], [("device-status", "activated"), ("mag-identifier", "")],
-        [("device-status", "activated"), ("mag-identifier", "a b")],
-        [("device-status", "activated"), ("mag-identifier", String(repeating: "m", count: 257))],
-    ])
+    @Test(
+        "is refused without exactly one of each part (MAG checklist 14)",
+        arguments: [
+            [("mag-identifier", "m")], [("device-status", "activated")],
+            [("device-status", "activated"), ("device-status", "activated"), ("mag-identifier", "m")],
+            [("device-status", "activated"), ("mag-identifier", "m"), ("mag-identifier", "m")],
+            [("device-status", "lost"), ("mag-identifier", "m")],
+            [("device-status", "activated"), ("mag-identifier", "")],
+            [("device-status", "activated"), ("mag-identifier", "a b")],
+            [("device-status", "activated"), ("mag-identifier", String(repeating: "m", count: 257))],
+        ])
     func parts(headers: [(String, String)]) { #expect(throws: AnswerFault.self) { try answer(headers) } }
 
     @Test("is refused without a certificate for our key")
@@ -102,11 +110,16 @@ struct RenewalPolicyTests {
         Device(
             key: Self.key,
             chain: [try Documents.certificate(for: Self.key.publicKey, from: now - 400 * day, until: now + days * day)],
-            magIdentifier: "m", isActive: true, registeredAt: now - 400 * day, renewedAt: daysAgo.map { now - $0 * day })
+            magIdentifier: "m", isActive: true, registeredAt: now - 400 * day, renewedAt: daysAgo.map { now - $0 * day }
+        )
     }
 
-    @Test("is due with fewer than 30 days left (MAG checklist 18)", arguments: [(31.0, false), (30, false), (29.9, true), (-1, true)])
-    func due(days: Double, isDue: Bool) throws { #expect(RenewalPolicy.isDue(try device(endsIn: days), at: now) == isDue) }
+    @Test(
+        "is due with fewer than 30 days left (MAG checklist 18)",
+        arguments: [(31.0, false), (30, false), (29.9, true), (-1, true)])
+    func due(days: Double, isDue: Bool) throws {
+        #expect(RenewalPolicy.isDue(try device(endsIn: days), at: now) == isDue)
+    }
 
     @Test("of a renewed certificate that is in the window from its first day waits for half its rest (MAG quirk Q20)")
     func bounded() throws {
@@ -118,11 +131,15 @@ struct RenewalPolicyTests {
         #expect(RenewalPolicy.isDue(try device(endsIn: 10, renewed: -1), at: now))
     }
 
-    @Test("is refused only by the gateway's own word (MAG checklist 19)", arguments: [
-        (200, nil, false), (400, "1000101", true), (401, "1000206", true), (403, "1000107", true), (404, nil, false),
-        (500, "1000000", false), (502, nil, false), (503, "1000101", false), (429, "1000111", false), (408, nil, false),
-        (302, nil, false), (401, nil, false), (400, "1000000", false),
-    ] as [(Int, String?, Bool)])
+    @Test(
+        "is refused only by the gateway's own word (MAG checklist 19)",
+        arguments: [
+            (200, nil, false), (400, "1000101", true), (401, "1000206", true), (403, "1000107", true),
+            (404, nil, false),
+            (500, "1000000", false), (502, nil, false), (503, "1000101", false), (429, "1000111", false),
+            (408, nil, false),
+            (302, nil, false), (401, nil, false), (400, "1000000", false),
+        ] as [(Int, String?, Bool)])
     func verdicts(status: Int, code: String?, isRefused: Bool) {
         let response = HTTPResponse(status: status, headers: code.map { ["x-ca-err": $0] } ?? [:])
         if case .refused = RenewalPolicy.judge(response) { #expect(isRefused) } else { #expect(!isRefused) }
@@ -147,10 +164,13 @@ struct InitializationAnswerTests {
         #expect(!far.isExpired(at: Date(timeIntervalSince1970: 4_000_000_000)))
     }
 
-    @Test("is refused without its three parts", arguments: [
-        "{}", "[]", "", #"{"client_id":"c","client_secret":"s"}"#, #"{"client_id":"","client_secret":"s","client_expiration":0}"#,
-        #"{"client_id":"c","client_secret":"a\nb","client_expiration":0}"#,
-        #"{"client_id":"c","client_secret":"s","client_expiration":"never"}"#,
-    ])
+    @Test(
+        "is refused without its three parts",
+        arguments: [
+            "{}", "[]", "", #"{"client_id":"c","client_secret":"s"}"#,
+            #"{"client_id":"","client_secret":"s","client_expiration":0}"#,
+            #"{"client_id":"c","client_secret":"a\nb","client_expiration":0}"#,
+            #"{"client_id":"c","client_secret":"s","client_expiration":"never"}"#,
+        ])
     func refused(text: String) { #expect(throws: AnswerFault.self) { try credentials(text) } }
 }

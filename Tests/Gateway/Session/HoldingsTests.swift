@@ -32,7 +32,8 @@ struct HoldingsTests {
             user: HeldUser(
                 name: "alice", loggedInAt: now,
                 tokens: HeldTokens(
-                    access: HeldToken(value: SecretBytes(utf8: "uat"), lifetime: 60, scope: "c", at: now, uptime: .zero),
+                    access: HeldToken(
+                        value: SecretBytes(utf8: "uat"), lifetime: 60, scope: "c", at: now, uptime: .zero),
                     refresh: SecretBytes(utf8: "urt"),
                     id: HeldIDToken(value: SecretBytes(utf8: "uit"), type: "other", expires: nil))))
     }
@@ -88,9 +89,11 @@ struct HoldingsTests {
         #expect(Set(removed) == Set(HoldingsRecord.allCases.map(\.rawValue).filter { $0.hasPrefix("user") }))
     }
 
-    @Test("is an error when parts of a registration do not fit together", arguments: [
-        HoldingsRecord.deviceKey, .certificates, .registration,
-    ])
+    @Test(
+        "is an error when parts of a registration do not fit together",
+        arguments: [
+            HoldingsRecord.deviceKey, .certificates, .registration,
+        ])
     func incomplete(missing: HoldingsRecord) throws {
         var records = try records(full())
         records[missing] = nil
@@ -123,8 +126,9 @@ struct HoldingsTests {
         var holdings = try full()
         holdings.adopt(try GatewayConfiguration(parsing: Documents.document()))
         #expect(holdings.client != nil && holdings.tokens.access != nil)
-        holdings.adopt(try GatewayConfiguration(
-            parsing: Documents.document { $0.set("oauth.client.client_ids.0.client_id", to: "other") }))
+        holdings.adopt(
+            try GatewayConfiguration(
+                parsing: Documents.document { $0.set("oauth.client.client_ids.0.client_id", to: "other") }))
         #expect(holdings.client == nil && holdings.tokens.access == nil && holdings.tokens.refresh == nil)
         #expect(holdings.device != nil && holdings.tokens.id != nil)
     }

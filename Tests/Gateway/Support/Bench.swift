@@ -20,7 +20,8 @@ struct Bench: Sendable {
     func session(_ configuration: GatewayConfiguration? = nil, hosts: [HostSecurity] = []) -> GatewaySession {
         GatewaySession(
             configuration: configuration ?? self.configuration, vault: vault, client: client,
-            board: DeviceDescription(name: "bench", model: "Test Board"), hosts: hosts, clock: time.clock, uptime: time.uptime)
+            board: DeviceDescription(name: "bench", model: "Test Board"), hosts: hosts, clock: time.clock,
+            uptime: time.uptime)
     }
 
     /// The lab's configuration with what a test changes in the document.
@@ -52,10 +53,11 @@ func withBench(
     let outcome: Result<Void, any Error>
     do {
         let configuration = try GatewayConfiguration(parsing: try await lab.configurationDocument())
-        outcome = .success(try await withVault { vault in
-            lab.resetCounts()
-            try await test(Bench(lab: lab, vault: vault, configuration: configuration))
-        })
+        outcome = .success(
+            try await withVault { vault in
+                lab.resetCounts()
+                try await test(Bench(lab: lab, vault: vault, configuration: configuration))
+            })
     } catch {
         outcome = .failure(error)
     }

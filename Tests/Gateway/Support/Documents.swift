@@ -20,7 +20,8 @@ enum Documents {
             ] as [String: Any],
             "oauth": [
                 "client": [
-                    "organization": "Lab Org", "client_name": "agent", "client_type": "confidential", "registered_by": "admin",
+                    "organization": "Lab Org", "client_name": "agent", "client_type": "confidential",
+                    "registered_by": "admin",
                     "client_ids": [
                         [
                             "client_id": "5c0e", "client_secret": "", "scope": "openid msso mas_messaging",
@@ -53,7 +54,11 @@ extension [String: Any] {
         if let index = Int(step) {
             var array = node as? [Any] ?? []
             let element = changed(array.indices.contains(index) ? array[index] : nil, path.dropFirst(), value)
-            if array.indices.contains(index) { array[index] = element ?? NSNull() } else if let element { array.append(element) }
+            if array.indices.contains(index) {
+                array[index] = element ?? NSNull()
+            } else if let element {
+                array.append(element)
+            }
             return array
         }
         var members = node as? [String: Any] ?? [:]

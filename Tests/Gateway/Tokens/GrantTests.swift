@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Scope at a gateway")
 struct GatewayScopeTests {
-    private func requested(_ configured: String?, adding: String? = nil, sso: Bool = true, credentials: Bool = true) -> String {
+    private func requested(_ configured: String?, adding: String? = nil, sso: Bool = true, credentials: Bool = true)
+        -> String
+    {
         GatewayScope.requested(
             configured: configured, additional: adding, standard: "openid", singleSignOn: sso, addsSession: credentials)
     }
@@ -71,14 +73,17 @@ struct GrantTests {
     func scopes() throws {
         let scopes = try grants(refresh: "r", idToken: now).map(\.request.scope)
         #expect(scopes == [nil, "openid msso mas_messaging", "openid msso mas_messaging"])
-        #expect(try grants(idToken: now, adding: "more").map(\.request.scope)
-            == ["openid msso mas_messaging more", "openid msso mas_messaging more"])
+        #expect(
+            try grants(idToken: now, adding: "more").map(\.request.scope)
+                == ["openid msso mas_messaging more", "openid msso mas_messaging more"])
     }
 
-    @Test("leave a refusal about the client to the recovery table and go on after any other (MAG 5.3)", arguments: [
-        (3_003_107, GrantConsequence.Step.fail), (3_003_115, .fail), (3_003_201, .fail), (3_003_206, .fail),
-        (3_003_113, .nextGrant), (3_003_000, .nextGrant), (3_003_993, .nextGrant),
-    ])
+    @Test(
+        "leave a refusal about the client to the recovery table and go on after any other (MAG 5.3)",
+        arguments: [
+            (3_003_107, GrantConsequence.Step.fail), (3_003_115, .fail), (3_003_201, .fail), (3_003_206, .fail),
+            (3_003_113, .nextGrant), (3_003_000, .nextGrant), (3_003_993, .nextGrant),
+        ])
     func consequences(code: Int, step: GrantConsequence.Step) throws {
         let table = GatewayRefusals(operation: .obtainToken)
         let subject = table.subject(of: Refusal(operation: .obtainToken, status: 400, code: code))
@@ -88,10 +93,12 @@ struct GrantTests {
         #expect(grants[2].consequence(of: subject).step == .fail)
     }
 
-    @Test("are refused in passing by a server that failed, is busy, or waits for an administrator", arguments: [
-        (500, 3_003_113, RefusalSubject.passing), (429, 3_003_113, .passing), (400, 3_003_108, .passing),
-        (400, 3_003_135, .passing), (400, 3_003_113, .grant), (500, 3_003_201, .client),
-    ])
+    @Test(
+        "are refused in passing by a server that failed, is busy, or waits for an administrator",
+        arguments: [
+            (500, 3_003_113, RefusalSubject.passing), (429, 3_003_113, .passing), (400, 3_003_108, .passing),
+            (400, 3_003_135, .passing), (400, 3_003_113, .grant), (500, 3_003_201, .client),
+        ])
     func subjects(status: Int, code: Int, subject: RefusalSubject) {
         let refusal = Refusal(operation: .obtainToken, status: status, code: code)
         #expect(GatewayRefusals(operation: .obtainToken).subject(of: refusal) == subject)

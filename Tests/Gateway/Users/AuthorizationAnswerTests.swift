@@ -22,36 +22,46 @@ struct AuthorizationAnswerTests {
 
     @Test("name the providers, and which is for another device, its name in any case (MAG 7.1)")
     func providers() throws {
-        let session = try session(#"""
+        let session = try session(
+            #"""
             {"idp":"all","providers":[
              {"provider":{"id":"enterprise","auth_url":"https://gw.lab.test:8443/enterprise/login?sessionID=7b"}},
              {"provider":{"id":"QRcode","auth_url":"https://gw.lab.test:8443/auth/device/authorization/7b",
               "poll_url":"https://gw.lab.test:8443/auth/device/authorization/7b/poll"}}]}
             """#)
         #expect(session.idp == "all" && session.providers.map(\.id) == ["enterprise", "QRcode"])
-        #expect(session.proximity == AuthenticationProvider(
-            id: "QRcode", authURL: "https://gw.lab.test:8443/auth/device/authorization/7b",
-            pollURL: "https://gw.lab.test:8443/auth/device/authorization/7b/poll"))
+        #expect(
+            session.proximity
+                == AuthenticationProvider(
+                    id: "QRcode", authURL: "https://gw.lab.test:8443/auth/device/authorization/7b",
+                    pollURL: "https://gw.lab.test:8443/auth/device/authorization/7b/poll"))
     }
 
     @Test("leave out providers whose URLs are not https; without a place to ask there is no log-in by another device")
     func incomplete() throws {
-        let session = try session(#"""
+        let session = try session(
+            #"""
             {"idp":"all","providers":[7,{},{"provider":{"id":"a"}},{"provider":{"id":"b","auth_url":"http://gw.lab.test/b"}},
              {"provider":{"id":"qrcode","auth_url":"https://gw.lab.test/q","poll_url":"http://gw.lab.test/q/poll"}}]}
             """#)
-        #expect(session.providers == [AuthenticationProvider(id: "qrcode", authURL: "https://gw.lab.test/q", pollURL: nil)])
+        #expect(
+            session.providers == [AuthenticationProvider(id: "qrcode", authURL: "https://gw.lab.test/q", pollURL: nil)])
         #expect(session.proximity == nil)
     }
 
-    @Test("are refused without idp or list", arguments: [
-        "", "[]", "{}", #"{"idp":"all"}"#, #"{"providers":[]}"#, #"{"idp":7,"providers":[]}"#, #"{"idp":"all","providers":{}}"#,
-    ])
+    @Test(
+        "are refused without idp or list",
+        arguments: [
+            "", "[]", "{}", #"{"idp":"all"}"#, #"{"providers":[]}"#, #"{"idp":7,"providers":[]}"#,
+            #"{"idp":"all","providers":{}}"#,
+        ])
     func refused(text: String) { #expect(throws: AnswerFault.self) { try session(text) } }
 
-    @Test("are pending without a code, in every way to say so (MAG 7.3)", arguments: [
-        "", "{}", #"{"code":"","state":""}"#, #"{"code":null}"#, #"{"state":"another"}"#,
-    ])
+    @Test(
+        "are pending without a code, in every way to say so (MAG 7.3)",
+        arguments: [
+            "", "{}", #"{"code":"","state":""}"#, #"{"code":null}"#, #"{"state":"another"}"#,
+        ])
     func pending(text: String) throws { #expect(try poll(text) == nil) }
 
     @Test("give a code that came with our state (MAG checklist 33)")
@@ -60,30 +70,40 @@ struct AuthorizationAnswerTests {
         #expect(code.value.exposedText() == "c-1" && code.state == proof.state)
     }
 
-    @Test("give none that came with another state, or with none", arguments: [
-        #"{"code":"c","state":"state-2"}"#, #"{"code":"c","state":""}"#, #"{"code":"c"}"#, #"{"code":"c","state":7}"#,
-        #"{"code":"c","state":"state-1 "}"#,
-    ])
+    @Test(
+        "give none that came with another state, or with none",
+        arguments: [
+            #"{"code":"c","state":"state-2"}"#, #"{"code":"c","state":""}"#, #"{"code":"c"}"#,
+            #"{"code":"c","state":7}"#,
+            #"{"code":"c","state":"state-1 "}"#,
+        ])
     func otherState(text: String) {
         #expect(throws: GatewayError.authorizationStateMismatch) { try poll(text) }
         #expect(GatewayError.authorizationStateMismatch.localCode == 131_001)
     }
 
-    @Test("give no code that does not fit into a header", arguments: [
-        "[]", "<html>", "7", #"{"code":7,"state":"state-1"}"#, #"{"code":"a\r\nb","state":"state-1"}"#,
-        #"{"code":["c"],"state":"state-1"}"#,
-    ])
+    @Test(
+        "give no code that does not fit into a header",
+        arguments: [
+            "[]", "<html>", "7", #"{"code":7,"state":"state-1"}"#, #"{"code":"a\r\nb","state":"state-1"}"#,
+            #"{"code":["c"],"state":"state-1"}"#,
+        ])
     func noCode(text: String) { #expect(throws: AnswerFault.self) { try poll(text) } }
 }
 
 @Suite("Scope of an authorization session")
 struct AuthorizationScopeTests {
-    @Test("has msso_register where a code shall register, msso with single sign-on (7.1, MAG checklist 34)", arguments: [
-        ("openid msso msso_register a", true, false, "openid msso a"),
-        ("openid msso a", true, true, "openid msso a msso_register"),
-        ("a", true, true, "a openid msso_register"), (nil, true, false, "openid"), ("openid msso a", false, false, "openid a"),
-    ] as [(String?, Bool, Bool, String)])
+    @Test(
+        "has msso_register where a code shall register, msso with single sign-on (7.1, MAG checklist 34)",
+        arguments: [
+            ("openid msso msso_register a", true, false, "openid msso a"),
+            ("openid msso a", true, true, "openid msso a msso_register"),
+            ("a", true, true, "a openid msso_register"), (nil, true, false, "openid"),
+            ("openid msso a", false, false, "openid a"),
+        ] as [(String?, Bool, Bool, String)])
     func scope(configured: String?, singleSignOn: Bool, registers: Bool, expected: String) {
-        #expect(GatewayScope.authorization(configured: configured, singleSignOn: singleSignOn, registers: registers) == expected)
+        #expect(
+            GatewayScope.authorization(configured: configured, singleSignOn: singleSignOn, registers: registers)
+                == expected)
     }
 }

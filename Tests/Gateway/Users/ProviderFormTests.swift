@@ -18,10 +18,14 @@ struct ProviderFormTests {
         #expect(try identifier(in: "/auth/device/authorization/0123456789abcdef", of: own) == "0123456789abcdef")
         #expect(try identifier(in: own, of: own) == id)
         for other in [
-            "/auth/device/authorization/0123456789abcde", "/auth/device/authorization/\(String(repeating: "a", count: 129))",
-            "/auth/device/authorization", "/auth/device/authorization/\(id)/poll", "/auth/device/authorization/\(id)?a=b",
-            "/auth/device/authorization/\(id)?", "/auth/device/authorization/\(id);a=b", "/auth/device/authorization/\(id)%3D",
-            "/Auth/device/authorization/\(id)", "/connect/device/authorization/\(id)", "/\(id)", "/auth/\(id)/authorization/\(id)",
+            "/auth/device/authorization/0123456789abcde",
+            "/auth/device/authorization/\(String(repeating: "a", count: 129))",
+            "/auth/device/authorization", "/auth/device/authorization/\(id)/poll",
+            "/auth/device/authorization/\(id)?a=b",
+            "/auth/device/authorization/\(id)?", "/auth/device/authorization/\(id);a=b",
+            "/auth/device/authorization/\(id)%3D",
+            "/Auth/device/authorization/\(id)", "/connect/device/authorization/\(id)", "/\(id)",
+            "/auth/\(id)/authorization/\(id)",
         ] {
             #expect(try identifier(in: other, of: own) == nil, "\(other)")
         }
@@ -30,9 +34,12 @@ struct ProviderFormTests {
     @Test("may stand in the query; then the path and all other parameters are as they were")
     func parameter() throws {
         let own = "/auth/qrcode/authorization?sessionID=\(id)&v=2"
-        #expect(try identifier(in: "/auth/qrcode/authorization?sessionID=0123456789-abcdef_&v=2", of: own) == "0123456789-abcdef_")
+        #expect(
+            try identifier(in: "/auth/qrcode/authorization?sessionID=0123456789-abcdef_&v=2", of: own)
+                == "0123456789-abcdef_")
         for other in [
-            "/auth/qrcode/authorization", "/auth/qrcode/authorization?sessionID=\(id)", "/auth/qrcode/authorization?v=2&sessionID=\(id)",
+            "/auth/qrcode/authorization", "/auth/qrcode/authorization?sessionID=\(id)",
+            "/auth/qrcode/authorization?v=2&sessionID=\(id)",
             "/auth/qrcode/authorization?sessionID=\(id)&v=3", "/auth/qrcode/authorization?sessionid=\(id)&v=2",
             "/auth/qrcode/authorization?sessionID=\(id)&v=2&to=mallory", "/lab/echo?sessionID=\(id)&v=2",
             "/auth/qrcode/authorization?sessionID=a%26to=b%26cccccccccc&v=2",

@@ -17,7 +17,8 @@ struct UserRequestTests {
         RegistrationRequest(
             deviceID: "d", device: DeviceDescription(name: "n", model: "m"), organization: "o",
             credentials: ClientCredentials(
-                masterID: "m", authentication: ClientAuthentication(id: "c", secret: SecretBytes(utf8: "s"), expires: nil),
+                masterID: "m",
+                authentication: ClientAuthentication(id: "c", secret: SecretBytes(utf8: "s"), expires: nil),
                 isStatic: false), voucher: voucher)
     }
 
@@ -27,10 +28,13 @@ struct UserRequestTests {
         #expect(try credentials("test", "123\u{a3}").basic == "Basic dGVzdDoxMjPCow==")
     }
 
-    @Test("are not made of names and passwords that no request can carry", arguments: [
-        ("", "p"), ("a:b", "p"), ("a\nb", "p"), ("a\u{85}", "p"), (String(repeating: "a", count: 257), "p"), ("alice", ""),
-        ("alice", String(repeating: "p", count: 1025)),
-    ])
+    @Test(
+        "are not made of names and passwords that no request can carry",
+        arguments: [
+            ("", "p"), ("a:b", "p"), ("a\nb", "p"), ("a\u{85}", "p"), (String(repeating: "a", count: 257), "p"),
+            ("alice", ""),
+            ("alice", String(repeating: "p", count: 1025)),
+        ])
     func unusable(name: String, password: String) {
         #expect { try credentials(name, password) } throws: {
             ($0 as? GatewayError)?.code == "gateway.user-credentials-unusable"
@@ -49,28 +53,32 @@ struct UserRequestTests {
 
     @Test("register by code with verifier and redirect URI, as socialLogin (MAG 4.1, 4.3)")
     func code() {
-        let request = request(.code(
-            SecretBytes(utf8: "c-1"), verifier: SecretBytes(utf8: "v-1"), redirectURI: "latchkey://callback"))
+        let request = request(
+            .code(
+                SecretBytes(utf8: "c-1"), verifier: SecretBytes(utf8: "v-1"), redirectURI: "latchkey://callback"))
         #expect(request.headers.first("authorization") == "Bearer c-1")
         #expect(request.headers.first("code-verifier") == "v-1")
         #expect(request.headers.first("redirect-uri") == "latchkey://callback")
-        #expect(request.headers.first("create-session") == "true" && request.headers.first("x-authorization-type") == nil)
+        #expect(
+            request.headers.first("create-session") == "true" && request.headers.first("x-authorization-type") == nil)
         #expect(request.subject[.commonName] == "socialLogin")
     }
 
     @Test("keep the common name within 64 characters (RFC 5280)")
     func longName() throws {
-        let voucher = RegistrationVoucher.password(try credentials(String(repeating: "ä", count: 100)), createsSession: true)
+        let voucher = RegistrationVoucher.password(
+            try credentials(String(repeating: "ä", count: 100)), createsSession: true)
         #expect(voucher.commonName.unicodeScalars.count == 64)
     }
 
     @Test("ask for tokens by password and by code with the fields of 5.1, and never for msso_register")
     func grants() throws {
         let grants = GatewayGrants(
-            configuration: try GatewayConfiguration(parsing: Documents.document {
-                $0.set("oauth.client.client_ids.0.scope", to: "openid msso msso_register")
-                $0.set("oauth.client.client_ids.0.redirect_uri", to: "r")
-            }))
+            configuration: try GatewayConfiguration(
+                parsing: Documents.document {
+                    $0.set("oauth.client.client_ids.0.scope", to: "openid msso msso_register")
+                    $0.set("oauth.client.client_ids.0.redirect_uri", to: "r")
+                }))
         let password = grants.of(.password(try credentials())).request
         #expect(password.type == "password" && password.scope == "openid msso")
         #expect(password.fields.map(\.name) == ["username", "password"])
@@ -79,7 +87,10 @@ struct UserRequestTests {
             clientID: "c")
         let code = grants.of(.code(SecretBytes(utf8: "c"), session)).request
         #expect(code.type == "authorization_code" && code.scope == "openid msso" && !code.spendsRefreshToken)
-        #expect(code.fields.map { "\($0.name)=\($0.value.exposedText())" } == ["code=c", "code_verifier=v", "redirect_uri=r"])
+        #expect(
+            code.fields.map { "\($0.name)=\($0.value.exposedText())" } == [
+                "code=c", "code_verifier=v", "redirect_uri=r",
+            ])
     }
 
     @Test("are answered with exactly one id_token where a session was asked for (MAG checklist 14)")
@@ -93,7 +104,9 @@ struct UserRequestTests {
             [:], ["id-token": "a"], ["id-token-type": "t"], ["id-token": "", "id-token-type": "t"], twice,
         ]
         for headers in faulty {
-            #expect(throws: AnswerFault.self) { try CertificateAnswer.session(HTTPResponse(status: 200, headers: headers)) }
+            #expect(throws: AnswerFault.self) {
+                try CertificateAnswer.session(HTTPResponse(status: 200, headers: headers))
+            }
         }
     }
 }

@@ -15,8 +15,12 @@ func login(over transport: any BluetoothTransport, _ options: Options) async thr
         }
         let found = start.duration(to: .now)
         try await talk(to: address, over: transport, options)
-        say("round", ["number": .integer(Int64(round)), "found-after": .integer(found.milliseconds),
-            "took": .integer(start.duration(to: .now).milliseconds)])
+        say(
+            "round",
+            [
+                "number": .integer(Int64(round)), "found-after": .integer(found.milliseconds),
+                "took": .integer(start.duration(to: .now).milliseconds),
+            ])
     }
 }
 
@@ -25,8 +29,12 @@ private func find(over transport: any BluetoothTransport, patience: Duration) as
     let sightings = try await transport.scan(for: Probe.service)
     let found: BluetoothAddress? = try await within(patience) {
         for try await sighting in sightings {
-            say("sighted", ["address": .string("\(sighting.address)"), "rssi": .integer(Int64(sighting.rssi)),
-                "name": sighting.name.map { .string($0) } ?? .null])
+            say(
+                "sighted",
+                [
+                    "address": .string("\(sighting.address)"), "rssi": .integer(Int64(sighting.rssi)),
+                    "name": sighting.name.map { .string($0) } ?? .null,
+                ])
             return sighting.address
         }
         return nil
@@ -35,12 +43,14 @@ private func find(over transport: any BluetoothTransport, patience: Duration) as
     return found
 }
 
-private func talk(to address: BluetoothAddress, over transport: any BluetoothTransport, _ options: Options) async throws {
+private func talk(to address: BluetoothAddress, over transport: any BluetoothTransport, _ options: Options) async throws
+{
     let patience = Duration.seconds(options.number("seconds", 20))
     let remote = try await transport.connect(to: address, timeout: patience)
     say("connected", ["address": .string("\(address)")])
     if options["conduct"] == "silent" { return await waitForHangUp(of: remote) }
-    guard let characteristic = try await remote.discover(service: Probe.service, characteristic: Probe.characteristic) else {
+    guard let characteristic = try await remote.discover(service: Probe.service, characteristic: Probe.characteristic)
+    else {
         throw BluetoothError.failed(operation: "discover", reason: "the characteristic is not there")
     }
     let isSubscribed = try await remote.subscribe(characteristic)
@@ -95,7 +105,10 @@ private func within<Value: Sendable>(
 ) async throws -> Value? {
     try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask { try await work() }
-        group.addTask { try await Task.sleep(for: limit); return nil }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            return nil
+        }
         defer { group.cancelAll() }
         return try await group.next() ?? nil
     }

@@ -31,8 +31,12 @@ func serve(over transport: any BluetoothTransport, _ options: Options) async thr
             say("hung-up", ["central": .string("\(central)")])
         case .written(let central, _, let value) where value == Probe.end:
             let request = requests.updateValue([], forKey: central) ?? []
-            say("request", ["central": .string("\(central)"), "bytes": .integer(Int64(request.count)),
-                "text": .string(String(decoding: request.prefix(60), as: UTF8.self))])
+            say(
+                "request",
+                [
+                    "central": .string("\(central)"), "bytes": .integer(Int64(request.count)),
+                    "text": .string(String(decoding: request.prefix(60), as: UTF8.self)),
+                ])
             do {
                 try await peripheral.notify(answer, to: central, characteristic: Probe.characteristic)
                 say("answered", ["central": .string("\(central)")])

@@ -29,7 +29,8 @@ struct Options {
         var rest = arguments
         while let name = rest.popFirst() {
             guard name.hasPrefix("--") else { continue }
-            values[String(name.dropFirst(2))] = ["--encrypted", "--private"].contains(name) ? "" : rest.popFirst() ?? ""
+            values[String(name.dropFirst(2))] =
+                ["--encrypted", "--private"].contains(name) ? "" : rest.popFirst() ?? ""
         }
     }
 
@@ -50,7 +51,8 @@ guard CommandLine.arguments.count > 1 else {
 }
 let options = Options(CommandLine.arguments[2...])
 do {
-    let transport = await makeTransport(options["transport"] ?? "kernel", adapter: options["adapter"] ?? "",
+    let transport = await makeTransport(
+        options["transport"] ?? "kernel", adapter: options["adapter"] ?? "",
         isPrivate: options["private"] != nil)
     switch CommandLine.arguments[1] {
     case "status": say("status", await transport.status().json)
@@ -67,10 +69,12 @@ do {
 
 extension AdapterStatus {
     var json: [String: JSON] {
-        ["transport": .string(transport.rawValue), "adapter": adapter.map { .string($0) } ?? .null,
+        [
+            "transport": .string(transport.rawValue), "adapter": adapter.map { .string($0) } ?? .null,
             "address": address.map { .string("\($0)") } ?? .null, "powered": .bool(isPowered),
             "low-energy": .bool(supportsLowEnergy),
             "blocked": .bool(isBlocked), "advertises": .bool(canAdvertise), "scans": .bool(canScan),
-            "fault": fault.map { .string($0.code) } ?? .null, "message": fault.map { .string($0.message) } ?? .null]
+            "fault": fault.map { .string($0.code) } ?? .null, "message": fault.map { .string($0.message) } ?? .null,
+        ]
     }
 }

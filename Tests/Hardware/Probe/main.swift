@@ -19,11 +19,12 @@ func say(_ event: String, _ name: String, _ error: any Explained) {
 
 func check(_ definition: BoardDefinition) async {
     for check in await BoardCheck.run(definition) {
-        let name = switch check.part {
-        case .button: "button"
-        case .led: "led"
-        case .sensor(let name): name
-        }
+        let name =
+            switch check.part {
+            case .button: "button"
+            case .led: "led"
+            case .sensor(let name): name
+            }
         switch check.finding {
         case .line: say("present", ["name": .string(name)])
         case .simulated: say("simulated", ["name": .string(name)])

@@ -10,7 +10,9 @@ enum OtherProgram {
     static func output(of arguments: [String]) async throws -> String {
         var ends: [Int32] = [0, 0]
         // A socket, as it can be made so that no other child inherits it in the same call.
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { throw POSIXError(.EMFILE) }
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw POSIXError(.EMFILE)
+        }
         let (reading, writing) = (ends[0], ends[1])
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -18,7 +20,7 @@ enum OtherProgram {
         let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         var child: pid_t = 0
         let failure = posix_spawnp(&child, arguments[0], &actions, nil, words, environ)
-        words.forEach { free($0) }
+        for word in words { free(word) }
         posix_spawn_file_actions_destroy(&actions)
         close(writing)
         guard failure == 0 else {

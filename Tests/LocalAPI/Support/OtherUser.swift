@@ -10,6 +10,9 @@ struct OtherUser {
         try await OtherProgram.output(
             of: ["setpriv", "--reuid=\(uid)", "--regid=\(gid)"]
                 + (groups.isEmpty ? ["--clear-groups"] : ["--groups=\(groups)"])
-                + ["curl", "-s", "-m", "10", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket, "http://localhost\(target)"])
+                + [
+                    "curl", "-s", "-m", "10", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket,
+                    "http://localhost\(target)",
+                ])
     }
 }

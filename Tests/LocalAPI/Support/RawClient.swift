@@ -71,7 +71,9 @@ final class RawClient: Sendable {
             let client = try RawClient(path)
             var bytes = 0
             send(client.descriptor, beginning, beginning.utf8.count, Int32(MSG_NOSIGNAL))
-            while !isReadable(client.descriptor, within: pause), send(client.descriptor, "a", 1, Int32(MSG_NOSIGNAL)) == 1 {
+            while !isReadable(client.descriptor, within: pause),
+                send(client.descriptor, "a", 1, Int32(MSG_NOSIGNAL)) == 1
+            {
                 bytes += 1
             }
             return (client, bytes, start.duration(to: .now))
@@ -144,7 +146,8 @@ final class RawClient: Sendable {
         }
     }
 
-    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
         }

@@ -8,7 +8,8 @@ enum Refusal: Explained, Equatable {
     var explanation: Explanation {
         switch self {
         case .teapot:
-            Explanation("kitchen.teapot", .unavailable, "it is a teapot", remedy: "ask the coffee machine",
+            Explanation(
+                "kitchen.teapot", .unavailable, "it is a teapot", remedy: "ask the coffee machine",
                 cause: "kitchen.no-beans",
                 gateway: GatewayNumbers(.endpoint, 1_000_105, caError: 1_000_105, httpStatus: 418))
         case .flooded: Explanation("cellar.flooded", .internal, "the cellar is flooded")

@@ -1,6 +1,7 @@
 import Foundation
 import Groundwork
 import TestSupport
+
 @testable import LocalAPI
 
 /// A running server with routes of every kind, on a socket in a directory of its own.
@@ -18,7 +19,8 @@ final class Served: Sendable {
     private let running: Task<Void, any Error>
 
     /// - Parameter policy: unless given, this process's user may do everything.
-    init(policy: AccessPolicy? = nil, limits: LocalServer.Limits = LocalServer.Limits(), at path: String? = nil) throws {
+    init(policy: AccessPolicy? = nil, limits: LocalServer.Limits = LocalServer.Limits(), at path: String? = nil) throws
+    {
         directory = try Self.makeDirectory()
         self.path = path ?? "\(directory)/api.sock"
         var router = Router()
@@ -56,7 +58,9 @@ final class Served: Sendable {
     func connect() throws -> RawClient { try RawClient(path) }
 
     /// One request on a connection of its own.
-    func ask(_ method: String, _ target: String, headers: [String] = [], body: String? = nil) async throws -> RawResponse {
+    func ask(_ method: String, _ target: String, headers: [String] = [], body: String? = nil) async throws
+        -> RawResponse
+    {
         let client = try connect()
         try await client.write(Self.request(method, target, headers: headers + ["Connection: close"], body: body))
         return RawResponse(try await client.rest())
@@ -64,7 +68,8 @@ final class Served: Sendable {
 
     static func request(_ method: String, _ target: String, headers: [String] = [], body: String? = nil) -> String {
         let length = body.map { ["Content-Length: \($0.utf8.count)"] } ?? []
-        return (["\(method) \(target) HTTP/1.1", "Host: localhost"] + headers + length + ["", ""]).joined(separator: "\r\n")
+        return (["\(method) \(target) HTTP/1.1", "Host: localhost"] + headers + length + ["", ""]).joined(
+            separator: "\r\n")
             + (body ?? "")
     }
 
@@ -74,21 +79,28 @@ final class Served: Sendable {
         router.on("GET", "/v1/peer", needs: .read, .init("Who asks", answer: .openObject(""))) { request in
             .json(["uid": .integer(Int64(request.peer.uid)), "pid": .integer(Int64(request.peer.pid))])
         }
-        router.on("GET", "/v1/things/{name}", needs: .read, .init(
-            "A thing", query: ["color": .string("of the thing")], answer: .openObject(""))
+        router.on(
+            "GET", "/v1/things/{name}", needs: .read,
+            .init(
+                "A thing", query: ["color": .string("of the thing")], answer: .openObject(""))
         ) { request in
             .json(["name": .string(request.parameters["name"] ?? ""), "color": .string(request.query["color"] ?? "")])
         }
         router.on("GET", "/v1/things/first", needs: .read, .init("The first thing", answer: .openObject(""))) { _ in
             .json(["name": "the first"])
         }
-        router.on("DELETE", "/v1/things/{name}", needs: .operate, .init("Remove a thing", answer: .openObject(""))) { request in
+        router.on("DELETE", "/v1/things/{name}", needs: .operate, .init("Remove a thing", answer: .openObject(""))) {
+            request in
             .json(["removed": .string(request.parameters["name"] ?? "")])
         }
-        router.on("POST", "/v1/echo", needs: .publish, .init(
-            "The body again", text: "a JSON object", status: 202, answer: .openObject(""))
+        router.on(
+            "POST", "/v1/echo", needs: .publish,
+            .init(
+                "The body again", text: "a JSON object", status: 202, answer: .openObject(""))
         ) { request in .json(try request.json(), status: 202) }
-        router.on("POST", "/v1/count", needs: .publish, .init("Bytes of the body", text: "anything", answer: .openObject(""))) { request in
+        router.on(
+            "POST", "/v1/count", needs: .publish, .init("Bytes of the body", text: "anything", answer: .openObject(""))
+        ) { request in
             .json(["bytes": .integer(Int64(request.body.count))])
         }
         router.on("GET", "/v1/wait", needs: .operate, .init("Waits", answer: .openObject(""))) { _ in
@@ -96,32 +108,42 @@ final class Served: Sendable {
             await opened.pass()
             return .json(["waited": true])
         }
-        router.on("GET", "/v1/teapot", needs: .read, .init("Fails", answer: .openObject(""))) { _ in throw Refusal.teapot }
+        router.on("GET", "/v1/teapot", needs: .read, .init("Fails", answer: .openObject(""))) { _ in
+            throw Refusal.teapot
+        }
         router.on("GET", "/v1/cellar", needs: .read, .init("Fails otherwise", answer: .openObject(""))) { _ in
             throw Refusal.flooded
         }
-        router.on("GET", "/v1/secret", needs: .read, .init("Fails without an explanation", answer: .openObject(""))) { _ in
+        router.on("GET", "/v1/secret", needs: .read, .init("Fails without an explanation", answer: .openObject(""))) {
+            _ in
             struct Bare: Error { let secret = "hunter2" }
             throw Bare()
         }
-        router.on("GET", "/v1/events", needs: .read, .init(
-            "What the test sends", events: [
-                "n": .integer(""), "large": .string(""), "late": .boolean(""), "still": .boolean(""),
-            ])
+        router.on(
+            "GET", "/v1/events", needs: .read,
+            .init(
+                "What the test sends",
+                events: [
+                    "n": .integer(""), "large": .string(""), "late": .boolean(""), "still": .boolean(""),
+                ])
         ) { _ in
             .events(events.subscribe())
         }
         router.on("GET", "/v1/few", needs: .read, .init("Three events", events: ["count": .integer("so far")])) { _ in
-            .events(AsyncStream { continuation in
-                for count in 1...3 { continuation.yield(LocalEvent(name: "count", id: "\(count)", data: .integer(Int64(count)))) }
-                continuation.finish()
-            })
+            .events(
+                AsyncStream { continuation in
+                    for count in 1...3 {
+                        continuation.yield(LocalEvent(name: "count", id: "\(count)", data: .integer(Int64(count))))
+                    }
+                    continuation.finish()
+                })
         }
         router.on("GET", "/v1/broken", needs: .read, .init("Breaks off", events: ["count": .integer("so far")])) { _ in
-            .events(AsyncThrowingStream { continuation in
-                continuation.yield(LocalEvent(name: "count", data: 1))
-                continuation.finish(throwing: Refusal.teapot)
-            })
+            .events(
+                AsyncThrowingStream { continuation in
+                    continuation.yield(LocalEvent(name: "count", data: 1))
+                    continuation.finish(throwing: Refusal.teapot)
+                })
         }
         router.on("GET", "/v1/flood", needs: .read, .init("Events without end", events: ["drop": .string("")])) { _ in
             let source = Flood(letGo: letGo)

@@ -7,14 +7,17 @@ struct CredentialCheck: InstallationCheck {
             let unit = installation.unit, unit.isInstalled
         else { return nil }
         guard let file = installation.credentialFile else {
-            return .fail("latchkey.service loads no credential \(vault.credential), which vault.credential of the settings names",
+            return .fail(
+                "latchkey.service loads no credential \(vault.credential), which vault.credential of the settings names",
                 remedy: "add LoadCredentialEncrypted=\(vault.credential):FILE to the unit")
         }
         switch installation.credential {
         case .there: return .pass("\(file) is there")
-        case .hidden: return .warn("\(file) cannot be looked at by this user", remedy: "run it as root: sudo latchkey doctor")
+        case .hidden:
+            return .warn("\(file) cannot be looked at by this user", remedy: "run it as root: sudo latchkey doctor")
         case .missing:
-            return .fail("\(file), which the agent's store opens with, does not exist",
+            return .fail(
+                "\(file), which the agent's store opens with, does not exist",
                 remedy: "put it back from a copy made on this machine; without one, deploy/install makes another, "
                     + "and the board is enrolled again")
         }

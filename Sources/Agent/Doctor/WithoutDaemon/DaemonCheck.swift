@@ -4,31 +4,43 @@ struct DaemonCheck: InstallationCheck {
 
     func run(_ installation: Installation) -> Verdict? {
         guard installation.socket != .forbidden else {
-            return .fail("\(UserName.shown(installation.user)) may not connect to \(installation.socketPath)",
+            return .fail(
+                "\(UserName.shown(installation.user)) may not connect to \(installation.socketPath)",
                 remedy: "use sudo, or add the user to the socket's group (adduser NAME latchkey) and log in again")
         }
         let nobody = "nothing is listening on \(installation.socketPath)"
         if case .held(let process) = installation.lock, installation.unit?.activity != "active" {
-            return .fail("\(nobody), but process \(process) is an agent with the same state directory",
+            return .fail(
+                "\(nobody), but process \(process) is an agent with the same state directory",
                 remedy: "name its socket with --socket or LATCHKEY_SOCKET, or end it")
         }
         guard let unit = installation.unit else {
-            return .fail("\(nobody), and systemd, which would start the agent, is not running here",
-                remedy: "start it by hand: latchkey run --config FILE; name its socket with --socket or LATCHKEY_SOCKET")
+            return .fail(
+                "\(nobody), and systemd, which would start the agent, is not running here",
+                remedy: "start it by hand: latchkey run --config FILE; name its socket with --socket or LATCHKEY_SOCKET"
+            )
         }
         guard unit.isInstalled else {
-            return .fail("\(nobody), and latchkey.service is not installed",
-                remedy: "install it with deploy/install; or, for a daemon started by hand, name its socket with --socket or LATCHKEY_SOCKET")
+            return .fail(
+                "\(nobody), and latchkey.service is not installed",
+                remedy:
+                    "install it with deploy/install; or, for a daemon started by hand, name its socket with --socket or LATCHKEY_SOCKET"
+            )
         }
         switch unit.activity {
         case "active":
-            return .fail("latchkey.service is active, but \(nobody)",
+            return .fail(
+                "latchkey.service is active, but \(nobody)",
                 remedy: "name its socket, api.socket of its settings, with --socket or LATCHKEY_SOCKET")
         case "inactive" where unit.result == "success":
-            return .fail("\(nobody): latchkey.service was not started",
-                remedy: unit.isEnabled ? "start it: systemctl start latchkey" : "start it, now and at boot: systemctl enable --now latchkey")
+            return .fail(
+                "\(nobody): latchkey.service was not started",
+                remedy: unit.isEnabled
+                    ? "start it: systemctl start latchkey"
+                    : "start it, now and at boot: systemctl enable --now latchkey")
         default:
-            return .fail("\(nobody): latchkey.service is \(unit.activity), its last run ended with \(Self.end(of: unit))",
+            return .fail(
+                "\(nobody): latchkey.service is \(unit.activity), its last run ended with \(Self.end(of: unit))",
                 remedy: Self.remedy(after: unit))
         }
     }

@@ -62,7 +62,8 @@ extension Installation {
         for line in locks.split(separator: "\n") {
             // 1: FLOCK  ADVISORY  WRITE 4711 fe:01:131 0 EOF
             let words = line.split(separator: " ")
-            guard words.count >= 6, words[1] == "FLOCK", words[5].split(separator: ":").last == Substring(String(inode)),
+            guard words.count >= 6, words[1] == "FLOCK",
+                words[5].split(separator: ":").last == Substring(String(inode)),
                 let process = Int32(words[4])
             else { continue }
             return .held(process: process)

@@ -30,7 +30,9 @@ public enum InstallationDoctor {
     }
 
     static func examine(_ installation: Installation, by checks: [any InstallationCheck] = checks) -> JSON {
-        let verdicts = checks.compactMap { check in check.run(installation).map { (name: type(of: check).name, verdict: $0) } }
+        let verdicts = checks.compactMap { check in
+            check.run(installation).map { (name: type(of: check).name, verdict: $0) }
+        }
         return Verdict.report(verdicts)
     }
 }
