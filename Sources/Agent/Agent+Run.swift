@@ -6,6 +6,7 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 import Logging
+import Messaging
 import UnixSignals
 import Vault
 
@@ -81,11 +82,13 @@ extension Agent {
     private nonisolated func services(_ notifier: ServiceNotifier) -> [any Service] {
         let switches = gateways.events.subscribe()
         let near = nearby.events.subscribe()
+        let connected = events.subscribe(bound: 16)
         var services: [any Service] = [
             restarting("sensors") { try await SensorService(agent: self).run() },
             restarting("gateway events") { for await event in switches { self.report(.gateway(event)) } },
             restarting("proximity events") { await self.tellOfNearby(near) },
             restarting("sharing") { await self.keepSharing() },
+            restarting("memory") { await Self.releaseStartPages(after: connected) },
             Watchdog(notifier: notifier) { _ = await self.link },
         ]
         if let button = board.button {
@@ -103,6 +106,15 @@ extension Agent {
     {
         Restarting(
             onFailure: { self.report(.own(.serviceFailed(name, $0, retryAfter: $1))) }, body: body)
+    }
+
+    /// After each connection, once what it needed is done.
+    private static func releaseStartPages(after events: AsyncStream<AgentEvent>) async {
+        for await event in events {
+            guard case .broker(.connected) = event.source else { continue }
+            try? await Task.sleep(for: .seconds(5))
+            Memory.releaseStartPages()
+        }
     }
 
     private func end() async {

@@ -22,10 +22,8 @@ struct EventNameTests {
 
     /// The first parts of all names that events have.
     private static func families() throws -> Set<String> {
-        Set(
-            try rooms.flatMap(lines).compactMap { line in
-                line.text.firstMatch(of: /EventReport\("([a-z]+)\./).map { String($0.1) }
-            })
+        let text = try rooms.flatMap(lines).map(\.text).joined(separator: "\n")
+        return Set(text.matches(of: /EventReport\(\s*"([a-z]+)\./).map { String($0.1) })
     }
 
     /// A comparison, a case or a set of cases, or a prefix, that names an event or a family of them.

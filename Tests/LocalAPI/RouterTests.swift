@@ -63,7 +63,7 @@ struct RouterTests {
     @Test("refuses a parameter that the route does not describe, and names those that it does")
     func unknownParameter() async throws {
         let served = try Served()
-        let answer = try await served.ask("GET", "/v1/things/door?color=red")
+        let answer = try await served.ask("GET", "/v1/things/door?shade=red")
         #expect(answer.status == 400 && answer.code == "local-api.unknown-parameter")
         #expect(answer.json?["error"]?["remedy"] == "it takes: color")
         try await served.stop()

@@ -52,7 +52,8 @@ struct Publish: AsyncParsableCommand {
         do {
             while let batch = try input.next() {
                 count += try await client.post(path, text: batch)["accepted"]?.integer ?? 0
-                progress.show("\(Amount.of(count, "message")) accepted …")
+                // A person's lines come one by one, and nobody knows when the next will.
+                progress.show("\(Amount.of(count, "message")) accepted …", always: Terminal.inputIsTerminal)
             }
         } catch {
             progress.clear()

@@ -5,8 +5,10 @@ struct Progress {
     private var isOnScreen = false
 
     /// Replaces the line, at most five times a second.
-    mutating func show(_ text: String) {
-        guard isShown, ContinuousClock.now >= next else { return }
+    ///
+    /// - Parameter always: however short ago the last was, as it may be the last for long.
+    mutating func show(_ text: String, always: Bool = false) {
+        guard isShown, always || ContinuousClock.now >= next else { return }
         next = .now + .milliseconds(200)
         isOnScreen = true
         Terminal.prompt("\r\(text)\u{1B}[K")
