@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "The agent on a board",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(16)))
+    .timeLimit(.minutes(40)))
 struct AgentTests {
     private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(of: "agent", definition: "virtual-board") { definition in

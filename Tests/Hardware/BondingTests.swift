@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "A Bluetooth service for bonded devices",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(16)))
+    .timeLimit(.minutes(40)))
 struct BondingTests {
     private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(of: "bonding", definition: "virtual-board", controllers: 2)

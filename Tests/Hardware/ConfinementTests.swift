@@ -8,7 +8,7 @@ import Testing
 @Suite(
     "The service behind its unit's restrictions",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(16)))
+    .timeLimit(.minutes(40)))
 struct ConfinementTests {
     /// The release build that `deploy/test` makes; without one, this build's program.
     private static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "A keyboard that pairs with bluetoothd",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(20)))
+    .timeLimit(.minutes(40)))
 struct KeyboardTests {
     private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(

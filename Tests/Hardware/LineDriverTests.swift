@@ -7,7 +7,7 @@ import Testing
 @Suite(
     "Button and LED behind the kernel's GPIO driver",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(16)))
+    .timeLimit(.minutes(40)))
 struct LineDriverTests {
     private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(of: "lines", definition: "virtual-board") { definition in

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "The agent behind a bad cable",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(12)))
+    .timeLimit(.minutes(40)))
 struct NetworkTests {
     @Test("30 % of the packets lost and half a second of delay cost no reading, and no more than a few attempts")
     func lossy() async throws {

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "Sensors behind the kernel's drivers",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(16)))
+    .timeLimit(.minutes(40)))
 struct SensorDriverTests {
     private static let run = VirtualBoard.Run { try await VirtualBoard.log(of: "sensors", definition: "virtual-board") }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "The virtual board",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(40)))
 struct VirtualBoardTests {
     /// These boards are gone before they have begun, and wait for no other's end.
     private let line = DispatchQueue(label: "short boards")
