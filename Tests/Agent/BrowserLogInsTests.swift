@@ -10,20 +10,6 @@ import Testing
 @Suite("Where the browser was led to")
 struct BrowserLogInsTests {
     @Test(
-        "holds code and state, whatever else is in it",
-        arguments: [
-            ("https://app.example/done?code=c-1&state=s-1", "c-1", "s-1"), ("?state=s-1&code=c-1", "c-1", "s-1"),
-            ("latchkey://done?code=c%2D1&state=s+1#fragment?code=other", "c-1", "s 1"),
-            ("https://app.example/?x&code=a=b&state=&scope=openid%20msso", "a=b", ""),
-            ("https://app.example/?code=T%C3%BCr&state=s", "Tür", "s"),
-        ])
-    func read(answer: String, code: String, state: String) throws {
-        let read = try BrowserLogIns.code(in: answer)
-        #expect(read.value == SecretBytes(utf8: code))
-        #expect(read.state == SecretBytes(utf8: state))
-    }
-
-    @Test(
         "is refused where it says something else, and not shown",
         arguments: [
             ("", "no query"), ("https://app.example/done", "no query"),

@@ -64,7 +64,10 @@ extension LoginTests {
     @Test("ends when its time is over, whatever it waits for")
     func limit() async throws {
         stand(1, FakeRemote())
-        let login = login { $0.limit = .seconds(20) }
+        let login = login {
+            Self.beforeFirstPoll(&$0)
+            $0.limit = .seconds(20)
+        }
         await choose()
         await recorder.log.wait { $0.state == .characteristicWritten }
         await clock.advance(by: .seconds(10))

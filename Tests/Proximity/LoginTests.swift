@@ -21,6 +21,10 @@ struct LoginTests {
         return Task { try await login.run() }
     }
 
+    /// The connection's time limit is not over at the moment that the first poll is due: which of the two a test moves the
+    /// clock for would be chance.
+    static func beforeFirstPoll(_ settings: inout ProximityLoginSettings) { settings.connectionTimeout = .seconds(9) }
+
     func stand(_ number: UInt8, _ remotes: FakeRemote...) {
         transport.script.withLock { $0.remotes[address(number)] = remotes }
     }
@@ -157,7 +161,7 @@ struct LoginTests {
     func fallback() async throws {
         stand(1, FakeRemote(.init(canSubscribe: false)))
         gateway.behavior.withLock { $0.polls = [.success(false), .success(false), .success(true)] }
-        let login = login()
+        let login = login(Self.beforeFirstPoll)
         await choose()
         await recorder.log.wait { $0.state == .characteristicWritten }
         await clock.advance(by: .seconds(10))
@@ -206,7 +210,10 @@ struct LoginTests {
         stand(1, remote)
         let failure = GatewayFailure(code: "gateway.down", message: "the gateway is down")
         gateway.behavior.withLock { $0.polls = [.failure(failure), .failure(failure)] }
-        let login = login { $0.polling.limit = 2 }
+        let login = login {
+            Self.beforeFirstPoll(&$0)
+            $0.polling.limit = 2
+        }
         await choose()
         await recorder.log.wait { $0.state == .characteristicWritten }
         remote.feed.finish()
