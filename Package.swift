@@ -9,11 +9,11 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Folds equal functions of the shipped program, exports none of them, binds all it calls before it starts, so that what is
+/// Folds functions of the shipped program that are the same code, exports none of them, binds all it calls before it starts, so that what is
 /// bound is read-only then, and has what libdispatch asks of the system go through `CDispatchPools`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
-        ["--icf=safe", "--no-export-dynamic", "-z", "now", "--wrap=dispatch_source_set_timer", "--wrap=setpriority"]
+        ["--icf=all", "--no-export-dynamic", "-z", "now", "--wrap=dispatch_source_set_timer", "--wrap=setpriority"]
             .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
 ]
 
@@ -109,13 +109,14 @@ let package = Package(
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
-        room("Proximity", ["Groundwork", "Bluetooth", "CQREncode"]),
+        room("Prompts", ["Groundwork", "Cryptography"]),
+        room("Proximity", ["Groundwork", "Bluetooth", "Prompts", "CQREncode"]),
         room("LocalAPI", ["Groundwork", "HTTPClient", "CMicroHTTPD"]),
         room(
             "Agent",
             [
                 "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging",
-                "Board", "Bluetooth", "Proximity", "LocalAPI", "Settings", logging, signals,
+                "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings", logging, signals,
             ]),
         .executableTarget(
             name: "latchkey",
@@ -151,17 +152,21 @@ let package = Package(
         tests(of: "Vault", ["Groundwork", "Cryptography", "Storage"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
         tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
-        tests(of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab"]),
+        tests(
+            of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab"],
+            exclude: ["Fixtures"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork"]),
-        tests(of: "Proximity", ["Groundwork", "Bluetooth", "TestSupport"]),
+        tests(of: "Prompts", ["Groundwork", "Cryptography", "TestSupport"]),
+        tests(of: "Proximity", ["Groundwork", "Cryptography", "Bluetooth", "Prompts", "TestSupport"]),
         tests(of: "LocalAPI", ["Groundwork", "HTTPClient", "TestSupport"]),
         tests(
             of: "Agent",
             [
                 "Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
-                "Gateway", "Messaging", "Board", "Bluetooth", "Proximity", "LocalAPI", logging, "TestSupport",
+                "Gateway", "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", logging,
+                "TestSupport",
             ]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),

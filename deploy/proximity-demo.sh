@@ -1,7 +1,7 @@
 #!/bin/sh
 # The part of "deploy/demo --proximity" that runs on the virtual board: one board
 # with a button lets another one in. PROGRAMS is the folder of the programs,
-# COLOR is set where the output is a terminal.
+# COLOR is set if the output is a terminal.
 set -u
 PROGRAMS=${PROGRAMS:?the folder of the programs}
 HERE=$(cd "${0%/*}/.." && pwd)
@@ -30,12 +30,12 @@ new() { on 'new board ' "$cyan" $NEW "$@"; }
 # Copies lines with the board's name and color before each: name, color, a sed command for the line itself.
 lines() { sed -u "$3
 s/^/$2$1 |$plain /"; }
-# Shows what a board tells of proximity log-in, as it comes: name, color, folder.
+# Shows a board's events of proximity login as they happen: name, color, folder.
 tell() {
     "$PROGRAMS/latchkey" proximity status --follow --json --socket "$3/api.sock" 2> /dev/null |
         sed -un 's/.*"message":"\(\([^"\\]\|\\.\)*\)".*/\1/p' | lines "$1" "$2" '' &
 }
-# Says what failed, with the last words of the programs, and ends.
+# Reports the failure, with the last log lines of the programs, and exits.
 fail() {
     printf '%sfailed:%s %s\n' "$red" "$plain" "$1" >&2
     for log in /run/*.err; do
@@ -43,13 +43,13 @@ fail() {
     done
     exit 1
 }
-# Waits until a command succeeds: seconds, what is awaited, the command.
+# Waits until a command succeeds: seconds, name of the event, the command.
 await() {
     tries=$(($1 * 5)) what=$2
     shift 2
     until "$@" > /dev/null 2>&1; do
         tries=$((tries - 1))
-        [ $tries -gt 0 ] || fail "$what did not come in time"
+        [ $tries -gt 0 ] || fail "$what did not happen in time"
         sleep 0.2
     done
 }
@@ -106,7 +106,7 @@ step 'Alice logs in on the first board, by her password'
 mint > /run/url
 door enroll - < /run/url || fail 'the enrollment of the first board'
 echo alice-password > /run/password
-door login --user alice --password-stdin < /run/password || fail 'the log-in of alice'
+door login --user alice --password-stdin < /run/password || fail 'the login of alice'
 
 step 'The second board knows the gateway, but has no identity yet'
 mint > /run/url
@@ -135,8 +135,8 @@ note "the LED, looked at ten times: $(echo "$levels" | tr 01 '.#')"
 step 'Somebody presses the button of the first board, for 150 milliseconds'
 note '$ board press button 150'
 board press button 150
-wait $login || fail 'the log-in of the second board'
-# What the boards still have to tell.
+wait $login || fail 'the login of the second board'
+# The remaining events of the boards.
 sleep 1
 lines 'new board ' "$cyan" '' < /run/login.out
 

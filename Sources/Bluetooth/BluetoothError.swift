@@ -1,10 +1,10 @@
 import Groundwork
 
-/// What can go wrong between this board and a device near it.
+/// An error between this board and a nearby device.
 public enum BluetoothError: Explained, Equatable {
-    /// - Parameter name: what was looked for; empty for any
+    /// - Parameter name: the name that was looked for; empty for any
     case noAdapter(name: String)
-    /// By rfkill.
+    /// The radio is blocked by rfkill.
     case blocked(adapter: String, hard: Bool)
     case noPermission(operation: String)
     case noLowEnergy(adapter: String)
@@ -13,7 +13,7 @@ public enum BluetoothError: Explained, Equatable {
     case timedOut(operation: String)
     /// The other side refused a request.
     case att(ATTErrorCode, operation: String)
-    /// More than one packet of the attribute protocol holds.
+    /// The value does not fit into one packet of the attribute protocol.
     case tooLong
     case failed(operation: String, reason: String)
     /// The service or the transport was stopped.
@@ -25,11 +25,11 @@ public enum BluetoothError: Explained, Equatable {
             Explanation(
                 "bluetooth.no-adapter", .unavailable,
                 "there is no Bluetooth adapter\(name.isEmpty ? "" : " \(name)")",
-                remedy: "plug one in, or see `rfkill` and `dmesg` for the one that is missing")
+                remedy: "plug one in, or check `rfkill` and `dmesg` for the missing one")
         case .blocked(let adapter, true):
             Explanation(
                 "bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is switched off by hardware",
-                remedy: "turn the switch of the device on")
+                remedy: "turn on the switch of the device")
         case .blocked(let adapter, false):
             Explanation(
                 "bluetooth.blocked", .unavailable, "Bluetooth adapter \(adapter) is blocked by rfkill",
@@ -37,11 +37,11 @@ public enum BluetoothError: Explained, Equatable {
         case .noPermission(let operation):
             Explanation(
                 "bluetooth.no-permission", .unavailable, "no permission to \(operation)",
-                remedy: "the kernel's transport needs CAP_NET_ADMIN, and bluetoothd a policy that lets this user in",
+                remedy: "the kernel's transport needs CAP_NET_ADMIN, and bluetoothd a policy that allows this user",
                 meaning: "the system does not let the agent use Bluetooth")
         case .noLowEnergy(let adapter):
             Explanation(
-                "bluetooth.no-low-energy", .unavailable, "Bluetooth adapter \(adapter) has no Low Energy",
+                "bluetooth.no-low-energy", .unavailable, "Bluetooth adapter \(adapter) does not support Low Energy",
                 remedy: "use an adapter of Bluetooth 4.0 or later")
         case .daemonMissing:
             Explanation(
@@ -64,7 +64,7 @@ public enum BluetoothError: Explained, Equatable {
         case .failed(let operation, let reason):
             Explanation(
                 "bluetooth.failed", .unavailable, "cannot \(operation): \(reason)",
-                meaning: "the adapter, the kernel or bluetoothd failed at something")
+                meaning: "an operation of the adapter, the kernel or bluetoothd failed")
         case .stopped: Explanation("bluetooth.stopped", .temporary, "Bluetooth was stopped")
         }
     }

@@ -5,15 +5,15 @@ public enum TransportKind: String, Sendable, Equatable {
     case kernel
 }
 
-/// An adapter as a transport finds it.
+/// The state of an adapter, as reported by a transport.
 public struct AdapterStatus: Sendable, Equatable {
     public var transport: TransportKind
-    /// Such as `hci0`; `nil` where there is none.
+    /// Such as `hci0`; `nil` if there is none.
     public var adapter: String?
     public var address: BluetoothAddress?
     public var isPowered: Bool
     public var supportsLowEnergy: Bool
-    /// By rfkill, in software or by a switch.
+    /// Whether rfkill blocks it, in software or by a switch.
     public var isBlocked: Bool
     public var canAdvertise: Bool
     public var canScan: Bool
@@ -43,25 +43,26 @@ public protocol BluetoothTransport: Sendable {
 
     func status() async -> AdapterStatus
 
-    /// Puts a service on the air, and powers the adapter if need be.
+    /// Puts a service on the air, and powers the adapter if necessary.
     ///
-    /// - Returns: once events can be read; the first ``PeripheralEvent/started`` tells that it is on the air
+    /// - Returns: when events can be read; the first ``PeripheralEvent/started`` means that it is on the air
     func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError) -> any Peripheral
 
-    /// Sightings of peripherals that advertise a service, until their reader is cancelled. One peripheral is seen again and
-    /// again: its RSSI changes.
+    /// Sightings of peripherals that advertise a service, until their reader is canceled. A peripheral is reported
+    /// repeatedly, as its RSSI changes.
     func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error>
 
     func connect(to address: BluetoothAddress, timeout: Duration) async throws(BluetoothError) -> any RemotePeripheral
 
-    /// Lets devices pair for a while that use a protected service, as a person has just asked for that.
+    /// Lets devices that use a protected service pair for the given time, because a person has just requested it.
     func openPairing(for duration: Duration) async throws(BluetoothError)
 
-    /// Ends all that was begun with it.
+    /// Ends every activity started with this transport.
     func close() async
 }
 
 extension BluetoothTransport {
-    /// Where a bond is good for the service alone, devices may pair whenever it is on the air.
+    /// Does nothing: for transports whose bonds are valid for the service alone, so that devices may pair whenever it
+    /// is on the air.
     public func openPairing(for duration: Duration) async throws(BluetoothError) {}
 }

@@ -35,7 +35,7 @@ public struct BluetoothUUID: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// - Parameter attributeBytes: 2 or 16, least significant first, as ATT has them (Vol 3 Part F 3.2.1)
+    /// - Parameter attributeBytes: 2 or 16, least significant first, as in ATT (Vol 3 Part F 3.2.1)
     init?(attributeBytes: some Collection<UInt8>) {
         let ordered = Array(attributeBytes.reversed())
         switch ordered.count {
@@ -45,12 +45,12 @@ public struct BluetoothUUID: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The shortest form that ATT takes, 2 or 16 bytes, least significant first.
+    /// The shortest form that ATT accepts, 2 or 16 bytes, least significant first.
     var attributeBytes: [UInt8] {
         shortForm == nil ? bytes.reversed() : [bytes[3], bytes[2]]
     }
 
-    /// The 16-bit form, where there is one.
+    /// The 16-bit form, if there is one.
     public var shortForm: UInt16? {
         guard bytes[0] == 0, bytes[1] == 0, bytes[4...].elementsEqual(Self.base) else { return nil }
         return UInt16(bytes[2]) << 8 | UInt16(bytes[3])

@@ -1,4 +1,4 @@
-/// What may be done with a characteristic (Bluetooth Core, Vol 3 Part G 3.3.1.1).
+/// The operations that a characteristic supports (Bluetooth Core, Vol 3 Part G 3.3.1.1).
 public struct CharacteristicProperties: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 
@@ -14,7 +14,7 @@ public struct CharacteristicProperties: OptionSet, Sendable, Hashable {
     public static let extended = Self(rawValue: 0x80)
 }
 
-/// A characteristic this board serves.
+/// A characteristic served by this board.
 public struct LocalCharacteristic: Sendable, Equatable {
     public var uuid: BluetoothUUID
     public var properties: CharacteristicProperties
@@ -28,7 +28,7 @@ public struct LocalCharacteristic: Sendable, Equatable {
     }
 }
 
-/// A primary service this board serves.
+/// A primary service served by this board.
 public struct LocalService: Sendable, Equatable {
     public var uuid: BluetoothUUID
     public var characteristics: [LocalCharacteristic]

@@ -1,7 +1,7 @@
 /// One central connected to this board, for as long as it is connected.
 public struct CentralID: Sendable, Hashable, CustomStringConvertible {
     public let address: BluetoothAddress
-    /// Another one for every connection.
+    /// Unique for every connection.
     public let number: Int
 
     public init(address: BluetoothAddress, number: Int) {
@@ -12,14 +12,14 @@ public struct CentralID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(address)#\(number)" }
 }
 
-/// How a central wants to be sent values.
+/// The mode in which a central wants to receive values.
 public enum SubscriptionMode: Sendable, Equatable { case notify, indicate }
 
-/// What happens to a service on the air.
+/// An event of a service on the air.
 public enum PeripheralEvent: Sendable, Equatable {
     /// The service is registered and advertised, for the first time or again.
     case started
-    /// The adapter or bluetoothd went, or advertising failed. The transport resumes by itself: ``started`` follows.
+    /// The adapter or bluetoothd is gone, or advertising failed. The transport resumes by itself: ``started`` follows.
     case interrupted(BluetoothError)
     case connected(CentralID)
     case disconnected(CentralID)
@@ -33,11 +33,11 @@ public protocol Peripheral: Sendable {
     /// For one reader. Bounded: a central that causes more than is read is disconnected.
     var events: AsyncStream<PeripheralEvent> { get }
 
-    /// Sends a value in the mode the central enabled; an indication returns with its confirmation. A central that enabled
-    /// nothing is sent a notification.
+    /// Sends a value in the mode that the central enabled; with an indication, returns after its confirmation. A
+    /// central that enabled nothing is sent a notification.
     ///
-    /// - Parameter sparing: asked for the centrals that must not be hung up for it, where a value can only be sent to all: it is
-    ///   not sent then.
+    /// - Parameter sparing: returns the centrals that must not be disconnected for it. Called by transports that can
+    ///   only send to all; if one of these is subscribed, the value is not sent.
     /// - Throws: ``BluetoothError/tooLong`` above MTU - 3 bytes, ``BluetoothError/disconnected``,
     ///   ``BluetoothError/timedOut(operation:)``, ``BluetoothError/failed(operation:reason:)``
     func notify(
@@ -45,10 +45,10 @@ public protocol Peripheral: Sendable {
         sparing: @escaping @Sendable () async -> Set<CentralID>
     ) async throws(BluetoothError)
 
-    /// Keeps the bond of a central that a person has let in; others' are forgotten when they leave.
+    /// Keeps the bond of a central that a person has admitted; other bonds are removed when the central disconnects.
     func keep(_ central: CentralID) async
 
-    /// Hangs up.
+    /// Disconnects a central.
     func disconnect(_ central: CentralID) async
 
     /// Withdraws advertising, closes the connections and removes the service. Ends ``events``.
@@ -56,10 +56,10 @@ public protocol Peripheral: Sendable {
 }
 
 extension Peripheral {
-    /// Where bonds are kept anyhow, or none are made.
+    /// Does nothing: for transports that keep all bonds, or make none.
     public func keep(_ central: CentralID) async {}
 
-    /// Sends a value, whoever has to be hung up for it.
+    /// Sends a value, even if all other centrals have to be disconnected for it.
     public func notify(_ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID)
         async throws(BluetoothError)
     {

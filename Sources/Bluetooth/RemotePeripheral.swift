@@ -18,9 +18,9 @@ public struct RemoteCharacteristic: Sendable, Hashable {
     public var properties: CharacteristicProperties
     /// Whether it has a Client Characteristic Configuration, without which nothing can be enabled.
     public var hasConfigurationDescriptor: Bool
-    /// Where the kernel's transport finds it: the handle of the value; else 0.
+    /// The handle of the value, with the kernel's transport; otherwise 0.
     public var handle: UInt16
-    /// Where bluetoothd has it; else `nil`.
+    /// The D-Bus path, with bluetoothd; otherwise `nil`.
     public var path: String?
 
     public init(
@@ -50,21 +50,21 @@ public struct RemoteValue: Sendable, Equatable {
 public protocol RemotePeripheral: Sendable {
     /// Finds a characteristic.
     ///
-    /// - Returns: `nil` where the service or the characteristic is not there
+    /// - Returns: `nil` if the service or the characteristic does not exist
     func discover(service: BluetoothUUID, characteristic: BluetoothUUID) async throws(BluetoothError)
         -> RemoteCharacteristic?
 
-    /// Enables notifications, or indications where there is nothing else.
+    /// Enables notifications, or indications if there is nothing else.
     ///
-    /// - Returns: `false` where the characteristic has no descriptor for it, or the peripheral refuses; values that are
-    ///   sent all the same are still in ``values`` where the transport can
+    /// - Returns: `false` if the characteristic has no descriptor for it, or the peripheral refuses; values that are
+    ///   sent anyway are still in ``values``, if the transport supports it
     func subscribe(_ characteristic: RemoteCharacteristic) async throws(BluetoothError) -> Bool
 
     /// Notifications and indications, for one reader. Ends with the connection.
     var values: AsyncStream<RemoteValue> { get }
 
     /// - Parameter value: at most ``mtu`` - 3 bytes
-    /// - Throws: ``BluetoothError/tooLong``, ``BluetoothError/att(_:operation:)`` as the peripheral refuses
+    /// - Throws: ``BluetoothError/tooLong``, ``BluetoothError/att(_:operation:)`` if the peripheral refuses
     func write(_ value: [UInt8], to characteristic: RemoteCharacteristic, withResponse: Bool)
         async throws(BluetoothError)
 

@@ -1,7 +1,7 @@
 import Groundwork
 public import Settings
 
-/// What can go wrong between the agent and the board's hardware.
+/// An error between the agent and the board's hardware.
 public enum BoardError: Explained, Equatable {
     /// No folder searched has a definition of this name.
     case definitionAbsent(name: String, searched: [String], known: [String])
@@ -23,13 +23,13 @@ public enum BoardError: Explained, Equatable {
 
     /// No driver offers what the definition names.
     case sensorAbsent(sensor: String, place: String)
-    /// The driver's file gives an error.
+    /// Reading the driver's file fails.
     case sensorUnreadable(sensor: String, path: String, reason: String)
     /// The driver's file is empty: the part does not answer.
     case sensorSilent(sensor: String, path: String)
-    /// The driver does not come back from a read.
+    /// The driver does not return from a read.
     case sensorStalled(sensor: String, patience: Duration)
-    /// The driver's file holds no number, or too much.
+    /// The driver's file does not contain a number, or is too long.
     case sensorMalformed(sensor: String, path: String, text: String)
 
     public var explanation: Explanation {
@@ -55,13 +55,14 @@ public enum BoardError: Explained, Equatable {
             Explanation(
                 "board.chip-absent", .configuration,
                 "no GPIO chip is labeled \(label)"
-                    + (present.isEmpty ? ", there is none at all" : "; present: \(present.joined(separator: ", "))"),
+                    + (present.isEmpty
+                        ? ", and there are no GPIO chips at all" : "; present: \(present.joined(separator: ", "))"),
                 remedy: "name the chip as `gpiodetect` shows it in the board definition, or set `simulated = true` "
                     + "there")
         case .chipForbidden(let path):
             Explanation(
                 "board.chip-forbidden", .configuration, "cannot open GPIO chip \(path): permission denied",
-                remedy: "let the agent's user into the group of \(path), by default gpio")
+                remedy: "add the agent's user to the group of \(path), gpio by default")
         case .lineAbsent(let chip, let line):
             Explanation(
                 "board.line-absent", .configuration, "GPIO chip \(chip) has no line \(line)",
@@ -70,15 +71,17 @@ public enum BoardError: Explained, Equatable {
             Explanation(
                 "board.line-busy", .configuration,
                 "line \(line) of GPIO chip \(chip) is in use by \(consumer.isEmpty ? "the kernel" : consumer)",
-                remedy: "stop that program or device tree overlay, or choose another line in the board definition")
+                remedy:
+                    "stop that program, remove that device tree overlay, or choose another line in the board definition"
+            )
         case .lineFailed(let operation, let chip, let reason):
             Explanation(
                 "board.line-failed", .unavailable, "cannot \(operation) of GPIO chip \(chip): \(reason)",
-                remedy: "look at the kernel's log (dmesg) for that chip")
+                remedy: "check the kernel's log (dmesg) for that chip")
         case .sensorAbsent(let sensor, let place):
             Explanation(
-                "board.sensor-absent", .unavailable, "sensor \(sensor): \(place) is not there",
-                remedy: "check the wiring and the part's driver (dmesg), or take the sensor out of the definition")
+                "board.sensor-absent", .unavailable, "sensor \(sensor): \(place) was not found",
+                remedy: "check the wiring and the part's driver (dmesg), or remove the sensor from the definition")
         case .sensorUnreadable(let sensor, let path, let reason):
             Explanation(
                 "board.sensor-unreadable", .unavailable, "sensor \(sensor): cannot read \(path): \(reason)",
@@ -86,17 +89,17 @@ public enum BoardError: Explained, Equatable {
         case .sensorSilent(let sensor, let path):
             Explanation(
                 "board.sensor-silent", .unavailable,
-                "sensor \(sensor): \(path) is empty, the part does not answer",
+                "sensor \(sensor): \(path) is empty: the part does not respond",
                 remedy: "check the part's wiring and its pull-up resistor")
         case .sensorStalled(let sensor, let patience):
             Explanation(
                 "board.sensor-stalled", .unavailable,
                 "sensor \(sensor): its driver has not answered for \(patience)",
-                remedy: "check the part's wiring and the kernel's log (dmesg); restart the board if it goes on")
+                remedy: "check the part's wiring and the kernel's log (dmesg); restart the board if it persists")
         case .sensorMalformed(let sensor, let path, let text):
             Explanation(
                 "board.sensor-malformed", .unavailable,
-                "sensor \(sensor): \(path) holds no number but \"\(text)\"",
+                "sensor \(sensor): \(path) contains \"\(text)\", which is not a number",
                 remedy: "check the channel in the board definition")
         }
     }

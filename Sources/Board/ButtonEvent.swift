@@ -3,9 +3,9 @@ import Groundwork
 /// What a person did to the button. Times are on the scale of ``SteadyClock``.
 public enum ButtonEvent: Sendable, Equatable {
     case pressed(at: Duration)
-    /// It was down already when it began to be watched: no press, and stuck if that lasts.
+    /// It was already down when watching began: not a press, and stuck if that lasts.
     case foundDown(at: Duration)
-    /// - Parameter held: how long it was down, as far as it was watched.
+    /// - Parameter held: how long it was down while being watched.
     case released(at: Duration, held: Duration)
 }
 
@@ -24,7 +24,7 @@ extension ButtonEvent: ReportedEvent {
     }
 }
 
-/// What is known of the button, in the order of time.
+/// News of the button, in chronological order.
 public enum ButtonUpdate: Sendable, Equatable {
     case happened(ButtonEvent)
     /// Everything that happened before this time has been sent: the answer to ``Button/look()``.

@@ -2,9 +2,9 @@ import Groundwork
 
 /// A change in the health of a sensor.
 public enum SensorEvent: Sendable, Equatable {
-    /// Said once, when it fails; it is asked again all the while.
+    /// Sent once, when the sensor fails; it is still polled.
     case failed(sensor: String, BoardError)
-    /// It answers again.
+    /// The sensor responds again.
     case recovered(sensor: String)
 }
 

@@ -1,11 +1,11 @@
 import Dispatch
 import Groundwork
 
-/// A clock that nobody sets, for intervals. Its instants are durations since the start of the machine, on the scale of
+/// A clock that is never set, for intervals. Its instants are durations since the start of the machine, on the scale of
 /// the kernel's time stamps for GPIO edges (`CLOCK_MONOTONIC`).
 public protocol SteadyClock: Sendable {
     var now: Duration { get }
-    /// Suspends the caller, and leaves it on its own thread.
+    /// Suspends the caller, which resumes on its own thread.
     ///
     /// - Throws: `CancellationError`
     func sleep(until deadline: Duration, isolation: isolated (any Actor)?) async throws
@@ -27,6 +27,6 @@ public struct MonotonicClock: SteadyClock {
 }
 
 extension NamedThread {
-    /// The thread that keeps the times of the board's parts. None of them is read on it: it never waits for one.
+    /// The thread for the timers of the board's parts. No part is read on it, so it never blocks on one.
     static let board = NamedThread("board")
 }

@@ -1,88 +1,48 @@
 /* libcurl for Swift, loaded when it is first needed: 18 more libraries come with it, and a board whose token is still valid
  * connects to its broker without a request. The headers are those of libcurl4-openssl-dev; nothing is linked.
  *
- * The types of the table are the declarations' own, so that a library whose header differs does not compile. What is
- * variadic has a setter or getter for each type of argument, which Swift can call.
+ * What is variadic has a setter or getter for each type of argument, which Swift can call.
  */
 #pragma once
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
-#include <dlfcn.h>
+#include "../CLinux/late.h"
 
 #if !CURL_AT_LEAST_VERSION(7, 85, 0)
 #error "libcurl 7.85 or later is needed (CURLOPT_PROTOCOLS_STR)"
 #endif
 
-struct latchkey_curl_calls {
-    __typeof__(&curl_global_init) global_init;
-    __typeof__(&curl_version_info) version_info;
-    __typeof__(&curl_free) free;
-    __typeof__(&curl_easy_init) easy_init;
-    __typeof__(&curl_easy_cleanup) easy_cleanup;
-    __typeof__(&curl_easy_reset) easy_reset;
-    __typeof__(&curl_easy_pause) easy_pause;
-    __typeof__(&curl_easy_strerror) easy_strerror;
-    __typeof__(&(curl_easy_setopt)) easy_setopt;
-    __typeof__(&(curl_easy_getinfo)) easy_getinfo;
-    __typeof__(&curl_multi_init) multi_init;
-    __typeof__(&curl_multi_add_handle) multi_add_handle;
-    __typeof__(&curl_multi_remove_handle) multi_remove_handle;
-    __typeof__(&curl_multi_perform) multi_perform;
-    __typeof__(&curl_multi_poll) multi_poll;
-    __typeof__(&curl_multi_wakeup) multi_wakeup;
-    __typeof__(&curl_multi_info_read) multi_info_read;
-    __typeof__(&curl_multi_strerror) multi_strerror;
-    __typeof__(&(curl_multi_setopt)) multi_setopt;
-    __typeof__(&curl_share_init) share_init;
-    __typeof__(&curl_share_cleanup) share_cleanup;
-    __typeof__(&curl_share_strerror) share_strerror;
-    __typeof__(&(curl_share_setopt)) share_setopt;
-    __typeof__(&curl_slist_append) slist_append;
-    __typeof__(&curl_slist_free_all) slist_free_all;
-    __typeof__(&curl_url) url;
-    __typeof__(&curl_url_cleanup) url_cleanup;
-    __typeof__(&curl_url_set) url_set;
-    __typeof__(&curl_url_get) url_get;
-};
-
-/* Fills the table; NULL, or what is missing. The library stays loaded. */
-static inline const char *latchkey_load_curl(struct latchkey_curl_calls *calls) {
-    void *library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
-    if (!library) return "libcurl.so.4";
-#define LATCHKEY_LOAD(field) \
-    if (!(calls->field = (__typeof__(calls->field))dlsym(library, "curl_" #field))) return "curl_" #field
-    LATCHKEY_LOAD(global_init);
-    LATCHKEY_LOAD(version_info);
-    LATCHKEY_LOAD(free);
-    LATCHKEY_LOAD(easy_init);
-    LATCHKEY_LOAD(easy_cleanup);
-    LATCHKEY_LOAD(easy_reset);
-    LATCHKEY_LOAD(easy_pause);
-    LATCHKEY_LOAD(easy_strerror);
-    LATCHKEY_LOAD(easy_setopt);
-    LATCHKEY_LOAD(easy_getinfo);
-    LATCHKEY_LOAD(multi_init);
-    LATCHKEY_LOAD(multi_add_handle);
-    LATCHKEY_LOAD(multi_remove_handle);
-    LATCHKEY_LOAD(multi_perform);
-    LATCHKEY_LOAD(multi_poll);
-    LATCHKEY_LOAD(multi_wakeup);
-    LATCHKEY_LOAD(multi_info_read);
-    LATCHKEY_LOAD(multi_strerror);
-    LATCHKEY_LOAD(multi_setopt);
-    LATCHKEY_LOAD(share_init);
-    LATCHKEY_LOAD(share_cleanup);
-    LATCHKEY_LOAD(share_strerror);
-    LATCHKEY_LOAD(share_setopt);
-    LATCHKEY_LOAD(slist_append);
-    LATCHKEY_LOAD(slist_free_all);
-    LATCHKEY_LOAD(url);
-    LATCHKEY_LOAD(url_cleanup);
-    LATCHKEY_LOAD(url_set);
-    LATCHKEY_LOAD(url_get);
-#undef LATCHKEY_LOAD
-    return NULL;
-}
+#define LATCHKEY_CURL_CALLS(CALL) \
+    CALL(global_init, curl_global_init) \
+    CALL(version_info, curl_version_info) \
+    CALL(free, curl_free) \
+    CALL(easy_init, curl_easy_init) \
+    CALL(easy_cleanup, curl_easy_cleanup) \
+    CALL(easy_reset, curl_easy_reset) \
+    CALL(easy_pause, curl_easy_pause) \
+    CALL(easy_strerror, curl_easy_strerror) \
+    CALL(easy_setopt, curl_easy_setopt) \
+    CALL(easy_getinfo, curl_easy_getinfo) \
+    CALL(multi_init, curl_multi_init) \
+    CALL(multi_add_handle, curl_multi_add_handle) \
+    CALL(multi_remove_handle, curl_multi_remove_handle) \
+    CALL(multi_perform, curl_multi_perform) \
+    CALL(multi_poll, curl_multi_poll) \
+    CALL(multi_wakeup, curl_multi_wakeup) \
+    CALL(multi_info_read, curl_multi_info_read) \
+    CALL(multi_strerror, curl_multi_strerror) \
+    CALL(multi_setopt, curl_multi_setopt) \
+    CALL(share_init, curl_share_init) \
+    CALL(share_cleanup, curl_share_cleanup) \
+    CALL(share_strerror, curl_share_strerror) \
+    CALL(share_setopt, curl_share_setopt) \
+    CALL(slist_append, curl_slist_append) \
+    CALL(slist_free_all, curl_slist_free_all) \
+    CALL(url, curl_url) \
+    CALL(url_cleanup, curl_url_cleanup) \
+    CALL(url_set, curl_url_set) \
+    CALL(url_get, curl_url_get)
+LATCHKEY_LATE_LIBRARY(curl, "libcurl.so.4", LATCHKEY_CURL_CALLS)
 
 /* Version of the loaded libcurl. */
 static inline const char *latchkey_curl_version(const struct latchkey_curl_calls *curl) {

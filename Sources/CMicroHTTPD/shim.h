@@ -4,9 +4,8 @@
    And what Swift cannot name itself: its variadic start, its unions, and the GNU extensions that tell who is at the other
    end of a Unix socket. */
 #pragma once
-#include <dlfcn.h>
+#include "../CLinux/late.h"
 #include <microhttpd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -25,46 +24,20 @@ static inline int latchkey_groups_of(int descriptor, gid_t *groups, socklen_t *b
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups, bytes);
 }
 
-/* Names the calling thread; at most 15 bytes (PR_SET_NAME, prctl(2)). */
-static inline void latchkey_name_http_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
-
-/* The types of the table are the declarations' own, so that a library whose header differs does not compile. */
-struct latchkey_http_calls {
-    __typeof__(&MHD_start_daemon) start_daemon;
-    __typeof__(&MHD_quiesce_daemon) quiesce_daemon;
-    __typeof__(&MHD_stop_daemon) stop_daemon;
-    __typeof__(&MHD_suspend_connection) suspend_connection;
-    __typeof__(&MHD_resume_connection) resume_connection;
-    __typeof__(&MHD_get_connection_info) get_connection_info;
-    __typeof__(&MHD_get_connection_values) get_connection_values;
-    __typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
-    __typeof__(&MHD_create_response_from_callback) create_response_from_callback;
-    __typeof__(&MHD_destroy_response) destroy_response;
-    __typeof__(&MHD_add_response_header) add_response_header;
-    __typeof__(&MHD_queue_response) queue_response;
-};
-
-/* Fills the table; NULL, or what is missing. The library stays loaded. */
-static inline const char *latchkey_load_http(struct latchkey_http_calls *calls) {
-    void *library = dlopen("libmicrohttpd.so.12", RTLD_LAZY | RTLD_LOCAL);
-    if (!library) return "libmicrohttpd.so.12";
-#define LATCHKEY_LOAD(field) \
-    if (!(calls->field = (__typeof__(calls->field))dlsym(library, "MHD_" #field))) return "MHD_" #field
-    LATCHKEY_LOAD(start_daemon);
-    LATCHKEY_LOAD(quiesce_daemon);
-    LATCHKEY_LOAD(stop_daemon);
-    LATCHKEY_LOAD(suspend_connection);
-    LATCHKEY_LOAD(resume_connection);
-    LATCHKEY_LOAD(get_connection_info);
-    LATCHKEY_LOAD(get_connection_values);
-    LATCHKEY_LOAD(create_response_from_buffer);
-    LATCHKEY_LOAD(create_response_from_callback);
-    LATCHKEY_LOAD(destroy_response);
-    LATCHKEY_LOAD(add_response_header);
-    LATCHKEY_LOAD(queue_response);
-#undef LATCHKEY_LOAD
-    return NULL;
-}
+#define LATCHKEY_HTTP_CALLS(CALL) \
+    CALL(start_daemon, MHD_start_daemon) \
+    CALL(quiesce_daemon, MHD_quiesce_daemon) \
+    CALL(stop_daemon, MHD_stop_daemon) \
+    CALL(suspend_connection, MHD_suspend_connection) \
+    CALL(resume_connection, MHD_resume_connection) \
+    CALL(get_connection_info, MHD_get_connection_info) \
+    CALL(get_connection_values, MHD_get_connection_values) \
+    CALL(create_response_from_buffer, MHD_create_response_from_buffer) \
+    CALL(create_response_from_callback, MHD_create_response_from_callback) \
+    CALL(destroy_response, MHD_destroy_response) \
+    CALL(add_response_header, MHD_add_response_header) \
+    CALL(queue_response, MHD_queue_response)
+LATCHKEY_LATE_LIBRARY(http, "libmicrohttpd.so.12", LATCHKEY_HTTP_CALLS)
 
 struct latchkey_http_limits {
     unsigned connections;     /* at the same time */

@@ -3,19 +3,19 @@ import COpenSSL
 /// The version of the OpenSSL library that the process runs with, such as `3.0.17`.
 public var libraryVersion: String { String(cString: OpenSSL_version(OPENSSL_VERSION_STRING)) }
 
-/// Checks a call that answers 1 for success.
-/// - Parameter operation: what was tried, after "cannot".
+/// Checks a call that returns 1 for success.
+/// - Parameter operation: completes the sentence "cannot …".
 func check(_ operation: String, _ status: Int32) throws(CryptographyError) {
     guard status == 1 else { throw openSSLError(operation) }
 }
 
-/// Checks a call that answers a pointer or null.
+/// Checks a call that returns a pointer, or null for failure.
 func check<Pointer>(_ operation: String, _ pointer: Pointer?) throws(CryptographyError) -> Pointer {
     guard let pointer else { throw openSSLError(operation) }
     return pointer
 }
 
-/// Takes the newest reason off this thread's error queue and leaves the queue empty for whoever is next.
+/// Takes the newest reason from this thread's error queue and empties the queue for the next call.
 func openSSLError(_ operation: String) -> CryptographyError {
     .openSSL(operation: operation, reason: takeOpenSSLReason())
 }
@@ -27,7 +27,7 @@ func takeOpenSSLReason() -> String {
     return String(cString: reason)
 }
 
-/// The DER bytes that one of OpenSSL's `i2d` functions writes for `value`, which it allocates when given null.
+/// The DER bytes from one of OpenSSL's `i2d` functions, which allocates them because it gets a null pointer.
 func encoded(
     _ operation: String, _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
 ) throws(CryptographyError) -> [UInt8] {
@@ -40,8 +40,8 @@ func encoded(
 
 /// Reads one DER value with one of OpenSSL's `d2i` functions and refuses bytes after it.
 /// - Parameters:
-///   - limit: the most bytes that are looked at.
-///   - free: called for a value that is followed by more bytes.
+///   - limit: the maximum number of bytes.
+///   - free: frees a value that is followed by more bytes.
 func decoded(
     _ subject: CryptographyError.Subject, _ der: [UInt8], limit: Int,
     _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?, free: (OpaquePointer) -> Void

@@ -1,27 +1,27 @@
 import Groundwork
 
-/// Why a cryptographic operation did not happen. No case carries key material, plain text or a token.
+/// Why a cryptographic operation failed. No case contains key material, plain text or a token.
 public enum CryptographyError: Explained, Equatable {
-    /// OpenSSL refused a call; `reason` is its own text.
+    /// A call to OpenSSL failed; `reason` is OpenSSL's text.
     case openSSL(operation: String, reason: String)
-    /// The bytes are not what they should be, or have bytes after it.
+    /// The bytes have the wrong format, or more bytes after their end.
     case malformed(Subject, reason: String)
-    /// More bytes than are ever read of this.
+    /// More bytes than the limit for this subject.
     case tooLong(Subject, count: Int, limit: Int)
     /// A parameter that no implementation should accept, such as a key of the wrong length.
     case invalidParameter(operation: String, reason: String)
     /// A key that is too weak or of a kind that is not used here.
     case unsuitableKey(reason: String)
-    /// A sealed text was changed, or sealed with another key or for another place.
+    /// Sealed content was changed, or sealed with another key or for another place.
     case notAuthentic
-    /// A signature does not hold.
+    /// A signature is invalid.
     case signatureInvalid(Subject)
-    /// A token names an algorithm that is not used here, or that does not fit the key.
+    /// A token's algorithm is not supported here, or does not fit the key.
     case algorithmRefused(String)
-    /// The private key is not the one of the certificate.
+    /// The private key does not belong to the certificate.
     case keyDoesNotFitCertificate
 
-    /// What was read.
+    /// The type of the data.
     public enum Subject: String, Sendable, Equatable {
         case privateKey = "private key"
         case publicKey = "public key"

@@ -5,7 +5,7 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case authorization = "E3"
     /// The login page of a browser.
     case login = "E3a"
-    /// The page that asks whether the client may have what it asked for.
+    /// The page that asks the user to allow the requested scopes.
     case consent = "E3b"
     /// The provider `enterprise`: leads to the login page.
     case enterpriseLogin = "E3c"
@@ -18,21 +18,21 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case logout = "E10"
     case sessionStatus = "E11"
     case userinfo = "E12"
-    /// Announced, as one of the known clients refuses a configuration without it; answers 501.
+    /// Announced because one of the known clients refuses a configuration without it; answers 501.
     case enterpriseBrowser = "E13"
-    /// As ``enterpriseBrowser``.
+    /// Like ``enterpriseBrowser``.
     case oneTimePassword = "E16"
     case discovery = "E17"
     case keySet = "E18"
-    /// A device lets another one in; the path continues with a `/` and the session.
+    /// A device authorizes another one; the path continues with a `/` and the session.
     case deviceAuthorization = "E19"
-    /// As ``deviceAuthorization``, with `/poll` after the session.
+    /// Like ``deviceAuthorization``, with `/poll` after the session.
     case poll = "E20"
     /// `GET /lab/hello`: greets the bearer of any valid token.
     case hello = "L1"
-    /// `POST /lab/echo`: answers the method, headers and body it was sent.
+    /// `POST /lab/echo`: returns the method, headers and body it was sent.
     case echo = "L2"
-    /// `GET /lab/scoped/{scope}`: for tokens with that scope alone.
+    /// `GET /lab/scoped/{scope}`: only for tokens with that scope.
     case scoped = "L3"
 
     /// Below the prefix. ``scoped`` continues with a `/` and the scope.
@@ -64,15 +64,15 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// What it is for, in a few words.
+    /// The endpoint's purpose in a few words.
     public var summary: String {
         switch self {
-        case .enrollment: "give the configuration once"
+        case .enrollment: "hand out the configuration once"
         case .clientInitialization: "initialize a client"
-        case .authorization: "begin a log-in"
+        case .authorization: "start a login"
         case .login: "login page"
         case .consent: "consent page"
-        case .enterpriseLogin: "enterprise log-in"
+        case .enterpriseLogin: "enterprise login"
         case .registration: "register a device by a user"
         case .clientRegistration: "register a device by its client"
         case .renewal: "renew a certificate"
@@ -86,10 +86,10 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .oneTimePassword: "delivery of one-time passwords"
         case .discovery: "OpenID discovery"
         case .keySet: "signing keys"
-        case .deviceAuthorization: "let another device in"
-        case .poll: "ask whether it was let in"
+        case .deviceAuthorization: "authorize another device"
+        case .poll: "poll whether it was authorized"
         case .hello: "greet any valid token"
-        case .echo: "answer what was sent"
+        case .echo: "return what was sent"
         case .scoped: "for tokens with one scope"
         }
     }

@@ -1,14 +1,14 @@
 import Groundwork
 import Synchronization
 
-/// What the lab does wrong on purpose, at one endpoint or at all of them.
+/// A fault of the lab on purpose, at one endpoint or at all of them.
 public struct Fault: Sendable, Equatable {
     public enum Kind: Sendable, Equatable {
-        /// Answers as it should, but only after this time.
+        /// Answers correctly, but only after this time.
         case delay(milliseconds: Int)
         /// Closes the connection without an answer; nothing has been done.
         case drop
-        /// Does what was asked and closes the connection without an answer.
+        /// Processes the request and closes the connection without an answer.
         case dropAnswer
         /// Answers this status with no `x-ca-err`.
         case status(Int)
@@ -19,9 +19,9 @@ public struct Fault: Sendable, Equatable {
     }
 
     public var kind: Kind
-    /// `nil` is every endpoint.
+    /// `nil` means every endpoint.
     public var endpoint: Endpoint?
-    /// How many requests are still struck; `nil` is every one until the fault is cleared.
+    /// How many more requests are affected; `nil` means all until the fault is cleared.
     public var remaining: Int?
 
     public init(_ kind: Kind, at endpoint: Endpoint? = nil, times: Int? = nil) {
@@ -31,7 +31,7 @@ public struct Fault: Sendable, Equatable {
     }
 }
 
-/// What the gateway shows for itself in a TLS handshake.
+/// The certificate that the gateway shows in a TLS handshake.
 public enum ServerFace: String, Sendable, CaseIterable {
     /// Its own key with a valid certificate.
     case genuine
@@ -41,12 +41,12 @@ public enum ServerFace: String, Sendable, CaseIterable {
     case expired
     /// Its own key with a certificate for another host.
     case otherHost = "other-host"
-    /// The right name, certified by a CA that nobody knows.
+    /// The right name, certified by a CA that is not trusted.
     case otherAuthority = "other-authority"
 }
 
-/// The faults that are set, and whom they strike next.
-final class FaultSwitchboard: Sendable {
+/// The faults that are set, and how many more requests they affect.
+final class FaultInjector: Sendable {
     private let faults = Mutex<[Fault]>([])
 
     var all: [Fault] { faults.withLock { $0 } }
@@ -55,9 +55,9 @@ final class FaultSwitchboard: Sendable {
 
     func clear() { faults.withLock { $0 = [] } }
 
-    /// The faults that strike a request at `endpoint`, in the order they were set; each is counted down.
-    /// - Parameter endpoint: `nil` for a path that is no endpoint.
-    func strike(_ endpoint: Endpoint?) -> [Fault.Kind] {
+    /// The faults for a request at `endpoint`, in the order they were set; each is counted down.
+    /// - Parameter endpoint: `nil` for a path that is not an endpoint.
+    func take(for endpoint: Endpoint?) -> [Fault.Kind] {
         faults.withLock { faults in
             var struck: [Fault.Kind] = []
             for index in faults.indices where faults[index].endpoint == nil || faults[index].endpoint == endpoint {
@@ -71,26 +71,26 @@ final class FaultSwitchboard: Sendable {
 }
 
 extension Fault {
-    /// The names of the kinds and what they do, for people.
+    /// The names of the kinds and what they do, for messages.
     public static let kinds = [
-        ("delay", "answers as it should, but only after --milliseconds"),
+        ("delay", "answers correctly, but only after --milliseconds"),
         ("drop", "closes the connection without an answer; nothing has been done"),
-        ("drop-answer", "does what was asked and closes the connection without an answer"),
+        ("drop-answer", "processes the request and closes the connection without an answer"),
         ("status", "answers --status without an x-ca-err"),
         ("error", "answers --status with the x-ca-err --code"),
-        ("captive-portal", "answers 200 with a page of HTML, as a hotel's network does"),
+        ("captive-portal", "answers 200 with an HTML page, like a hotel's network"),
     ]
 }
 
 extension ServerFace {
-    /// What is wrong with it, for people.
+    /// What is wrong with it, for messages.
     public var summary: String {
         switch self {
         case .genuine: "the lab's own key and a valid certificate"
         case .otherKey: "a certificate of the lab's authority for another key, so that no pin matches"
         case .expired: "the lab's own key with a certificate that ended yesterday"
         case .otherHost: "the lab's own key with a certificate for another host"
-        case .otherAuthority: "the right name, certified by an authority that nobody knows"
+        case .otherAuthority: "the right name, certified by an authority that is not trusted"
         }
     }
 }

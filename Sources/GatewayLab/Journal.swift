@@ -2,7 +2,7 @@ import Foundation
 import Groundwork
 import Synchronization
 
-/// What happened at the lab: the last events and messages, and counts by endpoint. Bounded; the oldest go first.
+/// The lab's recent events and messages, and request counts by endpoint. Bounded; the oldest are dropped first.
 final class Journal: Sendable {
     static let eventLimit = 2000
     static let messageLimit = 500

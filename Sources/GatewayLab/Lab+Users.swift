@@ -1,7 +1,7 @@
 import Foundation
 import Groundwork
 
-/// A log-in that a client began and that a person can decide about (MAG 7).
+/// A login that a client started and that a user can decide about (MAG 7).
 public struct LabAuthorization: Sendable, Equatable {
     public enum Status: String, Sendable {
         case waiting
@@ -9,70 +9,70 @@ public struct LabAuthorization: Sendable, Equatable {
         case authorized
         case used
         case denied
-        /// Nobody decided in time, or the code was not used in time.
+        /// It was not decided in time, or the code was not used in time.
         case ended
     }
 
-    /// As it stands in its URLs.
+    /// The identifier in its URLs.
     public var id: String
-    /// The device that asks, if it is registered.
+    /// The requesting device, if it is registered.
     public var magIdentifier: String?
     public var scopes: [String]
     public var status: Status
-    /// Who authorized it.
+    /// The user who authorized it.
     public var user: String?
-    /// Until it is authorized; after that, until the code is used.
+    /// When it expires: until it is authorized, its own end; afterwards, that of the code.
     public var expiresAt: Date
 }
 
-/// Who is logged in, and who wants to be.
+/// Logged-in users and pending logins.
 extension Lab {
-    /// The users with a living session or token on each device, by mag-identifier, in alphabetical order.
+    /// The users with a valid session or token on each device, by mag-identifier, in alphabetical order.
     public func loggedIn() async -> [String: [String]] {
         let now = clock.now
-        return await desk.read { $0.state.loggedIn(now).mapValues { $0.sorted() } }
+        return await store.read { $0.state.loggedIn(now).mapValues { $0.sorted() } }
     }
 
-    /// Those that ended recently are among them. Ordered by their end.
+    /// Includes logins that ended recently. Ordered by their end.
     public func authorizations() async -> [LabAuthorization] {
         let now = clock.now
-        return await desk.read { core in
+        return await store.read { core in
             core.authorizations.values.map { LabAuthorization($0, now: now) }.sorted { $0.expiresAt < $1.expiresAt }
         }
     }
 
-    /// As if `user` had authorized the log-in with a device of theirs.
-    /// - Parameter id: of the session, or a URL that ends with it.
-    /// - Throws: `LabError.noSuch` for a user, or a session that is unknown, ended or decided.
+    /// Authorizes a login, as if `user` had done so with another device.
+    /// - Parameter id: the session's id, or a URL that ends with it.
+    /// - Throws: `LabError.noSuch` for an unknown user, or a session that is unknown, ended or decided.
     public func authorize(_ id: String, as user: String) async throws {
         guard configuration.users.contains(where: { $0.name == user }) else {
             throw LabError.noSuch(thing: "user", name: user)
         }
         let id = Self.sessionID(id)
         let now = clock.now
-        try await desk.change { core in
+        try await store.change { core in
             do {
                 let session = try core.openAuthorization(id, at: .deviceAuthorization, now: now)
                 try core.grant(session, to: user, at: .deviceAuthorization, now: now)
             } catch is GatewayFault {
-                throw LabError.noSuch(thing: "open log-in", name: id)
+                throw LabError.noSuch(thing: "open login", name: id)
             }
         }
-        journal.record(.session, "\(user) authorized a log-in through an administrator", at: now)
+        journal.record(.session, "\(user) authorized a login through an administrator", at: now)
     }
 
-    /// As if a person had refused the log-in: its client is answered …123.
+    /// Refuses a login, as if the user had: its client is answered with an `x-ca-err` ending in 123.
     /// - Throws: `LabError.noSuch`
     public func refuse(_ id: String) async throws {
         let id = Self.sessionID(id)
         let now = clock.now
-        try await desk.change { core in
+        try await store.change { core in
             guard core.authorizations[id]?.isOpen(now) == true else {
-                throw LabError.noSuch(thing: "open log-in", name: id)
+                throw LabError.noSuch(thing: "open login", name: id)
             }
             core.authorizations[id]?.progress = .denied(suffix: 123)
         }
-        journal.record(.session, "log-in refused by an administrator", at: now)
+        journal.record(.session, "login refused by an administrator", at: now)
     }
 
     private static func sessionID(_ text: String) -> String {

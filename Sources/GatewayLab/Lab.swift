@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 
 /// A gateway for development and tests: the server side of the gateway protocol on real sockets with real TLS, and a
-/// Mosquitto that knows its tokens.
+/// Mosquitto that checks its tokens.
 ///
 ///     let lab = try await Lab.start()
 ///     let url = try await lab.mintEnrollmentURL()
@@ -13,22 +13,22 @@ import Synchronization
 ///     await lab.stop()
 public final class Lab: Sendable {
     public let configuration: LabConfiguration
-    /// Of the lab's CA, which certifies its servers and its devices.
+    /// The certificate of the lab's CA, which issues those of its servers and devices.
     public let caCertificate: Certificate
-    /// Where the gateway listens.
+    /// The port of the gateway.
     public let port: Int
     /// `nil` without a broker.
     public let brokerPort: Int?
     let authority: Authority
-    let desk: GatewayDesk
+    let store: GatewayStore
     let clock: LabClock
     let journal: Journal
-    let faults: FaultSwitchboard
-    let machinery: Machinery
+    let faults: FaultInjector
+    let servers: LabServers
     let token: AdminToken
     private let admin = Mutex<HTTPListener?>(nil)
 
-    /// Listens when it returns; with a broker, the broker accepts connections too.
+    /// Returns when the gateway, and the broker if there is one, accept connections.
     /// - Throws: ``LabError``
     public static func start(_ configuration: LabConfiguration = LabConfiguration()) async throws -> Lab {
         guard configuration.prefix.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
@@ -41,46 +41,46 @@ public final class Lab: Sendable {
         let keeper = try configuration.dataDirectory.map(StateKeeper.init(directory:))
         var configuration = configuration
         if configuration.isReachableByOthers {
-            configuration.users = try OwnPasswords(keeper: keeper).replacing(in: configuration.users)
+            configuration.users = try RandomPasswords(keeper: keeper).replacing(in: configuration.users)
         }
         let keys = try keeper?.authorityKeys(now: clock.now) ?? AuthorityKeys.generate(now: clock.now, keeping: false)
         let authority = try Authority(keys: keys, host: configuration.host, now: clock.now)
         let core = GatewayCore(
             configuration: configuration, authority: authority, state: try keeper?.load() ?? LabState())
-        let desk = GatewayDesk(core: core, keeper: keeper, clock: clock)
-        let (faults, journal) = (FaultSwitchboard(), Journal())
-        let machinery = Machinery(
-            configuration: configuration, authority: authority, desk: desk, faults: faults, journal: journal,
+        let store = GatewayStore(core: core, keeper: keeper, clock: clock)
+        let (faults, journal) = (FaultInjector(), Journal())
+        let servers = LabServers(
+            configuration: configuration, authority: authority, store: store, faults: faults, journal: journal,
             clock: clock, logger: logger)
         do {
-            let brokerPort = configuration.broker ? try await machinery.startBroker() : nil
-            let port = try await machinery.openGateway()
-            try await desk.change { core in
+            let brokerPort = configuration.broker ? try await servers.startBroker() : nil
+            let port = try await servers.openGateway()
+            try await store.change { core in
                 core.port = port
                 core.brokerPort = brokerPort
             }
             let lab = Lab(
-                configuration: configuration, authority: authority, desk: desk, clock: clock, journal: journal,
-                faults: faults, machinery: machinery, token: try AdminToken(), port: port, brokerPort: brokerPort)
+                configuration: configuration, authority: authority, store: store, clock: clock, journal: journal,
+                faults: faults, servers: servers, token: try AdminToken(), port: port, brokerPort: brokerPort)
             try await lab.openAdmin(logger: logger)
             return lab
         } catch {
-            await machinery.stop()
+            await servers.stop()
             throw error
         }
     }
 
     private init(
-        configuration: LabConfiguration, authority: Authority, desk: GatewayDesk, clock: LabClock, journal: Journal,
-        faults: FaultSwitchboard, machinery: Machinery, token: AdminToken, port: Int, brokerPort: Int?
+        configuration: LabConfiguration, authority: Authority, store: GatewayStore, clock: LabClock, journal: Journal,
+        faults: FaultInjector, servers: LabServers, token: AdminToken, port: Int, brokerPort: Int?
     ) {
         self.configuration = configuration
         self.authority = authority
-        self.desk = desk
+        self.store = store
         self.clock = clock
         self.journal = journal
         self.faults = faults
-        self.machinery = machinery
+        self.servers = servers
         self.token = token
         self.port = port
         self.brokerPort = brokerPort
@@ -98,16 +98,16 @@ public final class Lab: Sendable {
     }
 
     public var caCertificatePEM: String { caCertificate.pem }
-    /// `https://host:port`, and `/prefix` where there is one.
+    /// `https://host:port`, followed by `/prefix` if there is one.
     public var baseURL: String { GatewayCore.baseURL(configuration, port: port) }
     public var adminPort: Int { admin.withLock { $0?.port ?? 0 } }
     public var adminURL: String { "http://127.0.0.1:\(adminPort)" }
-    /// What the admin API asks for as `Authorization: Bearer`; also in `admin.token` of the data directory.
+    /// The token that the admin API expects in `Authorization: Bearer`; also in `admin.token` of the data directory.
     public var adminToken: String { token.text }
-    /// The admin page with the token. In the fragment, which a browser sends to nobody.
+    /// The admin page with the token. It is in the fragment, which browsers do not send.
     public var adminPageURL: String { "\(adminURL)/#\(adminToken)" }
 
-    /// Closes everything. A lab started later with the same data directory goes on where this one ended.
+    /// Closes everything. A lab started later with the same data directory continues where this one ended.
     public func stop() async {
         let listener = admin.withLock { admin in
             defer { admin = nil }
@@ -115,6 +115,6 @@ public final class Lab: Sendable {
         }
         journal.finish()
         await listener?.stop()
-        await machinery.stop()
+        await servers.stop()
     }
 }

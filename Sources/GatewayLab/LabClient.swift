@@ -1,8 +1,8 @@
-import Cryptography
+@_spi(KeyBytes) import Cryptography
 import Foundation
 import Groundwork
 
-/// A second client of the lab, ready to use by hand: what `mosquitto_pub` has to be given.
+/// A second client of the lab, for use by hand: the arguments for `mosquitto_pub`.
 public struct LabClient: Sendable {
     /// MQTT client id.
     public var clientID: String
@@ -20,8 +20,8 @@ extension Lab {
     /// Registers a client without the protocol: the lab makes its key itself.
     ///
     /// - Parameters:
-    ///   - name: of the device; its identifier is made from it, so that calling again replaces it.
-    ///   - user: whose log-in it has; `nil` for a device that speaks for itself.
+    ///   - name: the device's name; its identifier is derived from it, so that calling again replaces it.
+    ///   - user: the user logged in on it; `nil` for a device that acts for itself.
     /// - Throws: ``LabError``
     public func makeClient(named name: String, user: String? = nil) async throws -> LabClient {
         if let user, !configuration.users.contains(where: { $0.name == user }) {
@@ -53,7 +53,7 @@ extension Lab {
         let instance = ClientInstance(
             clientID: device.clientID, secret: try GatewayCore.newSecret(), master: master.clientID, deviceID: deviceID,
             expiresAt: nil)
-        try await desk.change { core in
+        try await store.change { core in
             if let earlier = core.state.device(withID: deviceID) { core.removeDevice(earlier.magIdentifier) }
             core.state.instances[instance.clientID] = instance
             core.state.devices[device.magIdentifier] = device

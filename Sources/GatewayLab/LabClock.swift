@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The lab's idea of the time: the system's, moved by as much as a test asks.
+/// The lab's clock: the system's time plus an offset set by tests.
 final class LabClock: Sendable {
     private let offset = Mutex(TimeInterval.zero)
 

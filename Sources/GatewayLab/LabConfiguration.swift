@@ -1,46 +1,46 @@
 import Logging
 import NIOCore
 
-/// What a lab gateway is started with. The defaults give a complete gateway on ephemeral loopback ports that
-/// remembers nothing.
+/// The configuration of a lab gateway. The defaults give a complete gateway on ephemeral loopback ports that keeps
+/// nothing.
 public struct LabConfiguration: Sendable {
-    /// The name by which boards reach the lab: it stands in URLs, in the configuration document and in the server
+    /// The name by which boards reach the lab: it is used in URLs, in the configuration document and in the server
     /// certificate. A DNS name or an IP address.
     public var host = "localhost"
-    /// The address the gateway and the broker listen on. The admin port is on loopback, whatever stands here.
+    /// The address the gateway and the broker listen on. The admin port is always on loopback.
     public var listenAddress = "127.0.0.1"
-    /// 0 takes any free port; ``Lab/port`` says which.
+    /// 0 takes any free port, which is then in ``Lab/port``.
     public var port = 0
     public var adminPort = 0
     public var brokerPort = 0
     /// A bare word without slashes, or empty (MAG 1.1).
     public var prefix = ""
     /// Where keys, registrations and the broker's messages are kept. `nil` keeps them in a temporary directory that
-    /// goes when the lab stops.
+    /// is removed when the lab stops.
     public var dataDirectory: String?
     /// Whether Mosquitto is started.
     public var broker = true
-    /// The largest packet that the broker takes, in bytes; it ends the connection on a larger one.
+    /// The largest packet that the broker accepts, in bytes; it closes the connection on a larger one.
     public var brokerPacketLimit = 1 << 20
     /// The broker's plugin; `nil` looks beside the running program.
     public var brokerPlugin: String?
     public var lives = Lives()
     public var masterClients = [MasterClient.agent]
-    /// Where others can reach the lab, the passwords of ``LabUser/examples``, which everybody can read, give way to
-    /// random ones; ``Lab/configuration`` has them.
+    /// If other machines can reach the lab, the publicly known passwords of ``LabUser/examples`` are replaced by
+    /// random ones, which are in ``Lab/configuration``.
     public var users = LabUser.examples
-    /// How devices find each other for proximity log-in.
+    /// How devices find each other for proximity login.
     public var proximity = ProximityBeacon()
     /// How id_tokens are signed (MAG 5.5).
     public var idTokenAlgorithm = IDTokenAlgorithm.hs256
     /// Whether the configuration document pins the gateway's public key.
     public var pinsServerKey = true
-    /// Whether a registered device may work at once; if not, it awaits ``Lab/activate(magIdentifier:)``.
+    /// Whether a registered device is active at once; if not, it awaits ``Lab/activate(magIdentifier:)``.
     public var activatesDevices = true
-    /// Whether the client credentials grant is answered with a refresh token, and with an id_token where the scope has
-    /// `openid` and `msso`. Production answers an access token alone.
+    /// Whether the client credentials grant is answered with a refresh token, and with an id_token if the scope has
+    /// `openid` and `msso`. Production gateways only return an access token.
     public var givesSessionsToClients = false
-    /// Of what the lab itself says on standard error; its events have a journal of their own.
+    /// Level of the lab's own log on standard error; its events have their own journal.
     public var logLevel = Logger.Level.error
 
     public init() {}
@@ -55,17 +55,17 @@ public struct LabConfiguration: Sendable {
     }
 }
 
-/// How long what the lab issues stays valid, in seconds (MAG 14.3).
+/// Lifetimes of everything that the lab issues, in seconds (MAG 14.3).
 public struct Lives: Sendable, Equatable {
     public var accessToken = 3600
     public var refreshToken = 604_800
     public var idToken = 86_400
-    /// 0 is for ever.
+    /// 0 means forever.
     public var clientCredentials = 30 * 86_400
-    /// Clients renew what ends within 30 days, so that less makes them renew before each call.
+    /// Clients renew certificates that end within 30 days, so a shorter lifetime makes them renew before each call.
     public var deviceCertificate = 365 * 86_400
     public var enrollmentURL = 600
-    /// From E3 until somebody has authorized the log-in.
+    /// From E3 until a user has authorized the login.
     public var authorization = 120
     /// From then until the code is used.
     public var authorizationCode = 60
@@ -73,17 +73,17 @@ public struct Lives: Sendable, Equatable {
     public init() {}
 }
 
-/// The Bluetooth service of proximity log-in, as the configuration document names it (MAG 8.1).
+/// The Bluetooth service of proximity login, as the configuration document names it (MAG 8.1).
 public struct ProximityBeacon: Sendable, Equatable {
     public var service = "980c2f36-bde3-11e4-8dfc-aa07a5b093db"
     public var characteristic = "980c34cc-bde3-11e4-8dfc-aa07a5b093db"
-    /// The weakest signal at which a board is near, in dBm.
+    /// The weakest signal at which a board counts as nearby, in dBm.
     public var leastRSSI = -80
 
     public init() {}
 }
 
-/// A client as an administrator has set it up; the agent initializes its own credentials under it.
+/// A client set up by an administrator; the agent initializes its own credentials under it.
 public struct MasterClient: Sendable, Equatable, Codable {
     public var clientID: String
     /// Set for static credentials: the client then never initializes (MAG 3).
@@ -91,7 +91,7 @@ public struct MasterClient: Sendable, Equatable, Codable {
     public var organization: String
     /// Space separated.
     public var scope: String
-    /// Where a browser goes with an authorization code; empty for a client that nobody logs in with.
+    /// Where a browser goes with an authorization code; empty for a client that users do not log in with.
     public var redirectURI: String
 
     public init(
@@ -120,7 +120,7 @@ public struct LabUser: Sendable, Equatable {
     public var givenName: String
     public var familyName: String
     public var phoneNumber: String?
-    /// By the names of OpenID Connect Core 5.1.1, such as `locality`.
+    /// With the names of OpenID Connect Core section 5.1.1, such as `locality`.
     public var address: [String: String]
 
     public init(

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Why a lab does not start or cannot do what was asked.
+/// Why a lab cannot start or cannot perform an action.
 public enum LabError: Explained, Equatable {
     case cannotListen(address: String, port: Int, reason: String)
     case cannotKeep(path: String, reason: String)
@@ -19,18 +19,18 @@ public enum LabError: Explained, Equatable {
             Explanation(
                 "lab.cannot-listen", .notRunning, "cannot listen on \(address) port \(port): \(reason)",
                 remedy: "stop that program, or choose another port with --port, --admin-port or --broker-port "
-                    + "(0 is any)")
+                    + "(0 means any)")
         case .cannotKeep(let path, let reason):
             Explanation(
                 "lab.cannot-keep", .configuration, "cannot write \(path): \(reason)",
-                remedy: "check owner and free space of the directory")
+                remedy: "check the owner and free space of the directory")
         case .stateUnreadable(let path, let reason):
             Explanation(
                 "lab.state-unreadable", .configuration, "cannot read the lab's state in \(path): \(reason)",
                 remedy: "move the file away to start with an empty lab")
         case .brokerMissing:
             Explanation(
-                "lab.broker-missing", .configuration, "cannot start the broker: there is no mosquitto program",
+                "lab.broker-missing", .configuration, "cannot start the broker: the mosquitto program is missing",
                 remedy: "apt-get install mosquitto")
         case .brokerPluginMissing(let path):
             Explanation(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something that happened at the lab, for its page, its log and the tests.
+/// An event of the lab, for its page, its log and the tests.
 public struct LabEvent: Sendable, Equatable, Codable {
     public enum Kind: String, Sendable, Codable {
         case request, enrollment, device, token, session, broker, fault, lab
@@ -11,17 +11,17 @@ public struct LabEvent: Sendable, Equatable, Codable {
     public var time: Date
     public var kind: Kind
     public var endpoint: Endpoint?
-    /// HTTP status of the answer; `nil` for a dropped connection and for what is no request.
+    /// HTTP status of the answer; `nil` for a dropped connection and for events that are not requests.
     public var status: Int?
     /// The `x-ca-err` of the answer.
     public var errorCode: Int?
     /// The device it concerns.
     public var magIdentifier: String?
-    /// One line for a person; never a token, secret or password.
+    /// One line for people; never a token, secret or password.
     public var text: String
 }
 
-/// A message that the broker let pass.
+/// A message that the broker passed on.
 public struct LabMessage: Sendable, Equatable, Codable {
     public var time: Date
     /// MQTT client id of the sender.

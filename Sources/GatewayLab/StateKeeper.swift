@@ -1,14 +1,14 @@
-import Cryptography
+@_spi(KeyBytes) import Cryptography
 import Foundation
 import Groundwork
 
-/// The lab's data directory: what it remembers as one JSON file, and its keys. The directory is its owner's alone.
+/// The lab's data directory: its state as one JSON file, and its keys. Only the owner has access to the directory.
 struct StateKeeper: Sendable {
     let directory: String
 
     private var stateFile: String { directory + "/state.json" }
 
-    /// Makes the directory where it is missing.
+    /// Creates the directory if it is missing.
     /// - Throws: `LabError.cannotKeep`
     init(directory: String) throws {
         self.directory = directory
@@ -20,7 +20,7 @@ struct StateKeeper: Sendable {
         }
     }
 
-    /// What an earlier run left; an empty state when there is none.
+    /// The state of an earlier run; an empty state if there is none.
     /// - Throws: `LabError.stateUnreadable`; the file is left alone.
     func load() throws -> LabState {
         guard FileManager.default.fileExists(atPath: stateFile) else { return LabState() }
@@ -31,7 +31,7 @@ struct StateKeeper: Sendable {
         }
     }
 
-    /// Replaces the file at once: a crash leaves the old one or the new one.
+    /// Replaces the file atomically: after a crash there is either the old one or the new one.
     func save(_ state: LabState) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -53,7 +53,7 @@ struct StateKeeper: Sendable {
                 if let key { try write(Data(PEM.privateKey(key.pkcs8().exposed()).utf8), to: name) }
             }
             try write(Data(keys.certificate.pem.utf8), to: "ca.pem")
-            // Last, for its presence says that the others are there.
+            // Written last: its presence means that the others are there.
             try write(Data(PEM.privateKey(keys.authority.pkcs8().exposed()).utf8), to: "ca.key")
             return keys
         }
@@ -63,7 +63,7 @@ struct StateKeeper: Sendable {
             tickets: try privateKey("tickets.key"))
     }
 
-    /// Writes a file that its owner alone can read, whole or not at all.
+    /// Writes a file that only its owner can read, completely or not at all.
     @discardableResult
     func write(_ content: Data, to name: String) throws -> String {
         let path = directory + "/" + name
@@ -87,7 +87,7 @@ struct StateKeeper: Sendable {
 
     private func privateKey(_ name: String) throws -> PrivateKey {
         guard let pkcs8 = PEM.privateKey(in: try text(name)) else {
-            throw LabError.stateUnreadable(path: directory + "/" + name, reason: "it holds no private key")
+            throw LabError.stateUnreadable(path: directory + "/" + name, reason: "it contains no private key")
         }
         return try PrivateKey(pkcs8: SecretBytes(pkcs8))
     }

@@ -1,41 +1,21 @@
-import Synchronization
-
-/// A mutex for code that suspends: lets tasks through one at a time, in the order in which they came.
+/// A mutex for code that suspends: only one task at a time holds it, in the order of their calls.
 ///
-/// An actor alone does not: it takes the next call while one waits. Not recursive, and not ended by cancellation.
+/// An actor alone cannot do that: it runs the next call while one is suspended. Not recursive; cancellation does not
+/// end a wait.
 public final class AsyncMutex: Sendable {
-    private struct State {
-        var isLocked = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-    private let state = Mutex(State())
+    private let isLocked = AsyncCondition(false)
 
     public init() {}
 
-    /// Waits for those who came before. The caller holds the lock until ``unlock()``.
+    /// Waits for earlier callers. The caller then holds the lock until ``unlock()``.
     public func lock() async {
-        await withCheckedContinuation { continuation in
-            let isMine = state.withLock { state in
-                guard state.isLocked else {
-                    state.isLocked = true
-                    return true
-                }
-                state.waiting.append(continuation)
-                return false
-            }
-            if isMine { continuation.resume() }
+        await isLocked.wait { isLocked -> Void? in
+            guard !isLocked else { return nil }
+            isLocked = true
+            return ()
         }
     }
 
-    /// Hands the lock to the task that has waited longest. Only by the lock holder.
-    public func unlock() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.waiting.isEmpty else {
-                state.isLocked = false
-                return nil
-            }
-            return state.waiting.removeFirst()
-        }
-        next?.resume()
-    }
+    /// Passes the lock to the task that has waited longest. Only the lock holder may call it.
+    public func unlock() { isLocked.change { $0 = false } }
 }

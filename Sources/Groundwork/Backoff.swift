@@ -1,9 +1,9 @@
-/// Delays between attempts: each twice the last up to a cap, each shortened by chance so that a fleet that lost the
-/// same gateway does not come back in step.
+/// Delays between attempts: each is twice the last, up to a maximum, and randomly shortened so that a fleet that lost
+/// the same gateway does not return all at once.
 public struct Backoff: Sendable {
     public let initial: Duration
     public let cap: Duration
-    /// The least share of the nominal delay that chance may leave, 0 to 1.
+    /// The minimum share of the nominal delay after shortening, 0 to 1.
     public let leastShare: Double
     private var nominal: Duration
 
@@ -26,6 +26,6 @@ public struct Backoff: Sendable {
         return next(using: &generator)
     }
 
-    /// Called after a success: the next delay is the initial one.
+    /// Call it after a success: the next delay is the initial one again.
     public mutating func reset() { nominal = initial }
 }

@@ -1,4 +1,4 @@
-/// Base 64 (RFC 4648 sections 4 and 5), strict: no white space, no foreign characters, no bits left over.
+/// Base 64 (RFC 4648 sections 4 and 5), strict: no white space, no characters outside the alphabet, no unused bits set.
 public enum Base64 {
     public enum Alphabet: Sendable {
         /// `+` and `/`.
@@ -14,7 +14,7 @@ public enum Base64 {
     public static func encode(
         _ bytes: some Sequence<UInt8>, alphabet: Alphabet = .standard, padded: Bool? = nil
     ) -> String {
-        // An array of its own, as what follows is quick for one only.
+        // Copy to an array, because the following code is fast only for arrays.
         text(
             of: Array(bytes), alphabet == .standard ? characters : urlSafeCharacters,
             padded: padded ?? (alphabet == .standard))
@@ -42,7 +42,7 @@ public enum Base64 {
         }
     }
 
-    /// Reads one alphabet; padding may be whole or absent, nothing in between.
+    /// Decodes text in one alphabet; padding must be complete or absent.
     /// - Returns: `nil` when the text is not canonical.
     public static func decode(_ text: String, alphabet: Alphabet = .standard) -> [UInt8]? {
         var characters = Array(text.utf8)

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Whole small files, read without trusting what they are or how long.
+/// Reads whole small files without trusting their type or length.
 public enum BoundedFile {
-    /// What may be at a path.
+    /// The accepted types of a file.
     public enum Kind: Sendable {
-        /// A file, or a link to one. Anything else is refused at once: a pipe in its place would wait for a writer.
+        /// A regular file, or a link to one. Anything else is refused at once: a pipe would wait for a writer.
         case regular
-        /// As ``regular``, and not by a link in the last place of the path.
+        /// A regular file; the last component of the path must not be a link.
         case regularWithoutLink
-        /// Also a device or a pipe, which is read to its end: the shell's `<(command)`.
+        /// Also a device or a pipe, such as the shell's `<(command)`, which is read to its end.
         case anything
     }
 
     /// - Parameters:
-    ///   - limit: the most bytes.
-    ///   - isSecret: refuses a file that others than its owner may read. Nothing of it stays behind in memory when
-    ///     this fails.
+    ///   - limit: the maximum number of bytes.
+    ///   - isSecret: refuses a file that users other than its owner may read. If reading fails, its content is wiped
+    ///     from memory.
     public static func read(
         _ path: String, limit: Int, _ kind: Kind = .regular, isSecret: Bool = false
     ) throws(FileFault) -> [UInt8] {
@@ -26,9 +26,9 @@ public enum BoundedFile {
         return try read(file.descriptor, limit: limit)
     }
 
-    /// All that comes from a descriptor until its end.
+    /// Reads a descriptor until its end.
     public static func read(_ descriptor: CInt, limit: Int) throws(FileFault) -> [UInt8] {
-        // A small file, such as a secret, has its one place from the start, and one byte more to see that it ends.
+        // A small file, such as a secret, fits into the first buffer and is not copied; one extra byte detects its end.
         var bytes = [UInt8](repeating: 0, count: min(limit, 65_536) + 1)
         var filled = 0
         while true {
@@ -60,14 +60,14 @@ public enum BoundedFile {
     }
 }
 
-/// Why a file was not read.
+/// Why a file could not be read.
 public enum FileFault: Error, Equatable, CustomStringConvertible {
     case system(Errno)
     case notRegular
     case tooLong(limit: Int)
     case openToOthers
 
-    /// Continues a sentence that has named the path.
+    /// Continues a sentence that begins with the path.
     public var description: String {
         switch self {
         case .system(let error): error.description
@@ -78,13 +78,13 @@ public enum FileFault: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A file that is open for reading, until its owner drops it. What ``status()`` judges is what is read: both ask the
-/// one descriptor.
+/// A file that is open for reading until its owner drops it. ``status()`` and reading use the same descriptor, so the
+/// checked file is the one that is read.
 public struct OpenedFile: ~Copyable {
     public let descriptor: CInt
 
-    /// Opens without waiting for the writer of a pipe, unless `kind` is ``BoundedFile/Kind/anything``. What the file
-    /// is has yet to be checked by its status.
+    /// Opens without waiting for the writer of a pipe, unless `kind` is ``BoundedFile/Kind/anything``. The caller must
+    /// check the file's type with ``status()``.
     public init(_ path: String, _ kind: BoundedFile.Kind = .regular) throws(FileFault) {
         let flags: CInt =
             switch kind {
@@ -94,7 +94,7 @@ public struct OpenedFile: ~Copyable {
             }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | flags)
         guard descriptor >= 0 else {
-            // A link, where none is allowed (open(2)).
+            // The error for a link that is not allowed (open(2)).
             throw kind == .regularWithoutLink && errno == ELOOP ? .notRegular : .system(Errno(errno))
         }
         self.descriptor = descriptor
@@ -102,7 +102,7 @@ public struct OpenedFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// As fstat(2) has it.
+    /// The result of fstat(2).
     public func status() throws(FileFault) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(Errno(errno)) }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Gives every value to every subscriber, in order, each with a queue of its own.
+/// Sends every value to every subscriber, in order; each has its own queue.
 ///
-/// A subscriber that does not keep up loses its own oldest values and nobody else's; the sender never waits.
+/// A slow subscriber loses its own oldest values and does not affect others; the sender never waits.
 public final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var next = 0
@@ -13,7 +13,7 @@ public final class Broadcast<Element: Sendable>: Sendable {
 
     public init() {}
 
-    /// - Parameter bound: the most values that wait for this subscriber; the oldest are dropped beyond it.
+    /// - Parameter bound: the maximum number of values in this subscriber's queue; beyond it the oldest are dropped.
     public func subscribe(bound: Int = 256) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(bound))
         let id: Int? = state.withLock { state in
@@ -33,13 +33,13 @@ public final class Broadcast<Element: Sendable>: Sendable {
     }
 
     public func send(_ element: Element) {
-        // Inside the lock: two senders must not reach two subscribers in different orders.
+        // Inside the lock, so that all subscribers get the values of two senders in the same order.
         state.withLock { state in
             for subscriber in state.subscribers.values { subscriber.yield(element) }
         }
     }
 
-    /// Ends every subscription, now and later.
+    /// Ends all current and later subscriptions.
     public func finish() {
         let subscribers = state.withLock { state in
             state.ended = true

@@ -1,10 +1,10 @@
-/// Makes text of strangers fit to be shown: one short line that says only what it shows.
+/// Makes text from strangers safe to display: one short line without hidden characters.
 public enum DisplayText {
-    /// The most Unicode scalars kept.
+    /// The maximum number of Unicode scalars to keep.
     public static let limit = 64
 
-    /// Short, without control characters and without the invisible ones that turn or hide text; runs of blanks become
-    /// one.
+    /// Shortens the text, removes control characters and invisible ones that reorder or hide text, and collapses
+    /// blanks.
     public static func clean(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         var count = 0
@@ -21,10 +21,10 @@ public enum DisplayText {
         return String(scalars)
     }
 
-    /// The text on one line, otherwise as it is: line breaks, which would forge a line of a log, and other control
-    /// characters, which a terminal obeys, become blanks.
+    /// The text on one line, otherwise unchanged: line breaks, which could forge a log line, and other control
+    /// characters, which control a terminal, become blanks.
     ///
-    /// - Parameter limit: the most Unicode scalars that are kept.
+    /// - Parameter limit: the maximum number of Unicode scalars to keep.
     public static func oneLine(_ text: String, limit: Int = .max) -> String {
         String(
             String.UnicodeScalarView(

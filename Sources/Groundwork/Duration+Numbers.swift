@@ -1,8 +1,8 @@
 extension Duration {
-    /// As a number of seconds.
+    /// The duration in seconds.
     public var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 
-    /// Whole milliseconds, rounded towards zero; the greatest or least number for what is beyond it.
+    /// Whole milliseconds, rounded toward zero; out-of-range values become the largest or smallest number.
     public var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (milliseconds, isBeyond) = seconds.multipliedReportingOverflow(by: 1000)

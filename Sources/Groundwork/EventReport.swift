@@ -1,24 +1,24 @@
-/// What is told of something that happened: to people, to programs and in the log.
+/// The report of an event to people, to programs and in the log.
 ///
-/// It is made of the event itself and only put out. What the program does about an event it decides by the event's
-/// case, never by what is told of it.
+/// It is created from the event and only for output: code that reacts to an event uses the event's case, never its
+/// report.
 public struct EventReport: Sendable {
     public enum Severity: Sendable, Equatable {
-        /// Nobody needs to see it unless they look for it.
+        /// Of interest only to people who look for it.
         case routine
         case notable
         /// A person should look.
         case trouble
     }
 
-    /// Stable and for programs: `room.what-happened`.
+    /// Stable and for programs: `module.what-happened`.
     public let name: String
     public let severity: Severity
-    /// One line for a person; `nil` where the name says it all.
+    /// One line for a person; `nil` if the name is sufficient.
     public let message: String?
-    /// The error it tells of. Its own code, message and remedy are told.
+    /// The error of the event; the report includes its code, message and remedy.
     public let error: (any Error)?
-    /// What it happened to; nothing secret.
+    /// The subject of the event; contains no secrets.
     public let fields: [String: JSON]
 
     public init(_ name: String, _ severity: Severity, _ message: String? = nil, _ fields: [String: JSON] = [:]) {
@@ -38,7 +38,7 @@ public struct EventReport: Sendable {
     }
 }
 
-/// Something that happened, which says all that is told of it in one switch over its cases.
+/// An event that defines its reports in one switch over its cases.
 public protocol ReportedEvent: Sendable {
     var report: EventReport { get }
 }

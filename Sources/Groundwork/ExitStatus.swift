@@ -1,6 +1,6 @@
-/// What a script learns from the exit status (`sysexits.h`).
+/// The exit statuses for scripts (`sysexits.h`).
 public enum ExitStatus: Int32, Sendable {
-    /// The answer is no.
+    /// The answer is no: something is missing, or does not allow it.
     case failure = 1
     case usage = 64
     case input = 65

@@ -1,11 +1,12 @@
 /// An error that a person can act on.
 ///
-/// Every room has one error type that conforms. All that is said of a case stands together in the one switch of
-/// ``explanation``: the command, the local API, events and the log say it so, and nothing secret may be in it.
+/// Every module has one error type that conforms. The switch of ``explanation`` has all texts of a case: the command,
+/// the local API, events and the log use it, so it must not contain secrets.
 public protocol Explained: Error, CustomStringConvertible {
     var explanation: Explanation { get }
 
-    /// At least one value of each case, for `latchkey explain`; in capitals, such as `PATH`, what a real one knows.
+    /// At least one value of each case, for `latchkey explain`; placeholders in capitals, such as `PATH`, stand for
+    /// real values.
     static var examples: [Self] { get }
 }
 
@@ -17,11 +18,11 @@ extension Explained {
     public var description: String { message }
 }
 
-/// What is said in place of an error that does not explain itself: that one was not meant for a person, and could hold
+/// Replaces an error that does not conform to ``Explained``: that one was not meant for people, and could contain
 /// anything.
 public enum UnexpectedError: Explained, Equatable {
     case cancelled
-    /// `type` is the error's type, which tells a developer where to look.
+    /// `type` is the error's type, to help a developer find its origin.
     case unexpected(type: String)
 
     init(_ error: any Error) {

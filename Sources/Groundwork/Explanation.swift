@@ -1,18 +1,18 @@
-/// All that is said of one error, to people and to programs.
+/// The complete description of an error, for people and programs.
 public struct Explanation: Sendable, Equatable {
-    /// Stable and for programs: `room.what-happened`, lower case.
+    /// Stable and for programs: `module.what-happened`, lower case.
     public let code: String
-    /// What sort of error it is; the HTTP status and the exit status follow from it.
+    /// The kind of error; it determines the HTTP status and the exit status.
     public let kind: ExplanationKind
-    /// One line that names the operation and the path or host it failed on.
+    /// One line with the operation and the path or host on which it failed.
     public let message: String
-    /// What to do about it, where there is something to do.
+    /// What to do about it, if anything.
     public let remedy: String?
-    /// What the code means in general, where the message of an example does not say it; for `latchkey explain` alone.
+    /// The general meaning of the code if the message of an example is not sufficient; only for `latchkey explain`.
     public let meaning: String?
-    /// The code of the error that led to this one.
+    /// The code of the error that caused this one.
     public let cause: String?
-    /// What the gateway said, and the number that the protocol's public clients use.
+    /// The gateway's answer, and the number that the protocol's public clients use.
     public let gateway: GatewayNumbers?
 
     public init(
@@ -28,14 +28,14 @@ public struct Explanation: Sendable, Equatable {
         self.gateway = gateway
     }
 
-    /// What is said of any error.
+    /// The explanation of any error.
     public init(of error: any Error) {
         self = ((error as? any Explained) ?? UnexpectedError(error)).explanation
     }
 }
 
 extension Explanation {
-    /// As members of a JSON object: of an error that the local API answers, of an event, of a part of the status.
+    /// The members of a JSON object: for an error answer of the local API, an event, or a part of the status.
     public var members: [String: JSON] {
         var members: [String: JSON] = [
             "code": .string(code), "kind": .string(kind.rawValue), "message": .string(message),
@@ -46,13 +46,12 @@ extension Explanation {
         return members
     }
 
-    /// The form of an error that is an answer of its own: `{"error": {"code", "kind", "message", …}}`.
+    /// The body of an error answer: `{"error": {"code", "kind", "message", …}}`.
     public var answer: JSON { ["error": .object(members)] }
 
-    /// Reads ``answer`` back, as far as it is that.
+    /// Parses ``answer``.
     ///
-    /// - Returns: `nil` without a code or a message. A kind that this program does not know counts as
-    ///   ``ExplanationKind/internal``.
+    /// - Returns: `nil` without a code or a message. An unknown kind counts as ``ExplanationKind/internal``.
     public init?(answer: JSON) {
         let error = answer["error"]
         guard let code = error?["code"]?.string, let message = error?["message"]?.string else { return nil }

@@ -1,6 +1,6 @@
-/// What sort of error it is: what a program can decide by, and what HTTP status and exit status follow from alone.
+/// The kind of an error: programs can decide by it, and it alone determines the HTTP status and the exit status.
 public enum ExplanationKind: String, Sendable, CaseIterable {
-    // What was asked.
+    // Errors of the request.
     case misuse
     case unknownRoute = "unknown-route"
     case methodNotAllowed = "method-not-allowed"
@@ -11,7 +11,7 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
     case invalidConfiguration = "invalid-configuration"
     case notFound = "not-found"
 
-    // How things stand.
+    // Errors of the current state.
     case conflict
     case busy
     case unconfigured
@@ -20,16 +20,16 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
     case full
     case cancelled
 
-    // Who may.
+    // Errors of permission.
     case permission
     case denied
 
-    // The other side.
+    // Errors of the other side.
     case refused
     case invalidAnswer = "invalid-answer"
     case unreachable
 
-    // This machine.
+    // Errors of this machine.
     case temporary
     case unavailable
     case notRunning = "not-running"
@@ -37,11 +37,11 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
     case damaged
     case `internal`
 
-    /// HTTP status of the local API.
+    /// The HTTP status of the local API.
     public var httpStatus: Int { facts.httpStatus }
-    /// Exit status of a command.
+    /// The exit status of a command.
     public var exitStatus: ExitStatus { facts.exitStatus }
-    /// What it means, as a sentence without its full stop.
+    /// The meaning, as a sentence without its period.
     public var meaning: String { facts.meaning }
 
     private var facts: (httpStatus: Int, exitStatus: ExitStatus, meaning: String) {

@@ -1,18 +1,18 @@
-/// An error in the terms of the gateway's protocol: what the gateway said, and the number that the public clients give
-/// it (MAG 13.3 and 13.4).
+/// An error in the terms of the gateway's protocol: the gateway's answer, and the number that the public clients use
+/// (MAG 13.3 and 13.4).
 public struct GatewayNumbers: Sendable, Equatable {
-    /// Who found the error (MAG 13.3).
+    /// Where the error was found (MAG 13.3).
     public enum Domain: String, Sendable, CaseIterable {
         /// An endpoint of the gateway itself; the number is that of `x-ca-err`.
         case endpoint
-        /// The client; the number is one of 13.4.
+        /// The client; the number is one of MAG 13.4.
         case local
         /// An API that was called through the gateway; the number is that of `x-ca-err`.
         case targetAPI = "target-api"
-        /// The client, at log-in with a device nearby; the number is one of 8.6.
+        /// The client, during a login with a nearby device; the number is one of MAG 8.6.
         case proximityLocal = "proximity-local"
 
-        /// Whether the number is the public clients' own, not one that a gateway sends.
+        /// Whether the number is from the public clients, not from a gateway.
         public var isOfClient: Bool { self == .local || self == .proximityLocal }
     }
 
@@ -20,7 +20,7 @@ public struct GatewayNumbers: Sendable, Equatable {
     public let number: Int
     /// The whole number of the gateway's `x-ca-err` header.
     public let caError: Int?
-    /// HTTP status of the gateway's answer.
+    /// The HTTP status of the gateway's answer.
     public let httpStatus: Int?
 
     public init(_ domain: Domain, _ number: Int, caError: Int? = nil, httpStatus: Int? = nil) {
@@ -30,7 +30,7 @@ public struct GatewayNumbers: Sendable, Equatable {
         self.httpStatus = httpStatus
     }
 
-    /// A number of 13.4.
+    /// A number of MAG 13.4.
     public static func local(_ number: Int, httpStatus: Int? = nil) -> GatewayNumbers {
         GatewayNumbers(.local, number, httpStatus: httpStatus)
     }
@@ -42,7 +42,7 @@ public struct GatewayNumbers: Sendable, Equatable {
         return .object(members)
     }
 
-    /// Reads ``json`` back.
+    /// Parses ``json``.
     init?(_ json: JSON) {
         guard let domain = json["domain"]?.string.flatMap(Domain.init), let number = json["number"]?.integer
         else { return nil }

@@ -1,4 +1,4 @@
-/// Base 16 (RFC 4648 section 8), lower case when written, either case when read.
+/// Base 16 (RFC 4648 section 8): writes lower case, reads either case.
 public enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
@@ -11,7 +11,7 @@ public enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// `nil` for an odd count of digits or any other character.
+    /// `nil` for an odd number of digits or any other character.
     public static func decode(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count.isMultiple(of: 2) else { return nil }

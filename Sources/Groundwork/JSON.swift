@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// A JSON value (RFC 8259), for documents whose faults have to be named by their place.
+/// A JSON value (RFC 8259), for documents whose faults are reported with their paths.
 ///
-/// Reading is Foundation's parser, which bounds nesting by itself (and lets a comma after the last element pass).
-/// Writing puts keys in order, so that equal values are equal bytes.
+/// Foundation's parser reads it, which limits nesting by itself (and accepts a comma after the last element). Output
+/// has sorted keys, so that equal values give equal bytes.
 public enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -13,7 +13,7 @@ public enum JSON: Sendable, Equatable {
     case array([JSON])
     case object([String: JSON])
 
-    /// - Throws: ``JSONError`` when the bytes are no JSON text or longer than `limit`.
+    /// - Throws: ``JSONError`` if the bytes are not JSON or longer than `limit`.
     public init(parsing bytes: some Collection<UInt8>, limit: Int = 1 << 20) throws(JSONError) {
         guard bytes.count <= limit else { throw JSONError.tooLong(bytes: bytes.count, limit: limit) }
         do {
@@ -33,7 +33,7 @@ public enum JSON: Sendable, Equatable {
     public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
     public var object: [String: JSON]? { if case .object(let value) = self { value } else { nil } }
 
-    /// A whole number, also one that is written `3600.0`.
+    /// A whole number, even if written as `3600.0`.
     public var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -50,7 +50,7 @@ public enum JSON: Sendable, Equatable {
         }
     }
 
-    /// What a person would call the type of this value.
+    /// The type of this value in words.
     public var kind: String {
         switch self {
         case .null: "null"

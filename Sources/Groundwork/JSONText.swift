@@ -1,5 +1,5 @@
 extension JSON {
-    /// The value as JSON text on one line, keys in order.
+    /// The value as JSON text on one line with sorted keys.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// The value as UTF-8 JSON text.
@@ -9,7 +9,7 @@ extension JSON {
         return output
     }
 
-    /// The value as JSON text for people: one member a line, two blanks a level.
+    /// The value as JSON text for people: one member per line, indented by two spaces.
     public var prettyText: String {
         var output: [UInt8] = []
         write(to: &output, indent: 0)
@@ -37,7 +37,7 @@ extension JSON {
         }
     }
 
-    /// JSON has no word for what is not finite; whole numbers that a double holds exactly are written as such.
+    /// JSON has no infinity or NaN; integers that a double represents exactly are written without a fraction.
     private static func text(of value: Double) -> String {
         guard value.isFinite else { return "null" }
         return value.magnitude < 1e15 && value == value.rounded() ? String(Int64(value)) : "\(value)"

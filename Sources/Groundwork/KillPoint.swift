@@ -2,7 +2,7 @@
     import Glibc
     import Synchronization
 
-    /// Where the environment wants the process to die: `LATCHKEY_KILL_AT=name`, or `name:3` for the third time it comes by.
+    /// The kill point to stop at, from the environment: `LATCHKEY_KILL_AT=name`, or `name:3` for the third pass.
     private struct KillOrder {
         let name: String
         let time: Int
@@ -15,21 +15,21 @@
 
     private let passes = Atomic(0)
 
-    /// Ends the process as `kill -9` does, where the environment names this moment.
+    /// Ends the process like `kill -9` if the environment selects this kill point.
     ///
-    /// `Tests/Crash` names each of them and checks what is true after the next start. Debug builds alone have it: in a release
-    /// build nothing is left of the call.
+    /// `Tests/Crash` uses each of them and checks the state after the next start. Only debug builds have them: in a
+    /// release build the call has no code.
     public func killPoint(_ name: StaticString) {
         guard let order = KillOrder.given, name.description == order.name else { return }
         guard passes.add(1, ordering: .relaxed).newValue == order.time else { return }
         let words = Array("killed at \(order.name)\n".utf8)
         _ = write(STDERR_FILENO, words, words.count)
         kill(getpid(), SIGKILL)
-        // The signal ends every thread before this one is scheduled again, or at once.
+        // The signal ends the process at once, or before this thread runs again.
         while true { pause() }
     }
 #else
-    /// Nothing: see the debug build's.
+    /// Does nothing; see the version of debug builds.
     @inlinable @inline(__always)
     public func killPoint(_ name: StaticString) {}
 #endif

@@ -1,11 +1,11 @@
 /// Percent-encoding (RFC 3986 section 2.1).
 ///
-/// One rule to write and one to read it; what else a reader demands of the result (UTF-8, no control characters) is
-/// its own.
+/// One rule for encoding and one for decoding; callers check other requirements on the result (UTF-8, no control
+/// characters).
 public enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Letters, digits and `-._~`: what has no need to be encoded anywhere (RFC 3986 section 2.3).
+    /// Letters, digits and `-._~`: the characters that never need encoding (RFC 3986 section 2.3).
     public static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
@@ -13,7 +13,7 @@ public enum PercentEncoding {
         }
     }
 
-    /// Every UTF-8 byte but the unreserved ones encoded; a space is `%20`.
+    /// Encodes every UTF-8 byte except unreserved ones; a space is `%20`.
     public static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -21,7 +21,7 @@ public enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// As ``encode(_:)``, where the caller says into which memory. Each byte takes three at most.
+    /// Encodes like ``encode(_:)``, into the caller's memory. Each byte takes at most three.
     public static func append(_ bytes: some Sequence<UInt8>, to encoded: inout [UInt8]) {
         for byte in bytes {
             if isUnreserved(byte) {
@@ -34,14 +34,13 @@ public enum PercentEncoding {
         }
     }
 
-    /// - Parameter plusIsSpace: as forms write it (URL standard, section 5.1); a plus sign is a plus sign elsewhere.
-    /// - Returns: `nil` where a `%` is not followed by two hexadecimal digits.
+    /// - Parameter plusIsSpace: whether a plus sign means a space, as in forms (URL standard, section 5.1).
+    /// - Returns: `nil` if a `%` is not followed by two hexadecimal digits.
     public static func decode(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         decode(text, plusIsSpace: plusIsSpace, keepsBroken: false)
     }
 
-    /// With every `%` as it is that is not followed by two hexadecimal digits: for text that need not be
-    /// percent-encoded.
+    /// Keeps every `%` that is not followed by two hexadecimal digits: for text that may not be percent-encoded.
     public static func decodeWherePossible(_ text: some Sequence<UInt8>) -> [UInt8] {
         decode(text, plusIsSpace: false, keepsBroken: true) ?? []
     }
@@ -67,7 +66,7 @@ public enum PercentEncoding {
     }
 }
 
-/// What bytes are as ASCII.
+/// Classifies bytes as ASCII characters.
 public enum ASCII {
     public static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {

@@ -1,11 +1,24 @@
 import Synchronization
 
-/// Single flight with a queue: runs operations one at a time, in the order asked for, and once for all callers who
-/// ask for the same one.
+/// Single flight with a queue: runs operations one at a time, in the order of the calls, and only once for all callers
+/// that need the same one.
 ///
-/// A caller who is cancelled leaves; the operation is cancelled with the last of its callers. An operation must not ask for
-/// another: it would wait for itself.
+/// A canceled caller stops waiting; the operation is canceled with its last caller. An operation that joined another
+/// would deadlock, so give the code inside it no `SingleFlight`, only its ``Operation``.
 public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
+    /// Proof that the code that borrows it runs inside an operation: no other operation of the same `SingleFlight` runs
+    /// until that code has returned.
+    ///
+    /// Only ``join(_:_:)`` creates one. It is borrowed, and can be neither copied nor stored, so it cannot outlive its
+    /// operation. A function that must run inside an operation takes it as a parameter; a call from anywhere else does
+    /// not compile. The proof for one type of key is not accepted for another.
+    public struct Operation: ~Copyable, Sendable {
+        fileprivate init() {}
+    }
+
+    /// The work of an operation, which gets the proof that it runs inside one.
+    public typealias Work = @Sendable (borrowing Operation) async throws -> Void
+
     private struct Flight {
         let id: Int
         let task: Task<Void, Never>
@@ -15,8 +28,9 @@ public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var lastNumber = 0
         var flights: [Key: Flight] = [:]
-        /// Ends when all operations asked for so far have ended.
+        /// Ends when all current operations have ended.
         var tail: Task<Void, Never>?
+        var isClosed = false
 
         mutating func number() -> Int {
             lastNumber += 1
@@ -28,11 +42,11 @@ public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
 
     public init() {}
 
-    /// Waits for the operation named `key` if one is under way or waiting, else for `work` after all others.
+    /// Waits for the running or queued operation for `key`, else runs `work` after all others.
     ///
-    /// - Throws: what the operation threw, the same for all its callers; `CancellationError` for a caller who is
-    ///   cancelled.
-    public func join(_ key: Key, _ work: @escaping @Sendable () async throws -> Void) async throws {
+    /// - Throws: what the operation threw, the same for all its callers; `CancellationError` for a canceled caller, and
+    ///   for all after ``close()``.
+    public func join(_ key: Key, _ work: @escaping Work) async throws {
         let ticket = state.withLock { $0.number() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -43,16 +57,29 @@ public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// How many callers wait for an operation now: lets a test know that they have come.
+    /// Cancels the operations, and returns when all have ended. No other runs afterwards.
+    public func close() async {
+        let (tasks, tail) = state.withLock { state in
+            state.isClosed = true
+            return (state.flights.values.map(\.task), state.tail)
+        }
+        for task in tasks { task.cancel() }
+        await tail?.value
+    }
+
+    /// Whether ``close()`` was called.
+    public var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// How many callers wait for an operation now, so that a test can wait for them.
     public func waiting(_ key: Key) -> Int { state.withLock { $0.flights[key]?.waiting.count ?? 0 } }
 
     private func enter(
         _ key: Key, _ ticket: Int, _ continuation: CheckedContinuation<Void, any Error>,
-        _ work: @escaping @Sendable () async throws -> Void
+        _ work: @escaping Work
     ) {
         let isLate = state.withLock { state in
-            // Looked at inside the lock: `leave` either comes later and finds the ticket, or has come and this is true.
-            if Task.isCancelled { return true }
+            // Checked inside the lock: `leave` either runs later and finds the ticket, or has run and this is true.
+            if Task.isCancelled || state.isClosed { return true }
             if state.flights[key] == nil { state.flights[key] = start(key, work, &state) }
             state.flights[key]?.waiting[ticket] = continuation
             return false
@@ -60,8 +87,7 @@ public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
         if isLate { continuation.resume(throwing: CancellationError()) }
     }
 
-    private func start(_ key: Key, _ work: @escaping @Sendable () async throws -> Void, _ state: inout State) -> Flight
-    {
+    private func start(_ key: Key, _ work: @escaping Work, _ state: inout State) -> Flight {
         let id = state.number()
         let predecessor = state.tail
         let task = Task {
@@ -69,7 +95,7 @@ public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
             let result: Result<Void, any Error>
             do {
                 try Task.checkCancellation()
-                result = .success(try await work())
+                result = .success(try await work(Operation()))
             } catch {
                 result = .failure(error)
             }
@@ -89,14 +115,15 @@ public final class SingleFlight<Key: Hashable & Sendable>: Sendable {
     }
 
     private func leave(_ key: Key, _ ticket: Int) {
-        let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            guard let continuation = state.flights[key]?.waiting.removeValue(forKey: ticket) else { return nil }
-            if let flight = state.flights[key], flight.waiting.isEmpty {
-                flight.task.cancel()
-                state.flights[key] = nil
-            }
-            return continuation
+        let (continuation, abandoned) = state.withLock {
+            state -> (CheckedContinuation<Void, any Error>?, Task<Void, Never>?) in
+            guard let continuation = state.flights[key]?.waiting.removeValue(forKey: ticket) else { return (nil, nil) }
+            guard let flight = state.flights[key], flight.waiting.isEmpty else { return (continuation, nil) }
+            state.flights[key] = nil
+            return (continuation, flight.task)
         }
+        // Outside of the lock: the operation's cancellation handlers run here.
+        abandoned?.cancel()
         continuation?.resume(throwing: CancellationError())
     }
 }

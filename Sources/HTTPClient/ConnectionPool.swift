@@ -2,7 +2,7 @@ import CCurl
 import Cryptography
 import Synchronization
 
-/// Whose connections they are: one client's.
+/// The client that owns a set of connections.
 struct ConnectionOwner: Hashable, Sendable {
     private static let last = Atomic<UInt64>(0)
     private let number = ConnectionOwner.last.add(1, ordering: .relaxed).newValue
@@ -11,9 +11,10 @@ struct ConnectionOwner: Hashable, Sendable {
 /// The connections that requests of one client, one trust and one identity may share. Used on the transfer thread only.
 ///
 /// libcurl compares the TLS options it knows before it uses a connection again; it does not know what its TLS hook
-/// demanded. So each trust and identity has a cache of connections of its own.
+/// required. So each trust and identity has its own connection cache.
 final class ConnectionPool {
-    /// What has to be equal. The clock of a trust is not part of it: it changes when a certificate is judged, not which.
+    /// Connections are shared only under equal keys. The clock of a trust is not part of the key: it does not affect
+    /// which certificates are trusted.
     struct Key: Hashable, Sendable {
         let owner: ConnectionOwner
         private let host: String?

@@ -1,26 +1,27 @@
 import CCurl
+import Groundwork
 
 /// libcurl, loaded with the first request.
-///
-/// `@unchecked Sendable` is right because the table is filled before anyone has the pointer, and neither changed nor freed
-/// afterwards.
-struct Curl: @unchecked Sendable {
+struct Curl: Sendable {
+    private let library: LoadedLibrary<latchkey_curl_calls>
+
     /// For the setters and getters of `CCurl`.
-    let table: UnsafePointer<latchkey_curl_calls>
+    var table: UnsafePointer<latchkey_curl_calls> { library.table }
+    var calls: latchkey_curl_calls { library.calls }
 
-    var calls: latchkey_curl_calls { table.pointee }
+    private static let loaded = Result { () throws(HTTPError) in try Curl() }
 
-    private static let loaded: Result<Curl, HTTPError> = {
-        let table = UnsafeMutablePointer<latchkey_curl_calls>.allocate(capacity: 1)
-        table.initialize(to: latchkey_curl_calls())
-        if let missing = latchkey_load_curl(table) { return .failure(.libraryMissing(name: String(cString: missing))) }
-        let curl = Curl(table: table)
-        let status = curl.calls.global_init(Int(CURL_GLOBAL_DEFAULT))
-        guard status == CURLE_OK else { return .failure(.library(operation: "start", reason: curl.text(of: status))) }
-        let library = latchkey_curl_tls_library(table).map { String(cString: $0) } ?? "nothing"
-        guard library.hasPrefix("OpenSSL/") else { return .failure(.unsuitableLibrary(found: library)) }
-        return .success(curl)
-    }()
+    private init() throws(HTTPError) {
+        do {
+            library = try LoadedLibrary(filling: latchkey_curl_calls(), by: latchkey_load_curl)
+        } catch {
+            throw .libraryMissing(name: error.name)
+        }
+        let status = calls.global_init(Int(CURL_GLOBAL_DEFAULT))
+        guard status == CURLE_OK else { throw .library(operation: "start", reason: text(of: status)) }
+        let tls = latchkey_curl_tls_library(table).map { String(cString: $0) } ?? "nothing"
+        guard tls.hasPrefix("OpenSSL/") else { throw .unsuitableLibrary(found: tls) }
+    }
 
     /// - Throws: ``HTTPError/libraryMissing(name:)``, ``HTTPError/unsuitableLibrary(found:)`` when its TLS is not OpenSSL's, or
     ///   ``HTTPError/library(operation:reason:)``.

@@ -2,23 +2,23 @@ import CCurl
 import Cryptography
 import Glibc
 
-/// Tells a person's reason from libcurl's code and what is known of the transfer.
+/// Turns libcurl's code and the state of the transfer into an error with a readable reason.
 struct Diagnosis {
     let status: CURLcode
     /// libcurl's own text, for handshakes with OpenSSL's reason.
     let text: String
     /// libcurl's text for the code.
     let generalText: String
-    let target: RequestTarget
+    let target: RequestDestination
     let unixSocket: String?
-    /// The connection, TLS included, had stood.
+    /// Whether the connection, including TLS, was established.
     let hasConnected: Bool
-    /// The connection below TLS had stood and a handshake was begun.
+    /// Whether the connection below TLS was established and a handshake begun.
     let hasBegunTLS: Bool
     /// The `errno` of a failed connect, or 0.
     let systemError: Int32
     let refusal: TLSRefusal?
-    /// What the server said when it broke off TLS.
+    /// The server's alert when it ended TLS.
     let alert: TLSAlert?
 
     /// `CURLE_TOO_LARGE`, which older headers do not have.
@@ -38,7 +38,7 @@ struct Diagnosis {
             return .tls(host: target.host, refusal: refusal)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
             return .malformedResponse(url: target.location)
-        // libcurl's own bound of one header line, passed before the line is complete.
+        // libcurl's own limit of one header line, exceeded before the line is complete.
         case CURLE_OUT_OF_MEMORY where hasConnected, Self.tooLarge where hasConnected:
             return .responseHeadTooLarge(url: target.location)
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:

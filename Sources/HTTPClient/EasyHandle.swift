@@ -2,7 +2,7 @@ import CCurl
 import Groundwork
 
 /// A `CURL` easy handle: its options, its results, its error text. Used on the transfer thread only, for one transfer
-/// after the other.
+/// after another.
 final class EasyHandle {
     let curl: Curl
     let handle: UnsafeMutableRawPointer
@@ -22,7 +22,7 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// Forgets every option of the last transfer, the connection pool too.
+    /// Resets every option of the last transfer, including the connection pool.
     func reset() {
         _ = latchkey_curl_set_pointer(curl.table, handle, CURLOPT_SHARE, nil)
         curl.calls.easy_reset(handle)
@@ -44,12 +44,12 @@ final class EasyHandle {
         try check(option, latchkey_curl_set_offset(curl.table, handle, option, curl_off_t(offset)))
     }
 
-    /// Milliseconds, at least one where there is any time at all, as zero means no limit to libcurl.
+    /// In milliseconds, at least one, because zero means no limit to libcurl.
     func set(_ option: CURLoption, milliseconds duration: Duration) throws(HTTPError) {
         try set(option, Int(min(max(duration.wholeMilliseconds, 1), Int64(Int32.max))))
     }
 
-    /// - Parameter value: used until the option is set anew or the handle reset.
+    /// - Parameter value: used until the option is set again or the handle is reset.
     func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer?) throws(HTTPError) {
         try check(option, latchkey_curl_set_pointer(curl.table, handle, option, value))
     }
@@ -69,7 +69,7 @@ final class EasyHandle {
         }
     }
 
-    /// What libcurl wrote about the failure, or its general text for the code.
+    /// libcurl's text about this failure, or its general text for the code.
     func failureText(_ status: CURLcode) -> String {
         errorText[0] == 0 ? curl.text(of: status) : String(cString: errorText)
     }

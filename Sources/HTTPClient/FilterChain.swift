@@ -6,7 +6,7 @@ public struct FilterChain: Sendable {
     private let challengeFilters: [any ChallengeFilter]
     private let attempts: Int
 
-    /// - Parameter attempts: how often one request is sent at most (MAG 6.4), at least 1.
+    /// - Parameter attempts: the most times one request is sent (MAG 6.4), at least 1.
     public init(
         client: HTTPClient, requestFilters: [any RequestFilter] = [], responseFilters: [any ResponseFilter] = [],
         challengeFilters: [any ChallengeFilter] = [], attempts: Int = 4
@@ -49,7 +49,9 @@ public struct FilterChain: Sendable {
     }
 
     private func answerChallenges(_ request: inout HTTPRequest) async throws {
-        guard request.identity == nil, let target = try? RequestTarget(request.url), target.isProtected else { return }
+        guard request.identity == nil, let target = try? RequestDestination(request.url), target.isProtected else {
+            return
+        }
         for filter in challengeFilters {
             guard let identity = try await filter.identity(for: target.host) else { continue }
             request.identity = identity

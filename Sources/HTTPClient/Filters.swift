@@ -7,11 +7,11 @@ public protocol RequestFilter: Sendable {
     func prepare(_ request: inout HTTPRequest, attempt: Int) async throws
 }
 
-/// What a response filter makes of a response.
+/// A response filter's verdict on a response.
 public enum Judgement: Sendable {
     /// The response, changed or not, goes to the next filter.
     case accept(HTTPResponse)
-    /// Something was put right; the original request is to be sent again through all request filters.
+    /// A problem was fixed; the original request is sent again through all request filters.
     case restart
 }
 
@@ -22,10 +22,10 @@ public protocol ResponseFilter: Sendable {
     func judge(_ response: HTTPResponse, to request: HTTPRequest, attempt: Int) async throws -> Judgement
 }
 
-/// Answers what a server asks of its client before it lets it in.
+/// Answers a server's request for a client identity.
 public protocol ChallengeFilter: Sendable {
-    /// The identity to offer in TLS to this host, or `nil` to leave the question to the next filter.
+    /// The identity to offer in TLS to this host, or `nil` to pass the question to the next filter.
     ///
-    /// Asked before each connection, as TLS leaves no time to ask in between.
+    /// Called before each connection, because there is no time for it during the TLS handshake.
     func identity(for host: String) async throws -> TLSIdentity?
 }

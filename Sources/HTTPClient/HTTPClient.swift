@@ -2,13 +2,13 @@ import CCurl
 import Groundwork
 import Synchronization
 
-/// Sends HTTP requests over libcurl, with what each request says about trust and identity.
+/// Sends HTTP requests over libcurl, with the trust and identity of each request.
 ///
-/// All clients of a process share one thread, `http`, which starts with the first request and sleeps while nothing
-/// is under way. Connections are kept and used again, but only among requests of one client whose trust and identity
-/// are equal: a connection never speaks for a request whose pins it was not checked against.
+/// All clients of a process share one thread, `http`, which starts with the first request and sleeps while nothing is
+/// in progress. Connections are kept and reused, but only among requests of one client whose trust and identity are
+/// equal: a connection never carries a request whose pins it was not checked against.
 public final class HTTPClient: Sendable {
-    /// Version of libcurl, as it runs; loads it. Without one that can be used, why.
+    /// Version of the running libcurl, which is loaded for it. If it is unusable, the reason.
     public static var libraryVersion: String {
         do throws(HTTPError) {
             return String(cString: latchkey_curl_version(try Curl.library().table))
@@ -18,7 +18,7 @@ public final class HTTPClient: Sendable {
     }
 
     private let connections = ConnectionOwner()
-    /// Whether there can be connections; the thread is not started just to forget none.
+    /// Whether there can be connections, so that the thread is not started just to forget none.
     private let hasSent = Atomic(false)
 
     public init() {}
@@ -27,7 +27,7 @@ public final class HTTPClient: Sendable {
 
     /// Sends a request and collects its response.
     ///
-    /// Cancelling the task ends the transfer at once with ``HTTPError/cancelled``.
+    /// Canceling the task ends the transfer at once with ``HTTPError/cancelled``.
     public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let collector = ResponseCollector(limit: request.responseLimit)
         let order = try TransferOrder(request, for: connections, totalTimeout: request.timeout, sink: collector)
@@ -37,8 +37,8 @@ public final class HTTPClient: Sendable {
 
     /// Sends a request and returns as soon as the head of its response is there; the body follows in chunks.
     ///
-    /// For streams of events that stay open: neither the time nor the length of the whole is bounded, only what waits
-    /// to be read is. Cancelling the task, or letting go of the stream, ends the transfer.
+    /// For streams of events that stay open: neither the total time nor the total length is limited, only the unread
+    /// bytes are. Canceling the task, or releasing the stream, ends the transfer.
     public func open(_ request: HTTPRequest) async throws(HTTPError) -> HTTPStream {
         let queue = ChunkQueue()
         let order = try TransferOrder(request, for: connections, totalTimeout: nil, sink: queue)
@@ -46,8 +46,8 @@ public final class HTTPClient: Sendable {
         return try await queue.stream(of: order)
     }
 
-    /// Closes the connections that are idle, and those in use once their requests are done; later requests connect
-    /// anew. For when an identity or a trust ends.
+    /// Closes the connections that are idle, and those in use once their requests are done; later requests open new
+    /// ones. For when an identity or a trust ends.
     public func forgetConnections() {
         guard hasSent.load(ordering: .relaxed) else { return }
         TransferLoop.shared.forget(connections)

@@ -1,25 +1,25 @@
 import Cryptography
 import Groundwork
 
-/// Why a request got no answer. No case carries a query string, user info, a header value or a body.
+/// Why a request got no answer. No case contains a query string, user info, a header value or a body.
 public enum HTTPError: Explained, Equatable {
     /// The request cannot be sent as stated; `reason` names the part, never its content.
     case malformedRequest(reason: String)
-    /// An `http:` URL without a Unix socket and without leave to go unprotected.
+    /// An `http:` URL without a Unix socket and without permission to go unprotected.
     case plainHTTPRefused(host: String)
     /// An `https:` request that does not say what the server must prove.
     case noTrust(host: String)
     case cannotResolve(host: String)
     case cannotConnect(host: String, port: Int, reason: String)
     case cannotConnectToSocket(path: String, reason: String)
-    /// The server did not prove itself.
+    /// The server's certificate was not trusted.
     case tls(host: String, refusal: TLSRefusal)
-    /// The handshake failed for another reason than a judgement of the server's certificate.
+    /// The handshake failed for a reason other than the server's certificate.
     case handshakeFailed(host: String, reason: String)
     /// The server refused our client certificate, or asked for one and got none; `alert` is the TLS alert's number
     /// (RFC 8446 section 6.2).
     case clientCertificateRefused(host: String, alert: Int)
-    /// The connection stood, but its TLS session was not agreed within the budget.
+    /// The connection was established, but its TLS session was not within the time limit.
     case handshakeTimeout(host: String)
     /// The answer was not complete in time. `url` is without its query.
     case timeout(url: String)
@@ -32,9 +32,9 @@ public enum HTTPError: Explained, Equatable {
     /// The connection ended before the answer was complete.
     case connectionLost(url: String, reason: String)
     case cancelled
-    /// libcurl is not installed, or a function of it that is needed is not in it.
+    /// libcurl is not installed, or lacks a function that is needed.
     case libraryMissing(name: String)
-    /// The TLS library of libcurl is not the one all keys and trust live in.
+    /// libcurl uses a TLS library other than OpenSSL, which holds all keys and trust.
     case unsuitableLibrary(found: String)
     /// libcurl refused a call; nothing was sent.
     case library(operation: String, reason: String)
@@ -71,13 +71,13 @@ extension HTTPError {
                 "http.server-not-trusted", .unreachable, "\(host) is not trusted: \(refusal)",
                 remedy: "compare the server's certificate with the configuration's anchors and pins, and this board's "
                     + "clock",
-                meaning: "the server did not prove to be the one that is meant: its certificate chain, its name or its "
-                    + "dates are wrong")
+                meaning: "the server could not prove that it is the expected one: its certificate chain, its name or "
+                    + "its dates are wrong")
         case .handshakeFailed(let host, let reason):
             Explanation(
                 "http.handshake-failed", .unreachable, "cannot agree on TLS with \(host): \(reason)",
                 remedy: "check that the port is right, that the server speaks TLS 1.2 or 1.3 with forward secrecy, "
-                    + "and that nothing is in between")
+                    + "and that no proxy or firewall is in between")
         case .clientCertificateRefused(let host, let alert):
             Explanation(
                 "http.client-certificate-refused", .refused,
@@ -86,35 +86,36 @@ extension HTTPError {
         case .handshakeTimeout(let host):
             Explanation(
                 "http.handshake-timeout", .unreachable, "\(host) did not finish the TLS handshake in time",
-                remedy: "try again; if it stays, look at the server's log")
+                remedy: "try again; if it persists, check the server's log")
         case .timeout(let url):
             Explanation(
                 "http.timeout", .unreachable, "no complete answer in time from \(url)",
-                remedy: "try again; if it stays, look at the server's log")
+                remedy: "try again; if it persists, check the server's log")
         case .responseTooLarge(let url, let limit):
-            Explanation("http.response-too-large", .invalidAnswer, "the answer of \(url) is larger than \(limit) bytes")
+            Explanation(
+                "http.response-too-large", .invalidAnswer, "the answer from \(url) is larger than \(limit) bytes")
         case .responseHeadTooLarge(let url):
             Explanation(
                 "http.response-head-too-large", .invalidAnswer,
-                "the head of the answer of \(url) has more than \(ResponseHead.byteLimit) bytes or "
+                "the head of the answer from \(url) has more than \(ResponseHead.byteLimit) bytes or "
                     + "\(ResponseHead.fieldLimit) fields")
         case .malformedResponse(let url):
-            Explanation("http.malformed-response", .invalidAnswer, "the answer of \(url) is not HTTP")
+            Explanation("http.malformed-response", .invalidAnswer, "the answer from \(url) is not HTTP")
         case .connectionLost(let url, let reason):
             Explanation(
                 "http.connection-lost", .unreachable,
-                "the connection ended before the answer of \(url) was complete: \(reason)",
-                remedy: "try again; if it stays, look at the server's log")
-        case .cancelled: Explanation("http.cancelled", .cancelled, "the request was cancelled")
+                "the connection ended before the answer from \(url) was complete: \(reason)",
+                remedy: "try again; if it persists, check the server's log")
+        case .cancelled: Explanation("http.cancelled", .cancelled, "the request was canceled")
         case .libraryMissing(let name):
             Explanation(
                 "http.library-missing", .unavailable,
-                "no request can be made without \(name), which could not be loaded",
+                "HTTP requests need \(name), which could not be loaded",
                 remedy: "install the Debian package libcurl4")
         case .unsuitableLibrary(let found):
             Explanation(
                 "http.unsuitable-library", .unavailable, "libcurl uses \(found) for TLS, not OpenSSL",
-                remedy: "install libcurl4 (the OpenSSL flavor) in place of libcurl3-gnutls")
+                remedy: "install libcurl4 (the OpenSSL flavor) instead of libcurl3-gnutls")
         case .library(let operation, let reason):
             Explanation("http.library", .internal, "libcurl cannot \(operation): \(reason)")
         }

@@ -1,4 +1,4 @@
-/// The header fields of a request or a response: names compared without case, order and repeats kept
+/// The header fields of a request or a response: names are compared without regard to case, order and repeats are kept
 /// (RFC 9110 section 5).
 public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One field line.
@@ -11,7 +11,7 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
             self.value = value
         }
 
-        /// Equal names differ at most in case (RFC 9110 section 5.1); values are compared byte for byte.
+        /// Names that differ only in case are equal (RFC 9110 section 5.1); values are compared byte for byte.
         public static func == (one: Self, other: Self) -> Bool {
             one.isNamed(other.name) && one.value == other.value
         }
@@ -35,10 +35,10 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     public var count: Int { fields.count }
     public var isEmpty: Bool { fields.isEmpty }
 
-    /// Appends a field line, beside any of the same name.
+    /// Appends a field line, keeping any of the same name.
     public mutating func add(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 
-    /// Puts one field line in the place of all of this name: where the first stood, else at the end.
+    /// Replaces all field lines of this name with one, in the place of the first or at the end.
     public mutating func set(_ name: String, _ value: String) {
         let place = fields.firstIndex { $0.isNamed(name) }
         remove(name)

@@ -1,10 +1,10 @@
-/// A response whose head has come and whose body is read in pieces, in step with the reader.
+/// A response whose head has arrived and whose body is read in pieces, at the reader's pace.
 ///
 ///     let stream = try await client.open(request)
 ///     for try await piece in stream { … }
 ///
-/// Pieces are as the network gave them; at most ``HTTPStream/bufferLimit`` bytes wait to be read, then the server has
-/// to. A piece goes to one reader only.
+/// Pieces are as the network delivered them; when ``HTTPStream/bufferLimit`` bytes are unread, the server has to
+/// wait. A piece goes to one reader only.
 public final class HTTPStream: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = HTTPError
@@ -30,7 +30,7 @@ public final class HTTPStream: AsyncSequence, Sendable {
         let stream: HTTPStream
 
         /// - Returns: `nil` at the end of the body.
-        /// - Throws: ``HTTPError/cancelled`` in a cancelled task, else why the body cannot be complete.
+        /// - Throws: ``HTTPError/cancelled`` in a canceled task, otherwise why the body is incomplete.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(HTTPError)
             -> [UInt8]?
         {

@@ -1,14 +1,14 @@
 import CCurl
 
-/// The `CURLM` that all transfers are in. Lives as long as the process.
+/// The `CURLM` handle of all transfers. Lives as long as the process.
 ///
-/// `@unchecked Sendable` is right because the pointer never changes and ``wake()``, the only call from other threads
-/// than the transfer thread, is the one that libcurl allows from any (curl_multi_wakeup(3)).
+/// `@unchecked Sendable` is correct because the pointer never changes and ``wake()``, the only call from threads
+/// other than the transfer thread, is the one that libcurl allows from any thread (curl_multi_wakeup(3)).
 final class MultiHandle: @unchecked Sendable {
     let curl: Curl
     let handle: UnsafeMutableRawPointer
 
-    /// Makes the one handle.
+    /// Creates the handle.
     ///
     /// - Throws: what ``Curl/library()`` throws, or ``HTTPError/library(operation:reason:)``.
     init() throws(HTTPError) {

@@ -1,12 +1,13 @@
-import Synchronization
+import Groundwork
 
-/// Collects a whole response for one caller that waits for it.
+/// Collects a whole response for the caller waiting for it.
 final class ResponseCollector: TransferSink {
     private struct State {
         var response = HTTPResponse(status: 0)
-        var waiting: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>?
+        /// How the transfer ended: with or without an error.
+        var end: Result<Void, HTTPError>?
     }
-    private let state = Mutex(State())
+    private let state = AsyncCondition(State())
     private let limit: Int
 
     /// - Parameter limit: the most bytes of the body.
@@ -14,10 +15,8 @@ final class ResponseCollector: TransferSink {
 
     func response(to order: TransferOrder) async throws(HTTPError) -> HTTPResponse {
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                state.withLock { $0.waiting = continuation }
-                TransferLoop.shared.start(order)
-            }
+            TransferLoop.shared.start(order)
+            return await state.wait { state in state.end.map { end in end.map { state.response } } }
         } onCancel: {
             TransferLoop.shared.cancel(order)
         }
@@ -25,14 +24,14 @@ final class ResponseCollector: TransferSink {
     }
 
     func receive(head: ResponseHead) {
-        state.withLock {
+        state.change {
             $0.response.status = head.status
             $0.response.headers = head.headers
         }
     }
 
     func receive(body piece: UnsafeRawBufferPointer) -> BodyVerdict {
-        state.withLock { state in
+        state.change { state in
             guard state.response.body.count + piece.count <= limit else { return .tooLarge(limit: limit) }
             state.response.body += piece
             return .taken
@@ -40,10 +39,6 @@ final class ResponseCollector: TransferSink {
     }
 
     func end(_ error: HTTPError?) {
-        let (waiting, response) = state.withLock { state in
-            defer { state.waiting = nil }
-            return (state.waiting, state.response)
-        }
-        waiting?.resume(returning: error.map { .failure($0) } ?? .success(response))
+        state.change { $0.end = error.map { .failure($0) } ?? .success(()) }
     }
 }

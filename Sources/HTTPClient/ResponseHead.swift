@@ -20,11 +20,11 @@ struct ResponseHead: Sendable {
     private var byteCount = 0
     private var isComplete = false
 
-    /// - Parameter line: one line as it came, with its end.
+    /// - Parameter line: one line as received, with its line ending.
     mutating func receive(_ line: some Collection<UInt8>) -> Outcome {
         byteCount += line.count
         guard byteCount <= Self.byteLimit else { return .tooLarge }
-        // What follows the final head are trailers: counted, and of no use to anybody here.
+        // Lines after the final head are trailers: they are counted and ignored.
         guard !isComplete else { return .incomplete }
         let text = String(decoding: line.prefix { $0 != 0x0D && $0 != 0x0A }, as: UTF8.self)
         if text.isEmpty { return finish() }
@@ -49,7 +49,7 @@ struct ResponseHead: Sendable {
         return .incomplete
     }
 
-    /// An empty line ends a head; an interim one (1xx, RFC 9110 section 15.2) is forgotten and the next begins.
+    /// An empty line ends a head; an interim one (1xx, RFC 9110 section 15.2) is dropped and the next begins.
     private mutating func finish() -> Outcome {
         guard status >= 200 else {
             guard status > 0 else { return .malformed }
@@ -60,7 +60,7 @@ struct ResponseHead: Sendable {
         return .complete
     }
 
-    /// Without blanks and tabs at its ends, and nothing else (RFC 9110 section 5.6.3).
+    /// The text without leading and trailing spaces and tabs; other white space stays (RFC 9110 section 5.6.3).
     private func trimmed(_ text: Substring) -> String {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         return String(decoding: text.utf8.trimming(while: isBlank), as: UTF8.self)

@@ -1,4 +1,4 @@
-/// Why the other side ended TLS (RFC 8446 section 6).
+/// Why the peer ended TLS (RFC 8446 section 6).
 struct TLSAlert: Equatable {
     let number: UInt8
 
@@ -17,7 +17,7 @@ struct TLSAlert: Equatable {
         116: "certificate required",
     ]
 
-    /// Whether it speaks, coming from a server, of the client's certificate.
+    /// Whether it concerns the client's certificate, when it comes from a server.
     var refusesCertificate: Bool { Self.names[number] != nil }
 
     var name: String { Self.names[number] ?? "alert \(number)" }

@@ -1,31 +1,31 @@
 import CCurl
 import Cryptography
 
-/// One request under way on an easy handle, and what libcurl calls back about it. Lives on the transfer thread only.
+/// One request in progress on an easy handle, with libcurl's callbacks for it. Used on the transfer thread only.
 final class Transfer {
     let order: TransferOrder
     let easy: EasyHandle
-    /// Kept until the transfer is over: the easy handle points into all of these.
+    /// Kept until the transfer is over: the easy handle points to all of these.
     private let pool: ConnectionPool
     private let upload: UploadBuffer?
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var isClosed = false
 
     private var head = ResponseHead()
-    /// Why a callback ended the transfer; libcurl itself only knows that one did.
+    /// Why a callback ended the transfer; libcurl only knows that one did.
     private var failure: HTTPError?
     /// The context of the newest handshake of this transfer.
     private var tls: TLSContext?
-    /// The newest alert of the server's.
+    /// The server's newest alert.
     private var alert: TLSAlert?
-    /// Whether the connection, its TLS session included, has stood.
+    /// Whether the connection, including its TLS session, was established.
     private var hasConnected = false
 
     init(_ order: TransferOrder, on easy: EasyHandle, pool: ConnectionPool) throws(HTTPError) {
         self.order = order
         self.easy = easy
         self.pool = pool
-        // A method that usually has content says so when it has none (RFC 9110 section 8.6).
+        // A method that usually has content states a length of 0 when it has none (RFC 9110 section 8.6).
         let body = order.body ?? (["POST", "PUT", "PATCH"].contains(order.method) ? [] : nil)
         upload = body.map(UploadBuffer.init)
         try setRequest()
@@ -36,7 +36,7 @@ final class Transfer {
 
     deinit { close() }
 
-    /// Gives the easy handle back, free of everything that points here. The handle must be out of the multi handle.
+    /// Resets the easy handle, so that nothing in it points here. It must have been removed from the multi handle.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -44,7 +44,7 @@ final class Transfer {
         easy.curl.calls.slist_free_all(headerList)
     }
 
-    /// Ends the wait of whoever sent the order. Called once.
+    /// Reports the end of the transfer to the order's sink. Called once.
     func end(_ status: CURLcode) {
         order.sink.end(failure ?? (status == CURLE_OK ? nil : diagnosis(of: status).error))
     }
@@ -84,15 +84,16 @@ extension Transfer {
     }
 
     private func setConnection() throws(HTTPError) {
-        // Signals are the process's own; SIGPIPE is blocked on the transfer thread.
+        // libcurl must not touch the process's signals; SIGPIPE is blocked on the transfer thread.
         try easy.set(CURLOPT_NOSIGNAL, true)
         try easy.set(CURLOPT_NOPROGRESS, true)
         try easy.set(CURLOPT_SHARE, pointer: pool.share)
-        // Until it has answered, a connection is not worth keeping: on failure it is closed at once, not when it is found
-        // dead by a later request.
+        // A connection is only kept once it has answered: on failure it is closed at once, not when a later request
+        // finds it dead.
         try easy.set(CURLOPT_FORBID_REUSE, true)
         try easy.set(CURLOPT_TCP_KEEPALIVE, true)
-        // A new connection goes where the name leads now: the resolver has caches of its own, which know how long to keep.
+        // A new connection resolves the name again: the resolver has its own caches, which know how long entries are
+        // valid.
         try easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds: order.handshakeTimeout)
         if let total = order.totalTimeout { try easy.set(CURLOPT_TIMEOUT_MS, milliseconds: total) }
@@ -104,15 +105,16 @@ extension Transfer {
     private func setTLS() throws(HTTPError) {
         guard order.target.isProtected else { return }
         try easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
-        // The hook puts trust, host and identity into the SSL_CTX; libcurl then asks OpenSSL for the verdict once more.
-        // Its own host check stays off, since the trust names the host to check, or says that none is to be checked.
+        // The hook puts trust, host and identity into the SSL_CTX; libcurl then asks OpenSSL for the verdict again.
+        // Its own host check stays off, because the trust names the host to check, or says that none is checked.
         try easy.set(CURLOPT_SSL_VERIFYPEER, true)
         try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
         try easy.set(CURLOPT_CAINFO, pointer: nil)
         try easy.set(CURLOPT_CAPATH, pointer: nil)
-        // libcurl would hand the certificate store of one SSL_CTX, with the anchors added to it, to the next.
+        // Otherwise libcurl would reuse the certificate store of one SSL_CTX, with the anchors added to it, for the
+        // next.
         try easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
-        // A resumed session shows no certificate, so the pins of this request would judge nothing.
+        // A resumed session presents no certificate, so the pins of this request would check nothing.
         try easy.set(CURLOPT_SSL_SESSIONID_CACHE, false)
         let status = latchkey_curl_set_tls_hook(easy.curl.table, easy.handle) { _, sslContext, transfer in
             Transfer.from(transfer!).configure(sslContext!)
@@ -122,10 +124,10 @@ extension Transfer {
         try setTrace()
     }
 
-    /// Listens to libcurl's trace for alerts, the one place where they always show.
+    /// Reads alerts from libcurl's trace, the only place where they always appear.
     ///
-    /// In TLS 1.3 a server judges the client's certificate while the client already sends, so libcurl may find the
-    /// connection closed on its request before it has read why. It reads that when it closes its own end.
+    /// In TLS 1.3 a server checks the client's certificate while the client is already sending, so libcurl may find
+    /// the connection closed before it has read the alert. It reads the alert when it closes its own end.
     private func setTrace() throws(HTTPError) {
         try easy.set(CURLOPT_VERBOSE, true)
         let status = latchkey_curl_set_trace(easy.curl.table, easy.handle) { _, kind, bytes, count, transfer in
@@ -161,7 +163,7 @@ extension Transfer {
         try easy.set(CURLOPT_PREREQDATA, pointer: reference)
     }
 
-    /// Unretained: the engine holds the transfer for as long as libcurl may call back.
+    /// Unretained: the engine retains the transfer for as long as libcurl may call back.
     private var reference: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static func from(_ reference: UnsafeMutableRawPointer) -> Transfer {
@@ -169,7 +171,7 @@ extension Transfer {
     }
 }
 
-// MARK: - What libcurl calls
+// MARK: - Callbacks of libcurl
 
 extension Transfer {
     /// Called before each handshake, with libcurl's own `SSL_CTX` for it.
@@ -205,7 +207,7 @@ extension Transfer {
     }
 
     private func receive(body piece: UnsafeRawBufferPointer) -> Int {
-        // libcurl takes any other count than the one offered for a failure, and may offer an empty piece.
+        // libcurl takes any count other than the offered one for a failure, and may offer an empty piece.
         guard !piece.isEmpty else { return 0 }
         switch order.sink.receive(body: piece) {
         case .taken: return piece.count

@@ -2,8 +2,8 @@ import CCurl
 import Glibc
 import Groundwork
 
-/// Drives all transfers of the process on the thread `http`, which it takes for good: it sleeps in `poll` until a
-/// socket, a deadline of a transfer or a command wakes it, and without limit when nothing is under way.
+/// Drives all transfers of the process on the thread `http`, which it occupies permanently: it sleeps in `poll` until
+/// a socket, a transfer's deadline or a command wakes it, and indefinitely when nothing is in progress.
 actor TransferEngine {
     /// The most connection pools and idle easy handles kept for later use.
     private static let poolLimit = 64
@@ -21,27 +21,31 @@ actor TransferEngine {
 
     /// Never returns.
     func run(for loop: TransferLoop) {
-        // OpenSSL writes to sockets without MSG_NOSIGNAL; a closed one is told by its error, not by a signal.
+        // OpenSSL writes to sockets without MSG_NOSIGNAL; a closed socket must show as an error, not as a signal.
         var brokenPipe = sigset_t()
         sigemptyset(&brokenPipe)
         sigaddset(&brokenPipe, SIGPIPE)
         pthread_sigmask(SIG_BLOCK, &brokenPipe, nil)
         while true {
-            for command in loop.takeCommands() { obey(command) }
+            for command in loop.takeCommands() { perform(command) }
             var running: Int32 = 0
             var status = multi.curl.calls.multi_perform(multi.handle, &running)
             endFinished()
             if status == CURLM_OK { status = multi.curl.calls.multi_poll(multi.handle, nil, 0, Int32.max, nil) }
-            if status != CURLM_OK { endAll(because: status) }
+            guard status != CURLM_OK else { continue }
+            endAll(because: status)
+            // What fails here, such as memory, fails again at once.
+            usleep(100_000)
         }
     }
 
-    private func obey(_ command: TransferLoop.Command) {
+    private func perform(_ command: TransferLoop.Command) {
         switch command {
         case .start(let order): start(order)
         case .cancel(let order):
             guard let transfer = transfers[ObjectIdentifier(order)] else { return }
-            // First the answer: taking the handle out may wait for a name server (libcurl joins its resolver thread).
+            // The answer comes first: removing the handle may wait for a name server (libcurl joins its resolver
+            // thread).
             order.sink.end(.cancelled)
             remove(transfer)
         case .resume(let order):
@@ -80,10 +84,10 @@ actor TransferEngine {
         }
     }
 
-    /// Out of memory, or out of what `poll` needs: no transfer can go on.
+    /// Memory or descriptors for `poll` have run out: no transfer can continue.
     private func endAll(because status: CURLMcode) {
         for transfer in transfers.values {
-            transfer.order.sink.end(failure("go on", status))
+            transfer.order.sink.end(failure("continue", status))
             remove(transfer)
         }
     }
@@ -95,7 +99,7 @@ actor TransferEngine {
         if idleHandles.count < Self.idleHandleLimit { idleHandles.append(transfer.easy) }
     }
 
-    /// The pool of the key, most recently used first; the one least recently used makes room for a new one.
+    /// The pool of the key. Pools are kept in order of last use; the least recently used one is dropped for a new one.
     private func pool(for key: ConnectionPool.Key) throws(HTTPError) -> ConnectionPool {
         let pool: ConnectionPool
         if let index = pools.firstIndex(where: { $0.key == key }) {

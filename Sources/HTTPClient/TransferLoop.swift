@@ -2,11 +2,11 @@ import CCurl
 import Groundwork
 import Synchronization
 
-/// The way to the transfer thread, for any thread.
+/// Passes commands from any thread to the transfer thread.
 ///
-/// Commands wait in an inbox and wake the thread; nothing else crosses.
+/// Commands are put into an inbox and wake the thread; the threads share nothing else.
 final class TransferLoop: Sendable {
-    /// Of the whole process, and like ``NamedThread/storage`` for as long as it lives.
+    /// Shared by the whole process and, like ``NamedThread/storage``, alive as long as it.
     static let shared = TransferLoop()
 
     enum Command: Sendable {
@@ -31,16 +31,16 @@ final class TransferLoop: Sendable {
         post(.start(order))
     }
 
-    /// Ends an order that is under way or still waits, with ``HTTPError/cancelled``; one that is over is left alone.
+    /// Ends an order that is in progress or still waiting, with ``HTTPError/cancelled``; does nothing if it is over.
     func cancel(_ order: TransferOrder) {
         order.cancel()
         post(.cancel(order))
     }
 
-    /// Has the piece of body offered again that found no room.
+    /// Lets libcurl offer the piece of the body again for which there was no room.
     func resume(_ order: TransferOrder) { post(.resume(order)) }
 
-    /// Closes the owner's connections as they fall idle and keeps none of them for later requests.
+    /// Closes the owner's connections as they become idle and keeps none of them for later requests.
     func forget(_ owner: ConnectionOwner) { post(.forget(owner)) }
 
     /// The commands since the last call, in order.

@@ -1,17 +1,17 @@
 import Cryptography
 import Synchronization
 
-/// A request that has been found sendable, on its way to the transfer thread.
+/// A validated request on its way to the transfer thread.
 final class TransferOrder: Sendable {
-    let target: RequestTarget
+    let target: RequestDestination
     let method: String
-    /// Header lines as libcurl takes them.
+    /// Header lines in libcurl's form.
     let headerLines: [String]
     let body: [UInt8]?
     let trust: ServerTrust?
     let identity: TLSIdentity?
     let unixSocket: String?
-    /// `nil`: as long as it takes.
+    /// `nil` means no limit.
     let totalTimeout: Duration?
     let handshakeTimeout: Duration
     let pool: ConnectionPool.Key
@@ -21,7 +21,7 @@ final class TransferOrder: Sendable {
     init(
         _ request: HTTPRequest, for owner: ConnectionOwner, totalTimeout: Duration?, sink: any TransferSink
     ) throws(HTTPError) {
-        target = try RequestTarget(request.url)
+        target = try RequestDestination(request.url)
         if target.isProtected {
             guard request.trust != nil else { throw .noTrust(host: target.host) }
         } else {
@@ -49,7 +49,7 @@ final class TransferOrder: Sendable {
         self.sink = sink
     }
 
-    /// Set before the cancellation is announced, so that an order that is cancelled before it starts never starts.
+    /// Set before the cancellation is announced, so that an order that is canceled before it starts never starts.
     var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
     func cancel() { cancelled.store(true, ordering: .releasing) }
@@ -61,7 +61,7 @@ final class TransferOrder: Sendable {
         return method
     }
 
-    /// Every line is one field and nothing else: no value can begin a new one (RFC 9110 section 5.5).
+    /// Every line is exactly one field: no value can start a new one (RFC 9110 section 5.5).
     private static func lines(of headers: HTTPHeaders) throws(HTTPError) -> [String] {
         var lines: [String] = []
         for (index, field) in headers.fields.enumerated() {
@@ -69,16 +69,16 @@ final class TransferOrder: Sendable {
                 throw .malformedRequest(reason: "the name of header \(index + 1) is not a token")
             }
             guard field.value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else {
-                throw .malformedRequest(reason: "the value of header \(field.name) holds a control character")
+                throw .malformedRequest(reason: "the value of header \(field.name) contains a control character")
             }
             // The length and coding of the body are stated by libcurl from the body itself.
             guard !field.isNamed("Content-Length"), !field.isNamed("Transfer-Encoding") else {
-                throw .malformedRequest(reason: "header \(field.name) is not the caller's to set")
+                throw .malformedRequest(reason: "header \(field.name) cannot be set by the caller")
             }
             let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
             lines.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // Fields that libcurl would add by itself; a line without a value keeps it from doing so.
+        // Fields that libcurl would add by itself; a line without a value prevents that.
         for name in ["Content-Type", "Accept", "Expect"] where headers.first(name) == nil { lines.append("\(name):") }
         return lines
     }

@@ -1,5 +1,5 @@
-/// Takes a response as it arrives. Called on the transfer thread only, in the order head, body pieces, end; an end may
-/// come at any time and comes exactly once.
+/// Receives a response as it arrives. Called on the transfer thread only, in the order head, body pieces, end; the
+/// end may come at any time and comes exactly once.
 protocol TransferSink: Sendable {
     func receive(head: ResponseHead)
     func receive(body piece: UnsafeRawBufferPointer) -> BodyVerdict
@@ -7,7 +7,7 @@ protocol TransferSink: Sendable {
     func end(_ error: HTTPError?)
 }
 
-/// What becomes of a piece of a body.
+/// The sink's verdict on a piece of a body.
 enum BodyVerdict {
     case taken
     /// The piece was not taken; it is offered again after ``TransferLoop/resume(_:)``.

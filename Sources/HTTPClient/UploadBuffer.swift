@@ -1,6 +1,6 @@
 import Glibc
 
-/// The bytes of a request body at an address that stays while libcurl sends them; wiped afterwards, as bodies carry
+/// The bytes of a request body at a fixed address while libcurl sends them; wiped afterwards, because bodies contain
 /// client secrets and tokens.
 final class UploadBuffer {
     private let bytes: UnsafeMutableRawBufferPointer

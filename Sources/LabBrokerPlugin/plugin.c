@@ -110,8 +110,8 @@ static bool send_line(struct gate *gate)
     return true;
 }
 
-/* Sends the line and waits for the verdict. A socket whose answer is late or odd is closed, so that no later question
- * takes the answer to an earlier one. */
+/* Sends the line and waits for the verdict. A socket with a late or malformed answer is closed, so that no later
+ * question receives the answer to an earlier one. */
 static bool is_allowed(struct gate *gate)
 {
     static const char allow[] = "allow\n";
@@ -213,7 +213,7 @@ static int on_tick(int event, void *event_data, void *user_data)
     (void)event_data;
     waiting = gate_open(gate) ? recv(gate->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 0;
     if (waiting == 0 || (waiting < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
-        mosquitto_log_printf(MOSQ_LOG_NOTICE, "the lab has gone, and so does its broker");
+        mosquitto_log_printf(MOSQ_LOG_NOTICE, "the lab has ended, so its broker ends too");
         gate_close(gate);
         raise(SIGTERM);
     }
@@ -235,7 +235,7 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **user_data, s
     sigset_t signals;
 
     if (!gate) return MOSQ_ERR_NOMEM;
-    /* Whoever started the broker may have had SIGTERM blocked, and a blocked signal stays blocked in a child. */
+    /* The parent process may have blocked SIGTERM, and a blocked signal stays blocked in a child. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_UNBLOCK, &signals, NULL);
@@ -248,7 +248,7 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *identifier, void **user_data, s
         }
     }
     if (gate->address.sun_path[0] == '\0' || !gate_open(gate)) {
-        mosquitto_log_printf(MOSQ_LOG_ERR, "plugin_opt_socket names no socket of a running lab");
+        mosquitto_log_printf(MOSQ_LOG_ERR, "plugin_opt_socket does not name the socket of a running lab");
         free(gate);
         return MOSQ_ERR_INVAL;
     }

@@ -1,13 +1,13 @@
 public import Groundwork
 
-/// What can go wrong between the daemon and a local program.
+/// An error between the daemon and a local program.
 public enum LocalAPIError: Explained, Equatable {
-    // MARK: The server's own
+    // MARK: Errors of the server
 
     /// Another process listens at the path.
     case alreadyRunning(path: String)
     case cannotListen(path: String, reason: String)
-    /// libmicrohttpd is not installed, or a function of it that is needed is not in it.
+    /// libmicrohttpd is not installed, or lacks a function that is needed.
     case libraryMissing(name: String)
     case badTarget(reason: String)
     case unknownParameter(name: String, known: [String])
@@ -23,7 +23,7 @@ public enum LocalAPIError: Explained, Equatable {
     case requestTooSlow(limit: Duration)
     case stopping
 
-    // MARK: The client's own
+    // MARK: Errors of the client
 
     /// Nothing listens at the path.
     case daemonNotRunning(path: String)
@@ -31,7 +31,7 @@ public enum LocalAPIError: Explained, Equatable {
     case socketForbidden(path: String)
     case noAnswer(reason: String)
     case cancelled
-    /// What the daemon said: its own error, as it came.
+    /// The error that the daemon answered with, unchanged.
     case remote(status: Int, Explanation)
 
     public var explanation: Explanation {
@@ -43,11 +43,11 @@ public enum LocalAPIError: Explained, Equatable {
         case .cannotListen(let path, let reason):
             Explanation(
                 "local-api.cannot-listen", .configuration, "cannot listen on \(path): \(reason)",
-                remedy: "check that the directory is there and that the agent's user may write in it")
+                remedy: "check that the directory exists and that the agent's user may write to it")
         case .libraryMissing(let name):
             Explanation(
                 "local-api.library-missing", .unavailable,
-                "nothing can listen without \(name), which could not be loaded",
+                "the local API needs \(name), which could not be loaded",
                 remedy: "install the Debian package libmicrohttpd12")
         case .badTarget(let reason):
             Explanation(
@@ -56,17 +56,17 @@ public enum LocalAPIError: Explained, Equatable {
         case .unknownParameter(let name, let known):
             Explanation(
                 "local-api.unknown-parameter", .misuse,
-                "the query names \(name), which this route does not know",
+                "this route does not know the query parameter \(name)",
                 remedy: known.isEmpty ? "it takes no parameters" : "it takes: \(known.joined(separator: ", "))")
         case .badBody(let reason):
             Explanation(
                 "local-api.bad-body", .misuse, "the body of the request \(reason)",
                 meaning: "the body of the request is not the JSON object that the route takes")
         case .notFound(let path):
-            Explanation("local-api.not-found", .unknownRoute, "there is no \(path)", remedy: Self.routes)
+            Explanation("local-api.not-found", .unknownRoute, "there is no route \(path)", remedy: Self.routes)
         case .methodNotAllowed(let method, let path, _):
             Explanation(
-                "local-api.method-not-allowed", .methodNotAllowed, "\(path) cannot be asked with \(method)",
+                "local-api.method-not-allowed", .methodNotAllowed, "\(path) does not support \(method)",
                 remedy: Self.routes)
         case .accessDenied(let permission, let uid):
             Explanation(
@@ -75,13 +75,13 @@ public enum LocalAPIError: Explained, Equatable {
         case .tooManyRequests(let uid, let shortage):
             Explanation(
                 "local-api.too-many-requests", .tooMany,
-                "\(Self.holders(uid, shortage)) requests under way already",
-                remedy: "end an event stream, or wait for an answer, then try again; event streams count as requests")
+                "\(Self.holders(uid, shortage)) requests in progress",
+                remedy: "close an event stream or wait for an answer, then try again; event streams count as requests")
         case .tooManyConnections(let uid, let shortage):
             Explanation(
                 "local-api.too-many-connections", .tooMany,
-                "\(Self.holders(uid, shortage)) connections open already",
-                remedy: "close connections that are not used, then try again")
+                "\(Self.holders(uid, shortage)) connections open",
+                remedy: "close unused connections, then try again")
         case .bodyTooLarge(let limit):
             Explanation(
                 "local-api.body-too-large", .tooLarge, "the body of the request has more than \(limit) bytes",
@@ -104,10 +104,10 @@ public enum LocalAPIError: Explained, Equatable {
                 "local-api.daemon-not-running", .notRunning,
                 "the daemon is not running: nothing is listening on \(path)",
                 remedy: path == LocalClient.standardSocketPath
-                    ? "start it: systemctl start latchkey; the socket of a daemon started by hand is named by --socket "
-                        + "or LATCHKEY_SOCKET"
-                    : "start the daemon whose settings name this socket (latchkey run --config FILE), or name another "
-                        + "by --socket or LATCHKEY_SOCKET")
+                    ? "start it: systemctl start latchkey; specify the socket of a daemon started by hand with "
+                        + "--socket or LATCHKEY_SOCKET"
+                    : "start the daemon whose settings name this socket (latchkey run --config FILE), or specify "
+                        + "another with --socket or LATCHKEY_SOCKET")
         case .socketForbidden(let path):
             Explanation(
                 "local-api.access-denied", .permission, "this user may not connect to \(path)",
@@ -115,19 +115,19 @@ public enum LocalAPIError: Explained, Equatable {
         case .noAnswer(let reason):
             Explanation(
                 "local-api.no-answer", .notRunning, "no answer from the daemon: \(reason)",
-                remedy: "see what the daemon says: journalctl -u latchkey")
-        case .cancelled: Explanation("local-api.cancelled", .cancelled, "the request to the daemon was cancelled")
+                remedy: "check the daemon's log: journalctl -u latchkey")
+        case .cancelled: Explanation("local-api.cancelled", .cancelled, "the request to the daemon was canceled")
         case .remote(_, let explanation): explanation
         }
     }
 
     private static let routes = "GET \(Router.documentPath) lists every route"
 
-    /// Who has as many as there may be.
+    /// The user or users who have reached the limit.
     private static func holders(_ uid: UInt32, _ shortage: Shortage) -> String {
         switch shortage {
-        case .ofUser(let limit): "user \(uid) has \(limit)"
-        case .ofOthers(let limit): "all users but the owners have \(limit)"
+        case .ofUser(let limit): "user \(uid) already has \(limit)"
+        case .ofOthers(let limit): "the users who are not owners already have \(limit)"
         }
     }
 
@@ -144,10 +144,10 @@ public enum LocalAPIError: Explained, Equatable {
         .cancelled, .remote(status: 500, remoteWithoutError(status: 500)),
     ]
 
-    /// What is said of an answer of the daemon that is no success and holds no error.
+    /// The explanation of a failure answer of the daemon that contains no error.
     static func remoteWithoutError(status: Int) -> Explanation {
         Explanation(
             "local-api.no-answer", .notRunning, "the daemon answered with status \(status)",
-            remedy: "see what the daemon says: journalctl -u latchkey")
+            remedy: "check the daemon's log: journalctl -u latchkey")
     }
 }

@@ -2,44 +2,44 @@ import Cryptography
 import Groundwork
 import Storage
 
-/// What can go wrong between this program and a broker.
+/// An error between this program and a broker.
 public enum MessagingError: Explained, Equatable {
     case invalidTopic(String, TopicFault)
     case invalidFilter(String, TopicFault)
     case payloadTooLarge(bytes: Int, limit: Int)
     /// An envelope needs a payload (MAG 9.3).
     case emptyPayload
-    /// No room, and no telemetry that could make some. The message was not accepted.
+    /// There is no room, and no telemetry that could be dropped to make some. The message was not accepted.
     case outboxFull(limitBytes: Int)
-    /// The messages of this user that wait take as much as one user's may. The message was not accepted.
+    /// This user's waiting messages already take all the room that one user may have. The message was not accepted.
     case outboxShareFull(limitBytes: Int)
     case noSuchDeadLetter(Int64)
     /// The outbox could not be written or read. The message was not accepted.
     case outboxUnusable(StorageError)
     case outboxClosed(path: String)
-    /// There is nothing to connect with, for the reason that whoever was asked for it gives.
+    /// There are no credentials to connect with; the explanation is that of the credentials' provider.
     case credentialsUnavailable(Explanation)
     case cannotConnect(BrokerAddress, reason: String)
-    /// The broker's certificate was not believed.
+    /// The broker's certificate was not trusted.
     case tlsRefused(BrokerAddress, TLSRefusal)
-    /// TLS failed otherwise, such as by the broker not taking the client certificate.
+    /// TLS failed for another reason, such as the broker rejecting the client certificate.
     case tlsFailed(BrokerAddress, reason: String)
     case connectTimeout(BrokerAddress, Duration)
     case refused(BrokerAddress, BrokerRefusal)
     case connectionLost(BrokerAddress, reason: String)
     case subscriptionRefused(TopicFilter)
-    /// The messenger runs already, and runs once at a time.
+    /// The messenger is already running; only one run at a time is possible.
     case alreadyRunning
 
     public var explanation: Explanation {
         switch self {
         case .invalidTopic(let topic, let fault):
             Explanation(
-                "messaging.invalid-topic", .invalidInput, "\"\(topic)\" is no topic: \(fault)",
+                "messaging.invalid-topic", .invalidInput, "\"\(topic)\" is not a topic: \(fault)",
                 remedy: Self.topicRules)
         case .invalidFilter(let filter, let fault):
             Explanation(
-                "messaging.invalid-filter", .invalidInput, "\"\(filter)\" is no topic filter: \(fault)",
+                "messaging.invalid-filter", .invalidInput, "\"\(filter)\" is not a topic filter: \(fault)",
                 remedy: Self.topicRules)
         case .payloadTooLarge(let bytes, let limit):
             Explanation(
@@ -50,12 +50,13 @@ public enum MessagingError: Explained, Equatable {
             Explanation("messaging.empty-payload", .invalidInput, "a message in an envelope needs a payload")
         case .outboxFull(let limit):
             Explanation(
-                "messaging.outbox-full", .full, "the outbox is full: \(limit) bytes wait to be sent",
+                "messaging.outbox-full", .full, "the outbox is full: \(limit) bytes are waiting to be sent",
                 remedy: Self.outboxRoom)
         case .outboxShareFull(let limit):
             Explanation(
                 "messaging.outbox-share-full", .full,
-                "your messages fill your share of the outbox: \(limit) bytes wait to be sent", remedy: Self.outboxRoom)
+                "your messages fill your share of the outbox: \(limit) bytes are waiting to be sent",
+                remedy: Self.outboxRoom)
         case .noSuchDeadLetter(let id):
             Explanation(
                 "messaging.no-such-dead-letter", .notFound, "there is no dead letter \(id)",
@@ -63,7 +64,8 @@ public enum MessagingError: Explained, Equatable {
         case .outboxUnusable(let error):
             Explanation(
                 "messaging.outbox-unusable", .unavailable, "the outbox cannot be used: \(error.message)",
-                remedy: error.remedy, meaning: "the messages that wait could not be written or read; none was accepted",
+                remedy: error.remedy,
+                meaning: "the waiting messages could not be read or written; no message was accepted",
                 cause: error.code)
         case .outboxClosed(let path):
             Explanation(
@@ -74,7 +76,9 @@ public enum MessagingError: Explained, Equatable {
                 "messaging.credentials-unavailable", .temporary,
                 "there are no credentials for the broker: \(why.message)",
                 remedy: why.remedy ?? "check the registration at the gateway",
-                meaning: "the board could not get what it logs in at the broker with; the cause is an error of its own",
+                meaning:
+                    "the board could not get the credentials it uses to log in to the broker; the cause has its own "
+                    + "error code",
                 cause: why.code, gateway: why.gateway)
         case .cannotConnect(let broker, let reason):
             Explanation(
@@ -82,9 +86,9 @@ public enum MessagingError: Explained, Equatable {
                 remedy: Self.wayToBroker)
         case .tlsRefused(let broker, let refusal):
             Explanation(
-                "messaging.tls-refused", .unreachable, "broker \(broker) is not believed: \(refusal)",
+                "messaging.tls-refused", .unreachable, "broker \(broker) is not trusted: \(refusal)",
                 remedy: "check the clock, and that the gateway's configuration has the broker's authority or pin",
-                meaning: "the broker did not prove to be the one that is meant")
+                meaning: "the broker could not prove that it is the expected one")
         case .tlsFailed(let broker, let reason):
             Explanation(
                 "messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
@@ -97,19 +101,19 @@ public enum MessagingError: Explained, Equatable {
             Explanation(
                 "messaging.refused", .refused, "broker \(broker) refuses the connection: \(refusal)",
                 remedy: refusal.concernsCredentials
-                    ? "a new token is asked for; if this stays, check the registration" : nil)
+                    ? "the agent requests a new token; if this persists, check the registration" : nil)
         case .connectionLost(let broker, let reason):
             Explanation(
                 "messaging.connection-lost", .unreachable,
                 "the connection to broker \(broker) was lost: \(reason)",
-                remedy: "wait; the connection is made again by itself. If it is lost again and again, check that "
+                remedy: "wait; the agent reconnects on its own. If the connection keeps getting lost, check that "
                     + "the port is that of MQTT over TLS, the device certificate, and the broker's log")
         case .subscriptionRefused(let filter):
             Explanation(
                 "messaging.subscription-refused", .refused, "the broker refuses the subscription to \(filter)",
                 remedy: "check what this client may subscribe to at the broker")
         case .alreadyRunning:
-            Explanation("messaging.already-running", .internal, "the connection to the broker is being kept already")
+            Explanation("messaging.already-running", .internal, "the connection to the broker is already running")
         }
     }
 

@@ -1,31 +1,31 @@
-/// What this room needs of the gateway session. The agent fills it.
+/// The functions of the gateway session that this module needs. The agent implements it.
 public protocol ProximityGateway: Sendable {
-    /// - Returns: the name of the user in whose name others are let in; `nil` where it is not known.
-    /// - Throws: when no user is logged in here: only a user's token authorizes another device (MAG 7.3).
+    /// - Returns: the name of the user whose session is shared; `nil` if it is unknown.
+    /// - Throws: if no user is logged in here: only a user's token authorizes another device (MAG 7.3).
     @discardableResult
     func requireUserSession() async throws -> String?
-    /// Whether a scanned or received URL is one of this gateway (MAG 7.3). No request is made.
+    /// Checks that a scanned or received URL is one of this gateway (MAG 7.3). Sends no request.
     ///
-    /// - Throws: when it is not, or is no URL
+    /// - Throws: if it is not, or is not a URL
     func checkOrigin(_ providerURL: String) throws
-    /// What names the session that a URL would authorize, however that is spelled.
+    /// The identifier of the session that a URL would authorize, the same for every spelling of the URL.
     ///
-    /// - Throws: also ``ProximityError/invalidAuthorizeURL(reason:)`` when it is not a URL by which this gateway authorizes
-    ///   devices
+    /// - Throws: also ``ProximityError/invalidAuthorizeURL(reason:)`` if it is not one of this gateway's authorization
+    ///   URLs
     func sessionIdentifier(in providerURL: String) async throws -> String
-    /// Authorizes the device that shows or sent the URL, by the token of the user logged in here.
+    /// Authorizes the device that shows or sent the URL, with the token of the user logged in here.
     func authorize(_ providerURL: String) async throws
-    /// Opens an authorization session for a login of this device by another one (MAG 7.1).
+    /// Opens an authorization session for a login of this device with the help of another one (MAG 7.1).
     ///
-    /// - Throws: also when the gateway offers no provider `qrcode`
+    /// - Throws: also if the gateway offers no provider `qrcode`
     func beginAuthorization() async throws -> PendingAuthorization
 }
 
 /// An authorization session that waits for another device to authorize it.
 public struct PendingAuthorization: Sendable {
-    /// What the other device is shown or sent, as the gateway wrote it.
+    /// The gateway's URL to show or send to the other device, verbatim.
     public let authURL: String
-    /// Asks the gateway once.
+    /// Polls the gateway once.
     public let poll: @Sendable () async throws -> PollOutcome
 
     public init(authURL: String, poll: @escaping @Sendable () async throws -> PollOutcome) {

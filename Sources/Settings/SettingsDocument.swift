@@ -22,8 +22,8 @@ public enum SettingsDocument {
         }
     }
 
-    /// TOML's parser ends the process at a table header whose name begins with what no name begins with, so no such line
-    /// may reach it. A line of an array inside an array looks the same; no setting has one.
+    /// TOML's parser crashes the process on a table header whose name starts with an invalid character, so no such
+    /// line may reach it. A line of an array inside an array looks the same; no setting has one.
     private static func refuseNamelessHeaders(_ text: String) throws(SettingsFault) {
         let lines = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" }
         for (index, line) in lines.enumerated() {
@@ -32,21 +32,21 @@ public enum SettingsDocument {
             let beginning = header.first { $0 != "[" && $0 != " " && $0 != "\t" }
             guard let beginning, nameBeginnings.contains(beginning) else {
                 throw SettingsFault(
-                    keyPath: "", fault: "line \(index + 1): a table without a name of letters, digits, _ and -",
+                    keyPath: "", fault: "line \(index + 1): a table header without a name of letters, digits, _ and -",
                     fix: "write the name between the brackets, in quotes if it has other characters")
             }
         }
     }
 
-    /// Those of bare and quoted keys; the bracket is that of `[]`, which the parser itself refuses.
+    /// First characters of bare and quoted keys; the bracket is that of `[]`, which the parser itself refuses.
     private static let nameBeginnings = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-\"']".unicodeScalars)
 
-    /// TOML's parser ends the process at some faulty dates too. No setting is a date or a time, so nothing that begins like
-    /// one reaches it: four digits and a hyphen, or two and a colon, outside quotes and comments.
+    /// TOML's parser crashes the process on some faulty dates too. No setting is a date or a time, so nothing that
+    /// starts like one reaches it: four digits and a hyphen, or two and a colon, outside quotes and comments.
     private static func refuseDates(_ text: String) throws(SettingsFault) {
         var (line, digits) = (1, 0)
-        /// The quotation mark of the string that is open; ends with the line, as no setting has several.
+        /// The quotation mark of the open string; reset at the end of a line, as no setting spans several.
         var quote: Unicode.Scalar?
         var isEscaped = false
         var isComment = false
@@ -68,18 +68,18 @@ public enum SettingsDocument {
             case "0"..."9" where !isWord: digits += 1
             case "-" where digits == 4, ":" where digits == 2:
                 throw SettingsFault(
-                    keyPath: "", fault: "line \(line): a date or a time, which no setting is",
+                    keyPath: "", fault: "line \(line): a date or a time, which no setting takes",
                     fix: "write text in quotes")
             default:
                 digits = 0
-                // Digits in a name are no date.
+                // Digits in a name are not a date.
                 isWord =
                     scalar.properties.isAlphabetic || scalar == "_" || scalar == "-" || (isWord && "0"..."9" ~= scalar)
             }
         }
     }
 
-    /// Dates and times do not come this far.
+    /// Dates and times have been refused before.
     private static func tree(_ value: any TOMLValueConvertible) -> JSON {
         switch value.type {
         case .string: .string(value.string ?? "")

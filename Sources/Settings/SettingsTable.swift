@@ -1,8 +1,8 @@
 public import Groundwork
 
-/// A table of a TOML file, read strictly: every fault is noted with its key path, and so is every key nobody asked for.
+/// A table of a TOML file, read strictly: every fault is recorded with its key path, and so is every unknown key.
 ///
-/// A wrong value is noted once and read as absent, so that one reading finds all faults of a file.
+/// A wrong value is recorded once and read as absent, so that one pass finds all faults of a file.
 public struct SettingsTable {
     private let members: [String: JSON]
     private let keyPath: String
@@ -24,7 +24,7 @@ public struct SettingsTable {
     /// Takes over the faults of a table inside this one.
     public mutating func adopt(_ inner: [SettingsFault]) { faults += inner }
 
-    /// Notes the keys that were never asked for. Called when all others have been.
+    /// Records the keys that were never read. Called after all known keys have been read.
     public mutating func refuseUnknownKeys() {
         for key in members.keys.sorted() where !known.contains(key) {
             note(key, "unknown key", fix: "keys known here: \(known.joined(separator: ", "))")

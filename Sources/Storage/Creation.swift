@@ -3,18 +3,19 @@ import Glibc
 import Groundwork
 
 extension Database {
-    /// Makes a database file that is whole from the moment it has its name: it is filled as `NAME.new` and then renamed.
+    /// Creates a database file that is complete from the moment it has its name: it is filled as `NAME.new` and then
+    /// renamed.
     ///
-    /// For a file without which the rest is worthless. One process makes it; a file that is there already is not touched.
-    /// A log or journal that an earlier file of this name has left is set aside with ``setAside(_:now:)``'s names: SQLite
-    /// would play it into the new one.
+    /// For a file without which the rest is worthless. Only one process creates it; an existing file is not touched.
+    /// A log or journal left by an earlier file of this name is set aside under the names of ``setAside(_:now:)``:
+    /// SQLite would replay it into the new file.
     ///
-    /// - Throws: ``StorageError/cannotOpen(path:reason:)`` when there is such a file, and what `fill` throws.
+    /// - Throws: ``StorageError/cannotOpen(path:reason:)`` if the file exists, and whatever `fill` throws.
     public static func create(at path: String, migrations: [Migration], fill: (Database) throws -> Void) throws {
         var found = stat()
-        guard lstat(path, &found) != 0 else { throw StorageError.cannotOpen(path: path, reason: "it exists already") }
+        guard lstat(path, &found) != 0 else { throw StorageError.cannotOpen(path: path, reason: "it already exists") }
         let draft = path + ".new"
-        // What a crash has left of an earlier draft was never in use.
+        // A draft left by a crash was never in use.
         DatabaseFile.remove(draft)
         do {
             let database = try Database(path: draft, migrations: migrations)

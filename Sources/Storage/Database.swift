@@ -14,18 +14,19 @@ import Groundwork
 ///     }
 public final class Database {
     public struct Options: Sendable {
-        /// Whether a file that is missing is made, and an empty one filled.
+        /// Whether a missing file is created, and an empty one filled.
         public var creates = true
         /// How long a statement waits for another process that holds the file.
         public var busyTimeout = Duration.seconds(5)
         /// Files up to this size are checked as a whole at open (`PRAGMA quick_check`); a larger one only in its header
-        /// and schema, so that a start is never held up, and reports damage where it is read.
+        /// and schema, so that a start is never held up, and damage is reported when it is read.
         public var checkedBytes = 16 << 20
         /// Page cache, in KiB.
         public var cacheKiB = 256
-        /// The largest row or value, in bytes, that is written, or read from a file that may be hostile.
+        /// The largest row or value, in bytes, that is written, or read from a possibly hostile file.
         public var valueBytes = 16 << 20
-        /// For reading what is left of a damaged file: it is not checked, and may be shorter than it says. Nothing is written.
+        /// For reading what is left of a damaged file: it is not checked, and may be shorter than it says. Nothing is
+        /// written.
         public var isDamaged = false
         /// The write-ahead log is cut back to this many bytes whenever it has been written back.
         public var logBytes = 1 << 20
@@ -33,11 +34,11 @@ public final class Database {
         public init() {}
     }
 
-    /// Version of SQLite, as it runs.
+    /// Version of the running SQLite.
     public static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 
     public let path: String
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private var cache: [String: Statement] = [:]
     /// Statements kept; a program's SQL is constant text, so this is not reached in practice.
     private static let cacheLimit = 64
@@ -49,7 +50,7 @@ public final class Database {
     public init(path: String, migrations: [Migration], options: Options = Options()) throws(StorageError) {
         self.path = path
         try DatabaseFile.prepare(path, creating: options.creates)
-        connection = try Connection(path: path)
+        connection = try SQLiteConnection(path: path)
         do throws(StorageError) {
             try admit(supported: migrations.last?.version ?? 0, options)
             guard !options.isDamaged else { return }
@@ -61,7 +62,7 @@ public final class Database {
         }
     }
 
-    /// Writes the log back and closes. Everything asked of it later throws ``StorageError/closed(path:)``.
+    /// Writes the log back and closes. Every later call throws ``StorageError/closed(path:)``.
     public func close() {
         cache.removeAll()
         connection.close()
@@ -69,12 +70,12 @@ public final class Database {
 
     // MARK: Opening
 
-    /// Decides without a write whether this file is ours to use.
+    /// Checks without writing whether this file is ours to use.
     private func admit(supported: Int, _ options: Options) throws(StorageError) {
         let handle = try connection.opened()
         // Until the file is known to be ours, even closing leaves its log where it is.
         try connection.check(latchkey_sqlite_leave_log(handle, 1))
-        // Allows for pages that are cut off; without it SQLite does not read the first.
+        // Tolerates truncated files; without it SQLite does not even read the first page.
         if options.isDamaged { try execute("PRAGMA writable_schema = ON; PRAGMA query_only = ON") }
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: options.valueBytes))
         try connection.check(sqlite3_busy_timeout(handle, Int32(clamping: options.busyTimeout.wholeMilliseconds)))
@@ -85,7 +86,7 @@ public final class Database {
         }
         // Every file of ours has a version from its first transaction on.
         guard found > 0 || options.creates else { throw StorageError.notADatabase(path: path) }
-        // What is damaged is to be examined as it is: its log stays where it is.
+        // A damaged file is examined as it is: its log stays where it is.
         guard !options.isDamaged else { return }
         if try DatabaseFile.size(of: path) <= options.checkedBytes { try check() }
         try connection.check(latchkey_sqlite_leave_log(handle, 0))
@@ -125,7 +126,7 @@ public final class Database {
         Int(try first("PRAGMA user_version", read: { $0.int64(0) }) ?? 0)
     }
 
-    /// Reads the whole file and compares its pages with each other.
+    /// Reads the whole file and checks its pages against each other.
     ///
     /// - Throws: ``StorageError/damaged(path:detail:)``
     public func check() throws(StorageError) {
@@ -138,7 +139,7 @@ public final class Database {
     /// Runs one or several statements that take no values.
     public func execute(_ sql: String) throws(StorageError) { try connection.execute(sql) }
 
-    /// A statement from the cache, or a new one where that is in use.
+    /// A statement from the cache, or a new one if that is in use.
     public func prepare(_ sql: String) throws(StorageError) -> Statement {
         if let known = cache[sql] {
             if !known.isBusy { return known }
@@ -170,7 +171,7 @@ public final class Database {
         return rows
     }
 
-    /// Reads the first row of a query, where there is one.
+    /// Reads the first row of a query, if there is one.
     public func first<Row>(_ sql: String, _ values: Value..., read: (Statement) -> Row) throws(StorageError) -> Row? {
         let statement = try prepare(sql)
         try statement.bind(values)
@@ -211,8 +212,8 @@ public final class Database {
     }
 
     private func rollBack() {
-        // A full disk or a failed write has rolled back by itself already. Where rolling back fails, SQLite does it when
-        // the file is opened next: nothing of the transaction can become visible.
+        // After a full disk or a failed write SQLite has rolled back already. If rolling back fails, SQLite does it
+        // when the file is opened next: nothing of the transaction can become visible.
         guard let handle = connection.handle, sqlite3_get_autocommit(handle) == 0 else { return }
         try? execute("ROLLBACK")
     }

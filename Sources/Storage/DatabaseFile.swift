@@ -3,10 +3,10 @@ import Groundwork
 
 /// The files of a database as the file system sees them.
 enum DatabaseFile {
-    /// What SQLite appends for the files beside the database.
+    /// Suffixes of the files that SQLite keeps beside the database.
     static let companions = ["-wal", "-shm", "-journal"]
 
-    /// Makes an empty file of mode 0600 where there is none; SQLite gives its companions the same mode.
+    /// Creates an empty file of mode 0600 if there is none; SQLite gives its companions the same mode.
     static func prepare(_ path: String, creating: Bool) throws(StorageError) {
         if creating {
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -32,9 +32,9 @@ enum DatabaseFile {
         }
     }
 
-    /// Moves what lies beside a database that is gone out of the way of the next one, durably; nothing where there is nothing.
+    /// Durably moves the companion files of a vanished database out of the way of the next one, if there are any.
     ///
-    /// - Parameter wanted: the name it gets, which others may have taken: an empty file, with the companions beside it.
+    /// - Parameter wanted: the name of the empty file that they are moved beside; a number is added if it is taken.
     static func setAsideCompanions(of path: String, as wanted: String) throws(StorageError) {
         var found = stat()
         let left = companions.filter { lstat(path + $0, &found) == 0 }
@@ -47,12 +47,12 @@ enum DatabaseFile {
         try syncDirectory(of: path)
     }
 
-    /// Removes a database with its companions; nothing where there is none.
+    /// Removes a database with its companions, if there is one.
     static func remove(_ path: String) {
         for file in companions.map({ path + $0 }) + [path] { unlink(file) }
     }
 
-    /// In bytes, with the write-ahead log.
+    /// Size in bytes, including the write-ahead log.
     static func size(of path: String) throws(StorageError) -> Int {
         var total = 0
         var found = stat()
@@ -60,9 +60,9 @@ enum DatabaseFile {
         return total
     }
 
-    /// Makes an empty file under a name nobody has: `wanted`, or `wanted-2`, `wanted-3`, …
+    /// Creates an empty file under a free name: `wanted`, or `wanted-2`, `wanted-3`, …
     ///
-    /// - Returns: the path; a database may be renamed onto it without harm to any other file.
+    /// - Returns: the path; a database can be renamed to it without overwriting any other file.
     static func claim(_ wanted: String) throws(StorageError) -> String {
         var path = wanted
         var count = 1
@@ -84,7 +84,7 @@ enum DatabaseFile {
         return ([""] + companions).contains { lstat(path + $0, &found) == 0 }
     }
 
-    /// Makes the names in a file's directory durable.
+    /// Syncs the directory of a file, so that its names are durable.
     static func syncDirectory(of path: String) throws(StorageError) {
         let directory = path.parentDirectory
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

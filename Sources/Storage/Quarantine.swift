@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 
 extension Database {
-    /// Opens a database whose loss the program survives: a damaged file is moved aside and a new one begun.
+    /// Opens a database that the program can lose: a damaged file is moved aside and a new one created.
     ///
-    /// - Returns: the path the damaged file has now, for the caller to report; `nil` when all was well.
+    /// - Returns: the new path of the damaged file, for the caller to report; `nil` if all was well.
     public static func openSettingAsideDamage(
         path: String, migrations: [Migration], options: Options = Options(),
         now: Date = Date()
@@ -23,7 +23,7 @@ extension Database {
     /// - Throws: ``StorageError/cannotSetAside(path:reason:)``
     public static func setAside(_ path: String, now: Date = Date()) throws(StorageError) -> String {
         let target = try DatabaseFile.claim("\(path).damaged-\(stamp(now))")
-        // The database last: cut off in between, it is still found damaged at the next start and moved then.
+        // The database goes last: after an interruption, the next start still finds it damaged and moves it.
         for companion in DatabaseFile.companions + [""] {
             guard rename(path + companion, target + companion) != 0 else { continue }
             guard errno == ENOENT, !companion.isEmpty else {
@@ -36,7 +36,7 @@ extension Database {
         return target
     }
 
-    /// UTC without colons, which some file systems do not take.
+    /// UTC without colons, which some file systems do not allow.
     static func stamp(_ date: Date) -> String {
         var seconds = time_t(date.timeIntervalSince1970)
         var parts = tm()

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A value on its way into a statement.
+/// A value to bind to a statement.
 public enum Value: Sendable, Equatable {
     case null
     case integer(Int64)
@@ -20,14 +20,14 @@ extension Value: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Express
 
 /// A prepared statement: bind, step through the rows, reset.
 ///
-/// An unfinished statement holds a read transaction open, which keeps the log from being written back: step to the end
-/// or ``reset()``. ``Database/run(_:_:)`` and ``Database/rows(_:_:read:)`` do so by themselves.
+/// An unfinished statement holds a read transaction open, which keeps the log from being written back: step to the
+/// end or call ``reset()``. ``Database/run(_:_:)`` and ``Database/rows(_:_:read:)`` do so by themselves.
 public final class Statement {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let handle: OpaquePointer
 
-    /// - Throws: ``StorageError/refused(path:reason:)`` for SQL that does not parse, or the file's own trouble.
-    init(_ sql: String, on connection: Connection) throws(StorageError) {
+    /// - Throws: ``StorageError/refused(path:reason:)`` for SQL that does not parse, or an error of the file.
+    init(_ sql: String, on connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
         var handle: OpaquePointer?
         let status = sqlite3_prepare_v3(
@@ -41,7 +41,7 @@ public final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Whether rows are still to come; such a statement is in somebody's hands.
+    /// Whether rows are still to come, so that the statement is in use.
     var isBusy: Bool { sqlite3_stmt_busy(handle) != 0 }
 
     /// Gives the parameters `?1`, `?2`, … their values, and starts the statement from the beginning.
@@ -71,7 +71,7 @@ public final class Statement {
         }
     }
 
-    /// Goes to the next row; `false` when there is none, the statement is then reset.
+    /// Goes to the next row; `false` if there is none, and the statement is then reset.
     public func step() throws(StorageError) -> Bool {
         _ = try connection.opened()
         let status = sqlite3_step(handle)
@@ -89,7 +89,7 @@ public final class Statement {
 
     /// Ends the statement and forgets its values.
     public func reset() {
-        // Returns the failure of the last step, which that step has thrown already.
+        // Returns the failure of the last step, which has already been thrown.
         _ = sqlite3_reset(handle)
         _ = sqlite3_clear_bindings(handle)
     }
@@ -100,7 +100,7 @@ public final class Statement {
     public func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
     public func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
-    /// Bytes that are no UTF-8 are replaced by U+FFFD.
+    /// Invalid UTF-8 is replaced by U+FFFD.
     public func text(_ column: Int) -> String {
         guard let start = sqlite3_column_text(handle, Int32(column)) else { return "" }
         let count = Int(sqlite3_column_bytes(handle, Int32(column)))

@@ -2,21 +2,21 @@ import CSQLite
 import Glibc
 import Groundwork
 
-/// What can go wrong with a database file. Every case names the file.
+/// An error of a database file. Every case names the file.
 public enum StorageError: Explained, Equatable {
-    /// The file cannot be opened or made: no such directory, no permission.
+    /// The file cannot be opened or created: no such directory, no permission.
     case cannotOpen(path: String, reason: String)
-    /// There is no file, and none was to be made.
+    /// There is no file, and none was to be created.
     case missing(path: String)
-    /// Others than the owner may read or write the file; `mode` are its permission bits.
+    /// Users other than the owner may read or write the file; `mode` is its permission bits.
     case permissionsTooOpen(path: String, mode: UInt32)
     /// A newer program wrote the file. It is left as it is.
     case newerVersion(path: String, found: Int, supported: Int)
-    /// Pages of the file contradict each other, or the file has been cut.
+    /// Pages of the file contradict each other, or the file is truncated.
     case damaged(path: String, detail: String)
-    /// The file is no SQLite database.
+    /// The file is not a SQLite database.
     case notADatabase(path: String)
-    /// The disk or the quota is used up. Nothing of the transaction was written.
+    /// The disk or the quota is full. Nothing of the transaction was written.
     case full(path: String)
     /// The file or its file system cannot be written to.
     case readOnly(path: String)
@@ -52,7 +52,7 @@ public enum StorageError: Explained, Equatable {
         case .permissionsTooOpen(let path, let mode):
             Explanation(
                 "storage.permissions-too-open", .configuration,
-                "database \(path) is open to others than its owner (mode \(String(mode, radix: 8)))",
+                "database \(path) is accessible to users other than its owner (mode \(String(mode, radix: 8)))",
                 remedy: "run: chmod 600 \(path)")
         case .newerVersion(let path, let found, let supported):
             Explanation(
@@ -106,10 +106,10 @@ public enum StorageError: Explained, Equatable {
 
     /// - Parameters:
     ///   - code: an extended result code (https://www.sqlite.org/rescode.html).
-    ///   - systemError: the `errno` behind it, where there is one.
+    ///   - systemError: the `errno` behind it, if there is one.
     init(code: Int32, systemError: Int32 = 0, path: String, reason: String) {
         switch code & 0xff {
-        // Where it cannot make or grow one of its own files, SQLite tells of no more than that.
+        // SQLite reports only this much when it cannot create or grow one of its files.
         case SQLITE_CANTOPEN, SQLITE_IOERR:
             self =
                 Self(systemError: systemError, path: path)
@@ -125,7 +125,7 @@ public enum StorageError: Explained, Equatable {
         default: self = .refused(path: path, reason: "\(reason) (SQLite code \(code))")
         }
     }
-    /// What a person can mend by another word than "cannot open" or "input/output"; `nil` for any other `errno`.
+    /// A case with a remedy of its own, more precise than "cannot open" or "input/output"; `nil` for any other `errno`.
     init?(systemError: Int32, path: String) {
         switch systemError {
         case ENOSPC, EDQUOT: self = .full(path: path)

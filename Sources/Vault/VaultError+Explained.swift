@@ -33,6 +33,10 @@ extension VaultError {
                 "vault \(path) was replaced by an older copy while in use",
                 remedy: "find out who replaced the file; restart the agent to go on with the older copy")
         case .closed(let path): Explanation("vault.closed", .temporary, "vault \(path) is closed")
+        case .locked(let path):
+            Explanation(
+                "vault.locked", .conflict, "vault \(path) is locked",
+                remedy: "unlock it with the key of one of its slots")
         case .noSlotOpens(let path, let tried):
             Explanation(
                 "vault.no-slot-opens", .configuration,
@@ -114,11 +118,20 @@ extension VaultError {
             Explanation(
                 "vault.record-missing", .damaged, "record \(name) was taken out of the vault",
                 remedy: Self.restoreOrReset)
+        case .recordIsKey(let name):
+            Explanation(
+                "vault.record-is-key", .internal, "record \(name) is a private key, which only the key store may use")
+        case .keyMissing(let name):
+            Explanation("vault.key-missing", .internal, "there is no record \(name) to make a key of")
+        case .keyInvalid(let name):
+            Explanation(
+                "vault.key-invalid", .damaged, "record \(name) is not a private key", remedy: Self.restoreOrReset)
+        case .keyExists(let name): Explanation("vault.key-exists", .internal, "there is a key \(name) already")
         case .nameNotAllowed(let name, let kind):
             Explanation(
                 "vault.name-not-allowed", .internal,
-                "record name \(name)\(kind.map { " (kind \($0.rawValue))" } ?? "") is empty, too long or not printable "
-                    + "ASCII")
+                "record name \(name)\(kind.map { " (kind \($0.rawValue))" } ?? "") is empty, too long or has characters "
+                    + "that are not allowed")
         case .contentTooLong(let name, let bytes, let limit):
             Explanation("vault.content-too-long", .tooLarge, "record \(name) has \(bytes) bytes; \(limit) are allowed")
         case .tooManyRecords(let path, let limit):
@@ -138,7 +151,7 @@ extension VaultError {
         .newerVersion(path: "PATH", found: 9, supported: 1),
         .permissionsTooOpen(path: "PATH", mode: 0o644), .manifestDamaged(path: "PATH"),
         .manifestRolledBack(path: "PATH"),
-        .closed(path: "PATH"), .noSlotOpens(path: "PATH", tried: [.systemdCredential]),
+        .closed(path: "PATH"), .locked(path: "PATH"), .noSlotOpens(path: "PATH", tried: [.systemdCredential]),
         .slotDamaged(path: "PATH", id: 1, kind: .passphrase), .slotParametersRefused(kind: .passphrase),
         .slotUnknown(path: "PATH", id: 7), .lastSlot(path: "PATH", id: 1), .tooManySlots(path: "PATH", limit: 16),
         .credentialMissing(name: "NAME", directory: nil), .credentialMissing(name: "NAME", directory: "DIRECTORY"),
@@ -147,7 +160,8 @@ extension VaultError {
         .keyUnwritable(path: "PATH", reason: "REASON"), .keyLength(path: "PATH", bytes: 8, least: 32, most: 4096),
         .credentialLength(bytes: 8, least: 32, most: 4096), .passphraseEmpty, .passphraseShort(bytes: 8, least: 16),
         .recordDamaged(name: placeholder), .recordDisplaced(name: placeholder), .recordRolledBack(name: placeholder),
-        .recordMissing(name: placeholder), .nameNotAllowed(name: placeholder, kind: nil),
+        .recordMissing(name: placeholder), .recordIsKey(name: placeholder), .keyMissing(name: placeholder),
+        .keyInvalid(name: placeholder), .keyExists(name: placeholder), .nameNotAllowed(name: placeholder, kind: nil),
         .contentTooLong(name: placeholder, bytes: 2_000_000, limit: 1_048_576),
         .tooManyRecords(path: "PATH", limit: 1024),
         .storage(.full(path: "PATH")), .cryptography(.notAuthentic),

@@ -2,58 +2,68 @@ import Cryptography
 import Groundwork
 import Storage
 
-/// What can go wrong with the vault. None of these has changed or removed anything in it.
+/// Errors of the vault. None of them has changed or removed anything in it.
 public enum VaultError: Explained, Equatable {
     // The file
-    /// There is no vault, and none was to be made.
+    /// There is no vault, and the caller did not request a new one.
     case missing(path: String)
-    /// The file is cut, overwritten or no vault.
+    /// The file is truncated, overwritten or not a vault.
     case fileDamaged(path: String, detail: String)
     /// A newer program wrote the vault.
     case newerVersion(path: String, found: Int, supported: Int)
-    /// Others than the owner may read or write the vault or a key file; `mode` are its permission bits.
+    /// Users other than the owner may read or write the vault or a key file; `mode` has its permission bits.
     case permissionsTooOpen(path: String, mode: UInt32)
-    /// The list of what is in the vault does not authenticate.
+    /// The authentication of the vault's list of records failed.
     case manifestDamaged(path: String)
-    /// The list of what is in the vault is older than what this process has seen.
+    /// The vault's list of records is older than one that this process has seen.
     case manifestRolledBack(path: String)
     case closed(path: String)
+    /// The data key is not in memory.
+    case locked(path: String)
 
     // Keys and slots
-    /// None of the keys offered fits a slot; `tried` are their kinds.
+    /// None of the given keys fits a slot; `tried` are their kinds.
     case noSlotOpens(path: String, tried: [Slot.Kind])
     /// Bytes of a slot have changed.
     case slotDamaged(path: String, id: Int64, kind: Slot.Kind)
-    /// A slot asks for more memory or time than any slot of its kind is made with.
+    /// A slot requires more memory or time than its kind allows.
     case slotParametersRefused(kind: Slot.Kind)
     case slotUnknown(path: String, id: Int64)
-    /// Without this slot nothing would open the vault.
+    /// Without this slot the vault could not be opened.
     case lastSlot(path: String, id: Int64)
     case tooManySlots(path: String, limit: Int)
-    /// The service has no such systemd credential; `directory` is nil when it was given none at all.
+    /// The service has no such systemd credential; `directory` is nil if it has no credentials at all.
     case credentialMissing(name: String, directory: String?)
     case keyFileMissing(path: String)
-    /// A key file that belongs to neither this user nor root.
+    /// A key file whose owner is neither this user nor root.
     case keyFileOfOther(path: String, owner: UInt32)
     case keyUnreadable(path: String, reason: String)
     case keyUnwritable(path: String, reason: String)
-    /// A key with too few bytes to be a secret, or too many to be a key.
+    /// A key with too few or too many bytes.
     case keyLength(path: String, bytes: Int, least: Int, most: Int)
-    /// The content of a credential, given to make a slot, is too short to be a secret or too long to be a key.
+    /// The content of a credential, given to make a slot, is too short or too long.
     case credentialLength(bytes: Int, least: Int, most: Int)
     case passphraseEmpty
-    /// A passphrase for a new slot that could be guessed by whoever has a copy of the file.
+    /// A passphrase for a new slot that is short enough to be guessed with a copy of the file.
     case passphraseShort(bytes: Int, least: Int)
 
     // Records
-    /// The content of a record does not authenticate.
+    /// The authentication of a record's content failed.
     case recordDamaged(name: RecordName)
-    /// What lies in a record's place was sealed for another name, kind or version.
+    /// The content at a record's place was sealed for another name, kind or version.
     case recordDisplaced(name: RecordName)
-    /// An earlier state of a record, or a removed record, was put back.
+    /// An earlier state of a record, or a removed record, was restored.
     case recordRolledBack(name: RecordName)
-    /// A record was taken out of the file.
+    /// A record was removed from the file.
     case recordMissing(name: RecordName)
+    /// A private key was read or written as a normal record.
+    case recordIsKey(name: RecordName)
+    /// The record to turn into a key does not exist.
+    case keyMissing(name: RecordName)
+    /// The content is not a private key.
+    case keyInvalid(name: RecordName)
+    /// A key of that name already exists.
+    case keyExists(name: RecordName)
     case nameNotAllowed(name: RecordName, kind: RecordKind?)
     case contentTooLong(name: RecordName, bytes: Int, limit: Int)
     case tooManyRecords(path: String, limit: Int)
@@ -76,7 +86,7 @@ public enum VaultError: Explained, Equatable {
     }
 }
 
-/// Runs `body` and says its errors in this room's terms.
+/// Runs `body` and converts its errors to this module's.
 func explained<Result>(_ body: () throws -> Result) throws(VaultError) -> Result {
     do {
         return try body()
@@ -87,7 +97,7 @@ func explained<Result>(_ body: () throws -> Result) throws(VaultError) -> Result
     } catch let error as CryptographyError {
         throw VaultError.cryptography(error)
     } catch {
-        // The rooms below throw nothing else; should one begin to, its error is shown and not swallowed.
+        // The modules below throw no other errors; if one ever does, its error is shown instead of hidden.
         throw VaultError.storage(.refused(path: "", reason: String(describing: error)))
     }
 }

@@ -21,7 +21,7 @@ struct AdminOptions: ParsableArguments {
     @Flag(help: "Print the answer as JSON.")
     var json = false
 
-    /// The admin address without the token that the printed link has: a token is read from its file, never from an
+    /// The admin address without the token of the printed link: the token is read from its file, never from an
     /// argument, which other users can see.
     /// - Throws: `ValidationError`
     func address() throws -> String {
@@ -47,12 +47,12 @@ struct AdminOptions: ParsableArguments {
     func call(_ method: String, _ path: String, _ input: JSON? = nil) async throws -> JSON {
         let address = try address()
         guard let url = URL(string: "\(address)/api/\(path)") else {
-            throw ValidationError("\(path) cannot be asked for.")
+            throw ValidationError("\(path) is not a valid path.")
         }
         var request = URLRequest(url: url)
         request.httpMethod = method
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        // Without one, the lab says whether it is there at all.
+        // Without a token, the answer still shows whether a lab is running.
         let known = Result { try token() }
         if case .success(let token) = known {
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
@@ -75,16 +75,16 @@ struct AdminOptions: ParsableArguments {
                 Explanation(
                     answer["code"]?.string ?? "lab.bad-input",
                     answer["kind"]?.string.flatMap(ExplanationKind.init) ?? .invalidInput,
-                    answer["error"]?.string ?? "it gave no reason"))
+                    answer["error"]?.string ?? "no reason given"))
         }
     }
 
-    /// Prints `answer` if JSON was asked for, else what `text` makes of it.
+    /// Prints `answer` if JSON was requested, otherwise its text.
     func show(_ answer: JSON, _ text: (JSON) -> String) {
         print(json ? answer.prettyText : text(answer))
     }
 
-    /// Prints a list that the lab has as a table, or that there are none.
+    /// Prints a list of the lab as a table, or a line that it is empty.
     func showList(
         _ member: String, called name: String, _ table: Table, _ add: (inout Table, JSON) -> Void
     ) async throws {
@@ -101,29 +101,29 @@ enum AdminFailure: Explained, Equatable {
     case noLab(address: String)
     case noToken(path: String, address: String)
     case wrongToken(address: String)
-    /// What the lab said.
+    /// The lab's error.
     case refused(Explanation)
 
     var explanation: Explanation {
         switch self {
         case .noLab(let address):
             Explanation(
-                "lab.not-running", .notRunning, "no lab answers at \(address)",
-                remedy: "start one with latchkey-lab run, or name its admin address with --admin")
+                "lab.not-running", .notRunning, "no lab is answering at \(address)",
+                remedy: "start one with latchkey-lab run, or specify its admin address with --admin")
         case .noToken(let path, let address):
             Explanation(
                 "lab.unauthorized", .permission,
-                "the lab at \(address) asks for its admin token, and \(path) cannot be read", remedy: Self.rightUser)
+                "the lab at \(address) requires its admin token, but \(path) cannot be read", remedy: Self.rightUser)
         case .wrongToken(let address):
             Explanation(
-                "lab.unauthorized", .permission, "the lab at \(address) has another admin token",
+                "lab.unauthorized", .permission, "the lab at \(address) has a different admin token",
                 remedy: Self.rightUser)
         case .refused(let explanation): explanation
         }
     }
 
     private static let rightUser =
-        "run this as the user who started the lab, or name the lab's data directory with --data"
+        "run this as the user who started the lab, or specify the lab's data directory with --data"
 
     static let examples: [AdminFailure] = [
         .noLab(address: "ADDRESS"), .noToken(path: "PATH", address: "ADDRESS"), .wrongToken(address: "ADDRESS"),

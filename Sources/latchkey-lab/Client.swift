@@ -8,8 +8,8 @@ struct Client: AsyncParsableCommand {
         abstract: "Make a second client, for mosquitto_pub and mosquitto_sub.",
         discussion: """
             Registers a device at the lab and writes ca.pem, cert.pem and key.pem. Calling again with the same name
-            replaces it. A broker keeps one connection for a client id, so make two clients to send and receive at
-            the same time.
+            replaces it. A broker keeps one connection per client id, so make two clients to send and
+            receive at the same time.
             """)
 
     @OptionGroup var lab: AdminOptions
@@ -17,10 +17,10 @@ struct Client: AsyncParsableCommand {
     @Option(help: "Name of the device.")
     var name = "phone"
 
-    @Option(help: "User who is logged in on it, such as alice; nobody if not given.")
+    @Option(help: "User logged in on it, such as alice; none if not given.")
     var user: String?
 
-    @Option(help: "Directory for the files; it is made if missing.")
+    @Option(help: "Directory for the files; created if missing.")
     var out = "."
 
     func run() async throws {
@@ -42,7 +42,7 @@ struct Client: AsyncParsableCommand {
             }
         }
         guard case .object(var members) = client else { return }
-        // Its place is the file.
+        // It is only written to the file.
         members["private_key"] = nil
         lab.show(.object(members), text)
     }
@@ -66,7 +66,7 @@ struct Client: AsyncParsableCommand {
             """
     }
 
-    /// How the user lets a board in with this client; nothing for a client without a user.
+    /// The command with which the user authorizes a board; empty for a client without a user.
     private func authorizing(_ client: JSON) -> String {
         guard user != nil else { return "" }
         return """

@@ -3,7 +3,7 @@ import Groundwork
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the registered devices with who is logged in on them, or act on one.",
+        abstract: "List the registered devices and the users logged in on them, or act on one.",
         discussion: "An action needs a device: latchkey-lab devices revoke-tokens 0f0c7a52-…")
 
     @OptionGroup var lab: AdminOptions

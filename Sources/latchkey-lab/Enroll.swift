@@ -27,7 +27,7 @@ struct Enroll: AsyncParsableCommand {
         }
     }
 
-    /// Not in a pipe, nor where `NO_COLOR` is set (no-color.org).
+    /// Not in a pipe, nor if `NO_COLOR` is set (no-color.org).
     private static var hasColors: Bool {
         let environment = ProcessInfo.processInfo.environment
         let isWanted = environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Groundwork
 
-/// An error on its way to the person or program that called: text and remedy, or JSON, and an exit status.
+/// Reports an error to the calling person or program: text and remedy, or JSON, and an exit status.
 struct Failure {
     private let error: any Error
     private let asJSON: Bool
@@ -14,10 +14,11 @@ struct Failure {
 
     func exit() -> Never {
         let status = LatchkeyLab.exitCode(for: error)
-        // `--help`, `--version` and statuses without a word are the argument parser's own.
+        // `--help`, `--version` and silent statuses are handled by the argument parser.
         guard error is any Explained || (status != .success && !(error is ExitCode))
         else { LatchkeyLab.exit(withError: error) }
-        let explanation = (error as? any Explained)?.explanation ?? saidByParser(isUsage: status == .validationFailure)
+        let explanation =
+            (error as? any Explained)?.explanation ?? parserExplanation(isUsage: status == .validationFailure)
         let text =
             asJSON
             ? explanation.answer.text
@@ -26,8 +27,8 @@ struct Failure {
         Foundation.exit(explanation.kind.exitStatus.rawValue)
     }
 
-    /// What the argument parser says, in the form of all other errors.
-    private func saidByParser(isUsage: Bool) -> Explanation {
+    /// The argument parser's message, in the form of all other errors.
+    private func parserExplanation(isUsage: Bool) -> Explanation {
         let text = LatchkeyLab.fullMessage(for: error)
         let prefix = "Error: "
         return Explanation(

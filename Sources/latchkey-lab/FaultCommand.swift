@@ -35,7 +35,7 @@ struct FaultCommand: AsyncParsableCommand {
         @Option(help: "The x-ca-err, for error.")
         var code: Int?
 
-        @Option(help: "For delay.")
+        @Option(help: "Length of the delay, for delay.")
         var milliseconds: Int?
 
         func run() async throws {
@@ -66,7 +66,7 @@ struct FaultCommand: AsyncParsableCommand {
 
     struct Names: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Explain the names that the other commands take.", discussion: "Asks no lab.")
+            abstract: "Explain the names that the other commands accept.", discussion: "Does not contact a lab.")
 
         func run() {
             var kinds = Table("KIND", "WHAT THE LAB DOES")
@@ -79,13 +79,13 @@ struct FaultCommand: AsyncParsableCommand {
             var faces = Table("FACE", "CERTIFICATE SHOWN")
             for face in ServerFace.allCases { faces.add(face.rawValue, face.summary) }
             var parts = Table("PART", "ACTION", "WHAT HAPPENS")
-            parts.add("gateway", "stop", "closes its port and its connections; it remembers everything")
+            parts.add("gateway", "stop", "closes its port and its connections; its state is kept")
             parts.add("gateway", "start", "listens again on the same port")
-            parts.add("broker", "stop", "ends; it saves what it holds")
+            parts.add("broker", "stop", "ends and saves its state")
             parts.add("broker", "kill", "ends at once, without saving")
             parts.add("broker", "start", "starts again on the same port")
             parts.add("broker", "suspend", "hangs: connections stay open and nothing is answered")
-            parts.add("broker", "resume", "goes on after suspend")
+            parts.add("broker", "resume", "continues after suspend")
             print([kinds, endpoints, faces, parts].map(\.text).joined(separator: "\n\n"))
         }
     }
@@ -125,7 +125,7 @@ struct FaultCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard ["gateway", "broker"].contains(part) else {
-                throw ValidationError("There is no part \(part); there are gateway and broker.")
+                throw ValidationError("There is no part \(part); the parts are gateway and broker.")
             }
             lab.show(try await lab.call("POST", "\(part)/\(action)", [:])) { _ in "\(part): \(action)" }
         }

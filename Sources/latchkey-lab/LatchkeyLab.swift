@@ -1,7 +1,8 @@
 import ArgumentParser
 import Groundwork
 
-/// The command of the lab gateway. `run` is the lab; every other subcommand asks a running one through its admin port.
+/// The command of the lab gateway. `run` is the lab; every other subcommand controls a running one through its admin
+/// port.
 @main
 struct LatchkeyLab: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,11 +17,11 @@ struct LatchkeyLab: AsyncParsableCommand {
             $ latchkey-lab enroll
             https://localhost:8443/connect/device/config?sessionData=eyJ…&subjectKeyHash=9pA…%3D
 
-            Only the user who started the lab can act on it: the commands read its admin token from a file of that
-            user's.
+            Only the user who started the lab can control it: the commands read its admin token from a file of
+            that user.
 
-            Exit status (sysexits.h): 64 wrong use, 65 the lab refused what was given, 69 no lab is running or it cannot
-            start its parts, 77 the admin token is missing, 78 the lab's own surroundings are at fault.
+            Exit status (sysexits.h): 64 wrong use, 65 the lab refused the input, 69 no lab is running or it cannot
+            start its parts, 77 the admin token is missing, 78 the lab's environment is at fault.
             """,
         version: Release.version,
         subcommands: [

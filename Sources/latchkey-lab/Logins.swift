@@ -3,10 +3,10 @@ import Groundwork
 
 struct Logins: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the log-ins that boards began, or decide about one.",
+        abstract: "List the logins that boards have started, or decide about one.",
         discussion: """
-            A log-in waits until a person authorizes it, with a device of theirs or in a browser; here is how to do
-            without: latchkey-lab logins authorize https://localhost:8443/auth/device/authorization/7b… --user alice
+            A login waits until a user authorizes it, with another device or in a browser. To authorize it without
+            either: latchkey-lab logins authorize https://localhost:8443/auth/device/authorization/7b… --user alice
             """)
 
     @OptionGroup var lab: AdminOptions
@@ -18,27 +18,27 @@ struct Logins: AsyncParsableCommand {
     @Argument(help: "list, authorize or refuse.")
     var action = Action.list
 
-    @Argument(help: "The log-in: the URL in the board's QR code, or its last part.")
+    @Argument(help: "The login: the URL in the board's QR code, or its last part.")
     var login: String?
 
-    @Option(help: "Who authorizes it.")
+    @Option(help: "User who authorizes it.")
     var user = "alice"
 
     func validate() throws {
         guard (action == .list) == (login == nil) else {
-            throw ValidationError(action == .list ? "list takes no log-in." : "\(action.rawValue) needs a log-in.")
+            throw ValidationError(action == .list ? "list takes no login." : "\(action.rawValue) needs a login.")
         }
     }
 
     func run() async throws {
         guard let login else {
-            let table = Table("LOG-IN", "STATUS", "USER", "MAG-IDENTIFIER")
-            return try await lab.showList("authorizations", called: "log-ins", table) { table, login in
+            let table = Table("LOGIN", "STATUS", "USER", "MAG-IDENTIFIER")
+            return try await lab.showList("authorizations", called: "logins", table) { table, login in
                 func part(_ name: String) -> String { login[name]?.string ?? "" }
                 table.add(part("id"), part("status"), part("user"), part("mag_identifier"))
             }
         }
-        // A URL ends with what the lab calls the log-in.
+        // A URL ends with the lab's id of the login.
         let id = login.split(separator: "/").last.map(String.init) ?? login
         let answer = try await lab.call("POST", "authorizations/\(id)/\(action.rawValue)", ["user": .string(user)])
         lab.show(answer) { _ in action == .authorize ? "authorized as \(user)" : "refused" }

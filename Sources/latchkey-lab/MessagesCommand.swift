@@ -4,7 +4,7 @@ import Groundwork
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "messages", abstract: "Print the messages the broker has passed on, oldest first.",
-        discussion: "Exit status 1 when there is none.")
+        discussion: "Exit status 1 if there are none.")
 
     @OptionGroup var lab: AdminOptions
 

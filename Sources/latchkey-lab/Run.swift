@@ -8,11 +8,11 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the gateway, its broker and its admin page.",
         discussion: """
             People log in as alice with the password alice-password, and as bob with bob-password: on a board, on the
-            login page of a browser, or by letting a device in with one on which they are logged in already. Where other
-            machines can reach the lab, both have random passwords, which it prints.
+            login page of a browser, or by authorizing a device with one on which they are logged in already. If other
+            machines can reach the lab, both get random passwords, which it prints.
 
-            The link to the admin page holds the lab's admin token. The commands read it from a file that only this user
-            can read: admin.token in the data directory, and ~/.local/state/latchkey-lab/PORT.token.
+            The link to the admin page contains the lab's admin token. The commands read it from a file that only this
+            user can read: admin.token in the data directory, and ~/.local/state/latchkey-lab/PORT.token.
             """)
 
     @Option(help: "Directory for keys, registrations and retained messages; without it nothing is kept.")
@@ -21,16 +21,16 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Name by which boards reach the lab, in URLs and in the certificate.")
     var host = "localhost"
 
-    @Option(help: "Address the gateway and the broker listen on. The admin page is on loopback alone.")
+    @Option(help: "Address the gateway and the broker listen on. The admin page is on loopback only.")
     var listen = "127.0.0.1"
 
-    @Option(help: "Port of the gateway; 0 is any.")
+    @Option(help: "Port of the gateway; 0 means any.")
     var port = 8443
 
-    @Option(help: "Port of the admin page; 0 is any.")
+    @Option(help: "Port of the admin page; 0 means any.")
     var adminPort = 8480
 
-    @Option(help: "Port of the broker; 0 is any.")
+    @Option(help: "Port of the broker; 0 means any.")
     var brokerPort = 8883
 
     @Flag(inversion: .prefixedNo, help: "Start Mosquitto.")
@@ -77,7 +77,7 @@ struct Run: AsyncParsableCommand {
         print("users       \(users.joined(separator: ", "))")
         let tokenFile = keepToken(of: lab)
         print("admin page  \(lab.adminPageURL)")
-        // A program that reads these lines through a pipe waits for them.
+        // A program may be waiting for these lines at the other end of a pipe.
         fflush(nil)
         if lab.configuration.isReachableByOthers { warn(Self.reachable) }
         await signals.wait()
@@ -85,7 +85,7 @@ struct Run: AsyncParsableCommand {
         tokenFile.remove(lab.adminToken)
     }
 
-    /// For the commands of this user. Where it cannot be written, such as without a home, they need `--data`.
+    /// Writes the token for this user's commands. If that fails, such as without a home directory, they need `--data`.
     private func keepToken(of lab: Lab) -> AdminTokenFile {
         let file = AdminTokenFile(port: lab.adminPort)
         do {
@@ -97,8 +97,8 @@ struct Run: AsyncParsableCommand {
     }
 
     private static let reachable = """
-        other machines can reach this lab. Whoever knows its client id can register a device; \
-        with --manual-activation it may not work before you activate it.
+        other machines can reach this lab. Anyone who knows its client id can register a device; \
+        with --manual-activation a device stays inactive until you activate it.
         """
 
     private func warn(_ text: String) {
@@ -106,7 +106,7 @@ struct Run: AsyncParsableCommand {
     }
 }
 
-/// How long what the lab issues stays valid.
+/// Lifetimes of everything that the lab issues.
 struct LifeOptions: ParsableArguments {
     @Option(help: "Access tokens.")
     var tokenLife = Lives().accessToken
@@ -120,7 +120,7 @@ struct LifeOptions: ParsableArguments {
     var certificateLife = Lives().deviceCertificate
     @Option(help: "Enrollment URLs.")
     var enrollmentLife = Lives().enrollmentURL
-    @Option(help: "Log-ins that wait for somebody to authorize them.")
+    @Option(help: "Logins that wait to be authorized.")
     var authorizationLife = Lives().authorization
     @Option(help: "Authorization codes.")
     var codeLife = Lives().authorizationCode
@@ -150,7 +150,7 @@ struct LifeOptions: ParsableArguments {
 
 extension IDTokenAlgorithm: ExpressibleByArgument {}
 
-/// SIGINT and SIGTERM, as something to wait for.
+/// Waits for SIGINT or SIGTERM.
 struct StopSignals {
     private let sources: [any DispatchSourceSignal]
     private let stream: AsyncStream<Void>
@@ -159,7 +159,7 @@ struct StopSignals {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         self.stream = stream
         sources = [SIGINT, SIGTERM].map { number in
-            // The default would end the program before the source hears of it.
+            // The default action would end the program before the source sees the signal.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }

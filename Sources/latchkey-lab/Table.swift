@@ -1,4 +1,4 @@
-/// A list for a person: a head for each column, and what stands in them one below the other.
+/// A list for people, in aligned columns with a heading each.
 struct Table {
     private let heads: [String]
     private var rows: [[String]] = []
@@ -18,7 +18,7 @@ struct Table {
         }.joined(separator: "\n")
     }
 
-    /// Boards choose their names; a terminal would obey control characters in them. An empty cell has a dash.
+    /// Boards choose their names; a terminal would interpret control characters in them. An empty cell shows a dash.
     private static func plain(_ text: String) -> String {
         guard !text.isEmpty else { return "-" }
         return String(

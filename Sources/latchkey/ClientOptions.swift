@@ -4,7 +4,7 @@ import FoundationEssentials
 import Groundwork
 import LocalAPI
 
-/// Variables of the environment, of which an empty one counts as unset.
+/// Environment variables; an empty one counts as unset.
 enum Environment {
     static subscript(name: String) -> String? {
         let value = ProcessInfo.processInfo.environment[name]
@@ -12,7 +12,7 @@ enum Environment {
     }
 }
 
-/// What every subcommand that talks to the daemon takes.
+/// The options of every subcommand that talks to the daemon.
 struct ClientOptions: ParsableArguments {
     @Flag(help: "Print JSON, for programs; errors too, on standard error.")
     var json = false
@@ -27,7 +27,7 @@ struct ClientOptions: ParsableArguments {
         LocalClient(socketPath: socket ?? Environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath)
     }
 
-    /// Prints the daemon's answer: as it is with `--json`, else in the words of `describe`.
+    /// Prints the daemon's answer: unchanged with `--json`, else as text from `describe`.
     func show(_ answer: JSON, _ describe: (JSON) -> String) {
         Terminal.line(json ? answer.text : describe(answer))
     }

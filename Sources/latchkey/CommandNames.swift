@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Finds command names that do not exist, which the argument parser would take for arguments that are too many.
+/// Finds command names that do not exist, which the argument parser would report as unexpected arguments.
 struct CommandNames {
     /// - Throws: ``UsageError/unknownCommand(name:path:suggestion:)``
     static func check(_ arguments: some Sequence<String>, of root: any ParsableCommand.Type) throws(UsageError) {
@@ -8,7 +8,7 @@ struct CommandNames {
         for (position, argument) in arguments.enumerated() {
             let choices = command.configuration.subcommands
             guard !argument.hasPrefix("-"), !choices.isEmpty else { return }
-            // `help` is the argument parser's own, and is followed by the names of a command.
+            // `help` belongs to the argument parser, and is followed by the names of a command.
             if position == 0, argument == "help" { continue }
             guard let next = choices.first(where: { name(of: $0) == argument }) else {
                 let names = choices.map(name) + (path == name(of: root) ? ["help"] : [])

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Groundwork
 
-/// An error on its way to the person or program that called: text and remedy, or JSON, and an exit status.
+/// An error as reported to the calling person or program: text and remedy, or JSON, and an exit status.
 struct Failure {
     private let error: any Error
     private let asJSON: Bool
@@ -28,7 +28,7 @@ struct Failure {
         Glibc.exit(explanation.kind.exitStatus.rawValue)
     }
 
-    /// What the argument parser says, in the form of all other errors.
+    /// The argument parser's error, in the form of all other errors.
     private var usageError: UsageError? {
         guard Latchkey.exitCode(for: error) == .validationFailure else { return nil }
         let lines = Latchkey.fullMessage(for: error).split(separator: "\n").map(String.init)

@@ -21,12 +21,13 @@ struct Latchkey: AsyncParsableCommand {
                 name: "Daemon",
                 subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self, VaultCommand.self]),
             CommandGroup(
-                name: "Identity", subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self]),
+                name: "Identity",
+                subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self, Accounts.self]),
             CommandGroup(
                 name: "People",
                 subcommands: [
                     Login.self, Logout.self, Whoami.self, Share.self, Authorize.self, Consent.self,
-                    ProximityCommand.self,
+                    Prompts.self, ProximityCommand.self,
                 ]),
             CommandGroup(
                 name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Call.self]),
@@ -34,7 +35,7 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(name: "More", subcommands: [Explain.self, Completions.self, VersionCommand.self]),
         ])
 
-    // Not the argument parser's own flag, which would stand in the help of every subcommand.
+    // Not the argument parser's own flag, which would appear in the help of every subcommand.
     @Flag(help: "Print the version and exit.") var version = false
 
     func run() throws {

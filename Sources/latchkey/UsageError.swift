@@ -1,14 +1,14 @@
 import Groundwork
 
-/// The command was not given as it is used.
+/// The command was not used correctly.
 enum UsageError: Explained, Equatable {
     /// - Parameters:
-    ///   - path: the command that it should be a subcommand of, such as `latchkey board`.
+    ///   - path: the expected parent command, such as `latchkey board`.
     ///   - suggestion: the whole command that was likely meant.
     case unknownCommand(name: String, path: String, suggestion: String?)
-    /// What the argument parser found.
+    /// The argument parser's error.
     case invalid(message: String, usage: String?)
-    /// Nobody can be asked for confirmation, and `--yes` was not given.
+    /// There is no terminal to ask at, and `--yes` was not given.
     case unconfirmed(consequence: String)
 
     var explanation: Explanation {

@@ -10,7 +10,7 @@ struct CommandLineTests {
         ["deregister", "--yes"],
     ]
 
-    @Test("has one text and one exit status for a board that is not registered")
+    @Test("the command line has one text and one exit status for a board that is not registered")
     func notRegistered() async throws {
         try await withLabAndBoard { lab, board in
             for arguments in Self.needsRegistration {
@@ -32,7 +32,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("says what was refused here, before the gateway was asked, by another status than the gateway's refusal")
+    @Test("the command line reports a local refusal with another status than the gateway's refusal")
     func refusedHere() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -49,7 +49,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("has one status for a file that cannot be read")
+    @Test("the command line has one status for a file that cannot be read")
     func unreadable() async throws {
         let program = Program(name: "latchkey")
         let checked = try await program.run(["config", "check", "/nope"])
@@ -58,7 +58,7 @@ struct CommandLineTests {
         #expect(checked.errors == run.errors)
     }
 
-    @Test("does not remove an identity without a terminal and without --yes")
+    @Test("the command line does not remove an identity without a terminal and without --yes")
     func unconfirmed() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -71,7 +71,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("finds the definitions of a daemon that was started by hand with LATCHKEY_SOCKET alone")
+    @Test("the command line finds the definitions of a daemon started by hand with LATCHKEY_SOCKET only")
     func board() async throws {
         let board = try TestBoard()
         try await board.start()
@@ -90,7 +90,7 @@ struct CommandLineTests {
         try await board.tearDown()
     }
 
-    @Test("quotes a topic as it was written, and takes none that is empty")
+    @Test("the command line quotes a topic as it was written, and refuses an empty one")
     func topics() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -103,7 +103,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("shows received topics as they are published, and whole ones with --raw")
+    @Test("the command line shows received topics in their published form, and full ones with --raw")
     func shortTopics() async throws {
         try await withLabAndBoard { lab, board in
             let enrolled = try await board.enroll(at: lab)
@@ -127,7 +127,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("says by name that another agent is running, and not to change the mode of its directory")
+    @Test("the command line reports that another agent is running, instead of its directory's mode")
     func secondAgent() async throws {
         let board = try TestBoard()
         try await board.start()
@@ -138,7 +138,7 @@ struct CommandLineTests {
         try await board.tearDown()
     }
 
-    @Test("sums up the checks of the doctor, and calls none passed that was not made")
+    @Test("the command line summarizes the checks of the doctor, and counts skipped ones separately")
     func doctor() async throws {
         let board = try TestBoard()
         try await board.start()

@@ -11,7 +11,7 @@ struct CommandShapeTests {
     }
 
     @Test(
-        "says with --json in JSON that it was used wrongly",
+        "the command line reports incorrect usage as JSON with --json",
         arguments: [
             ["status", "--json", "--bogus"], ["publish", "--json", "--qos", "7", "a", "b"],
             ["board", "watch", "--json", "--count", "0"],
@@ -27,7 +27,7 @@ struct CommandShapeTests {
         #expect(forPeople.status == 64 && forPeople.errors.contains("Usage: latchkey"))
     }
 
-    @Test("refuses to watch the sensors no times, as it could never end")
+    @Test("the command line refuses to watch the sensors 0 times, because it would never end")
     func watchNothing() async throws {
         let refused = try await Program(name: "latchkey").run([
             "board", "watch", "--count", "0", "--socket", "/tmp/latchkey-nobody.sock",
@@ -47,7 +47,7 @@ struct CommandShapeTests {
         #expect((fault["message"] as? String)?.isEmpty == false && (fault["remedy"] as? String)?.isEmpty == false)
     }
 
-    @Test("follows with lines that each name their event, and shows a called API's answer as text")
+    @Test("the command line follows with lines that each name their event, and shows a called API's answer as text")
     func lines() async throws {
         try await withLabAndBoard { lab, board in
             let events = try board.follow("status", "--follow")

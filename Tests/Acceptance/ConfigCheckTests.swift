@@ -6,7 +6,7 @@ import Testing
 @Suite("latchkey config check", .timeLimit(.minutes(2)))
 struct ConfigCheckTests {
     @Test(
-        "finds what run refuses, and with --syntax-only looks at the file alone",
+        "latchkey config check finds what run refuses, and with --syntax-only checks only the file",
         arguments: [
             ("[api]\noperate = [\"nobody-of-this-name\"]", "this machine does not know nobody-of-this-name"),
             ("[bluetooth]\nadapter = \"hci99\"\n[api]", "there is no Bluetooth adapter hci99"),
@@ -25,7 +25,7 @@ struct ConfigCheckTests {
         try await board.tearDown()
     }
 
-    @Test("finds a board definition that is not there")
+    @Test("latchkey config check finds a board definition that is not there")
     func definition() async throws {
         let board = try TestBoard(definition: "nope")
         let check = try await Program(name: "latchkey").run(["config", "check", board.configuration.path])
@@ -34,7 +34,7 @@ struct ConfigCheckTests {
         try await board.tearDown()
     }
 
-    @Test("notes an endpoint of a gateway's document that lacks its leading slash")
+    @Test("latchkey config check notes an endpoint of a gateway's document that lacks its leading slash")
     func endpoint() async throws {
         try await withLabAndBoard { lab, board in
             let document = String(decoding: try await lab.configurationDocument(), as: UTF8.self)

@@ -27,7 +27,7 @@ struct DemoTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../deploy/demo").standardizedFileURL
 
-    @Test("leaves no process and no file behind, however it ends", arguments: End.allCases)
+    @Test("deploy/demo leaves no process and no file behind, however it ends", arguments: End.allCases)
     func leavesNothing(_ end: End) async throws {
         let folder = URL(filePath: "/tmp/lk-demo-\(UInt32.random(in: .min ... .max))")
         let (programs, temporary) = (folder.appending(path: "programs"), folder.appending(path: "tmp"))

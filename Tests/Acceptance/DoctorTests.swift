@@ -15,7 +15,7 @@ struct DoctorWithoutDaemonTests {
         return (result.status, Dictionary(uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0) }))
     }
 
-    @Test("names every fault of the settings, and what they ask for that this machine has not")
+    @Test("the doctor without a daemon reports every fault of the settings, and what this machine lacks for them")
     func settings() async throws {
         let board = try TestBoard(settings: "[broker]\nport = 99999\n")
         var found = try await examine(board)
@@ -34,7 +34,7 @@ struct DoctorWithoutDaemonTests {
         try await board.tearDown()
     }
 
-    @Test("finds the agent that holds the lock and listens elsewhere")
+    @Test("the doctor without a daemon finds the agent that holds the lock and listens on another socket")
     func lock() async throws {
         let board = try TestBoard()
         try await board.start()
@@ -51,7 +51,9 @@ struct DoctorWithoutDaemonTests {
         try await elsewhere.tearDown()
     }
 
-    @Test("says to a user whom the socket keeps out what to do", .enabled(if: getuid() == 0, "takes a second user"))
+    @Test(
+        "the doctor without a daemon tells a user without access to the socket what to do",
+        .enabled(if: getuid() == 0, "takes a second user"))
     func socket() async throws {
         let board = try TestBoard(settings: "")
         try await board.start()

@@ -16,15 +16,15 @@ struct DocumentTests {
         return (status, checker.output.text + checker.errors.text)
     }
 
-    @Test("is true: every route answers as it says, and a member, a type or a status that it lacks is found")
+    @Test(
+        "the OpenAPI document is true: every route answers as described, and undescribed members and statuses are found"
+    )
     func isTrue() async throws {
-        let lab = try await Lab.start()
-        let board = try TestBoard()
-        do {
-            let folder = board.folder.appending(path: "answers")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            board.environment["LATCHKEY_RECORD_ANSWERS"] = folder.path
-            try await board.start()
+        let prepared = try TestBoard()
+        let folder = prepared.folder.appending(path: "answers")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        prepared.environment["LATCHKEY_RECORD_ANSWERS"] = folder.path
+        try await withLabAndBoard(board: prepared) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             let token = try #require(try await board.ask("token")["accessToken"] as? String)
@@ -72,13 +72,7 @@ struct DocumentTests {
                 rest.status == 1 && rest.text.contains("POST /v1/login/nearby was never answered with success"),
                 "\(rest.text)")
             try keep(record)
-        } catch {
-            try? await board.tearDown()
-            await lab.stop()
-            throw error
         }
-        try await board.tearDown()
-        await lab.stop()
     }
 
     /// Gives the record to the check of all answers at the end of `deploy/test`.

@@ -51,7 +51,7 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("a URL ends with its ticket")
+    @Test("a URL expires with its ticket")
     func expired() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()

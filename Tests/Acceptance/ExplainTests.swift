@@ -15,7 +15,7 @@ struct ExplainTests {
         try #require(try result.json["entries"] as? [[String: Any]], "\(result.output)")
     }
 
-    @Test("says what a code means, what to do, and which statuses it has")
+    @Test("latchkey explain says what a code means, what to do, and which statuses it has")
     func code() async throws {
         let result = try await explain("vault.no-slot-opens")
         #expect(result.status == 0 && result.errors.isEmpty)
@@ -27,7 +27,7 @@ struct ExplainTests {
         ] { #expect(result.output.contains(part), "\(part) is not in: \(result.output)") }
     }
 
-    @Test("says the same as JSON")
+    @Test("latchkey explain prints the same as JSON")
     func json() async throws {
         let entry = try #require(try entries(try await explain("gateway.no-answer", "--json")).first)
         #expect(entry["name"] as? String == "gateway.no-answer" && entry["category"] as? String == "error")
@@ -37,7 +37,7 @@ struct ExplainTests {
         #expect((entry["messages"] as? [[String: Any]])?.allSatisfy { $0["message"] is String } == true)
     }
 
-    @Test("says what a gateway's number means, whole or by its last three digits")
+    @Test("latchkey explain says what a gateway's number means, whole or by its last three digits")
     func numbers() async throws {
         let whole = try await explain("1000105")
         #expect(whole.status == 0)
@@ -48,7 +48,7 @@ struct ExplainTests {
         #expect(try entries(suffix).map { $0["code"] as? String } == ["gateway.token-expired"])
     }
 
-    @Test("says what an event and an error of OAuth mean")
+    @Test("latchkey explain says what an event and an error of OAuth mean")
     func others() async throws {
         let event = try await explain("broker.failed")
         #expect(event.status == 0 && event.output.contains("event of this program"))
@@ -60,7 +60,7 @@ struct ExplainTests {
         #expect(both.map { $0["category"] as? String } == ["error", "event"])
     }
 
-    @Test("names the nearest of a code that does not exist")
+    @Test("latchkey explain suggests the nearest code for one that does not exist")
     func unknown() async throws {
         let mistyped = try await explain("vault.no-slot-open")
         #expect(mistyped.status == 65 && mistyped.output.isEmpty)
@@ -75,7 +75,7 @@ struct ExplainTests {
         #expect(try await explain("990", "--list").status == 64)
     }
 
-    @Test("lists every name, and each of them is explained")
+    @Test("latchkey explain lists every name, and each of them is explained")
     func list() async throws {
         let text = try await explain("--list")
         let listed = try entries(try await explain("--list", "--json"))
@@ -86,7 +86,7 @@ struct ExplainTests {
         }
     }
 
-    @Test("goes with what the daemon says: an error has a kind, the gateway's numbers, and a code that is explained")
+    @Test("latchkey explain explains every error of the daemon, which has a kind and the gateway's numbers")
     func daemon() async throws {
         try await withLabAndBoard { lab, board in
             let before = try await board.latchkey("token", "--json")

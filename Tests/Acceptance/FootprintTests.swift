@@ -11,7 +11,7 @@ struct FootprintTests {
     static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
 
     @Test(
-        "its stripped file has at most 20 MiB",
+        "the shipped program's stripped file has at most 20 MiB",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func size() async throws {
         let stripped = FileManager.default.temporaryDirectory.appending(path: "latchkey-stripped-\(UUID().uuidString)")
@@ -25,7 +25,7 @@ struct FootprintTests {
     }
 
     @Test(
-        "it looks for no library beside itself, and binds all it calls before it starts",
+        "the shipped program looks for no library beside itself, and binds all symbols at start",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func linked() async throws {
         let readelf = Program(url: URL(filePath: "/usr/bin/readelf"))
@@ -36,10 +36,9 @@ struct FootprintTests {
     }
 
     @Test(
-        "connected and idle it keeps to its memory and threads, and sleeps between keep-alives",
+        "connected and idle, the shipped program keeps its limits of memory and threads, and sleeps",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func idle() async throws {
-        let lab = try await Lab.start()
         let program = Program(url: URL(filePath: try #require(Self.release)))
         // One sensor that is there and is not due again: what wakes the daemon is then its own.
         let definition = FileManager.default.temporaryDirectory.appending(
@@ -53,9 +52,7 @@ struct FootprintTests {
         channel = "uptime"
         period-s = 900
         """.write(to: definition, atomically: true, encoding: .utf8)
-        let board = try TestBoard(program: program, definition: definition.path)
-        do {
-            try await board.start()
+        try await withLabAndBoard(board: try TestBoard(program: program, definition: definition.path)) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
@@ -72,20 +69,13 @@ struct FootprintTests {
             print("wake-ups in 20 s: \(woken)")
             // Nothing periodic is faster than the keep-alive; what happens to end in these seconds is left some room.
             #expect(woken <= 10)
-        } catch {
-            try? await board.tearDown()
-            await lab.stop()
-            throw error
         }
-        try await board.tearDown()
-        await lab.stop()
     }
 
     @Test(
-        "sampling four values a second it keeps to the same memory and threads, and wakes for what it sends and nothing else",
+        "sampling four values a second, the shipped program keeps its limits, and only wakes to send",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func sampling() async throws {
-        let lab = try await Lab.start()
         let program = Program(url: URL(filePath: try #require(Self.release)))
         let definition = FileManager.default.temporaryDirectory.appending(
             path: "latchkey-busy-\(UUID().uuidString).toml")
@@ -103,10 +93,10 @@ struct FootprintTests {
         }
         try (["title = \"Busy board\""] + sensors).joined(separator: "\n").write(
             to: definition, atomically: true, encoding: .utf8)
-        let board = try TestBoard(
-            program: program, definition: definition.path, settings: "[telemetry]\ntopic = \"readings\"")
-        do {
-            try await board.start()
+        let settings = "[telemetry]\ntopic = \"readings\""
+        try await withLabAndBoard(
+            board: try TestBoard(program: program, definition: definition.path, settings: settings)
+        ) { lab, board in
             let arrivals = lab.arrivals.subscribe()
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
@@ -122,13 +112,7 @@ struct FootprintTests {
             print("wake-ups a message: \(woken / messages)")
             // Ten, of which the disk takes three. With a turn of the pool for each step and each sensor they were over forty.
             #expect(woken <= 25 * messages)
-        } catch {
-            try? await board.tearDown()
-            await lab.stop()
-            throw error
         }
-        try await board.tearDown()
-        await lab.stop()
     }
 
     /// Waits for so many messages that are measured from now on.

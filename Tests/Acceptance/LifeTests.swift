@@ -9,7 +9,7 @@ struct LifeTests {
         try await board.status { $0.isConnected }
     }
 
-    @Test("a restart keeps registration and tokens, and makes no call that is not needed")
+    @Test("a restart keeps registration and tokens, and makes no unnecessary call")
     func restart() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -38,7 +38,7 @@ struct LifeTests {
     }
 
     @Test(
-        "a token that is still valid brings the board to its broker without libcurl; what needs it says that it is missing",
+        "with a valid token the board reaches its broker without libcurl; calls that need it say so",
         .enabled(if: getuid() == 0, "mounts as root"))
     func withoutCurl() async throws {
         try await withLabAndBoard { lab, board in
@@ -50,20 +50,20 @@ struct LifeTests {
             _ = try await connected(board)
             let refused = try await board.latchkey("call", "GET", "/lab/hello", "--json")
             #expect(refused.status != 0)
-            #expect(refused.errors.contains("without libcurl.so.4"))
+            #expect(refused.errors.contains("libcurl.so.4, which could not be loaded"))
             #expect(refused.errors.contains("install the Debian package libcurl4"))
         }
     }
 
     @Test(
-        "without libmicrohttpd the daemon says that it is missing, and ends",
+        "without libmicrohttpd the daemon reports that, and ends",
         .enabled(if: getuid() == 0, "mounts as root"))
     func withoutMicroHTTPD() async throws {
         let board = try TestBoard()
         board.launcher = Self.without("libmicrohttpd.so.12")
         let daemon = try board.launch()
         #expect(try await daemon.ended(within: 60) != 0)
-        #expect(daemon.errors.text.contains("without libmicrohttpd.so.12"))
+        #expect(daemon.errors.text.contains("libmicrohttpd.so.12, which could not be loaded"))
         #expect(daemon.errors.text.contains("install the Debian package libmicrohttpd12"))
         try await board.tearDown()
     }
@@ -81,7 +81,7 @@ struct LifeTests {
         }
     }
 
-    @Test("switching to another gateway and back finds the first registration, and events say so (MAG checklist 6)")
+    @Test("switching to another gateway and back restores the first registration (MAG checklist 6)")
     func gatewaySwitch() async throws {
         let second = try await Lab.start()
         try await withLabAndBoard { first, board in
@@ -112,7 +112,7 @@ struct LifeTests {
         await second.stop()
     }
 
-    @Test("renew brings a new certificate for the same registration, without a lost subscription (MAG checklist 18)")
+    @Test("renew gets a new certificate for the same registration, and keeps subscriptions (MAG checklist 18)")
     func renew() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -163,7 +163,7 @@ struct LifeTests {
     }
 
     @Test(
-        "reset forgets the identity here without a word to the gateway; enrolled again the board is another device (MAG 12.4)"
+        "reset removes the identity without notifying the gateway; the next one is another device (MAG 12.4)"
     )
     func reset() async throws {
         try await withLabAndBoard { lab, board in
@@ -180,7 +180,7 @@ struct LifeTests {
         }
     }
 
-    @Test("an access token that the gateway took back is replaced within the call (MAG checklist 24)")
+    @Test("an access token that the gateway revoked is replaced within the call (MAG checklist 24)")
     func revokedToken() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

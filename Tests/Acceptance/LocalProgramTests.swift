@@ -11,34 +11,26 @@ struct LocalProgramTests {
 
     /// A board that lets the guest in, registered and connected.
     private func withGuest(_ body: (Lab, TestBoard) async throws -> Void) async throws {
-        let lab = try await Lab.start()
-        let board = try TestBoard()
-        do {
-            try String(contentsOf: board.configuration, encoding: .utf8)
-                .replacingOccurrences(
-                    of: "[api]\n",
-                    with: """
-                        [api]
-                        group = "nogroup"
-                        read = ["\(Self.guest)"]
-                        publish = ["\(Self.guest)"]
+        let prepared = try TestBoard()
+        try String(contentsOf: prepared.configuration, encoding: .utf8)
+            .replacingOccurrences(
+                of: "[api]\n",
+                with: """
+                    [api]
+                    group = "nogroup"
+                    read = ["\(Self.guest)"]
+                    publish = ["\(Self.guest)"]
 
-                        """
-                )
-                .write(to: board.configuration, atomically: true, encoding: .utf8)
-            // Others have to reach the socket in it.
-            chmod(board.folder.path, 0o755)
-            try await board.start()
+                    """
+            )
+            .write(to: prepared.configuration, atomically: true, encoding: .utf8)
+        // Others have to reach the socket in it.
+        chmod(prepared.folder.path, 0o755)
+        try await withLabAndBoard(board: prepared) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             try await body(lab, board)
-        } catch {
-            try? await board.tearDown()
-            await lab.stop()
-            throw error
         }
-        try await board.tearDown()
-        await lab.stop()
     }
 
     /// A request of the guest's. - Returns: the answer, and its status in a line of its own.
@@ -58,7 +50,7 @@ struct LocalProgramTests {
     }
 
     @Test(
-        "cannot speak for the agent: telemetry and presence are refused to all but owners, by each route and spelling",
+        "local programs cannot publish telemetry and presence unless they are owners, by any route or spelling",
         .enabled(if: getuid() == 0, "asks as another user"))
     func reservedTopics() async throws {
         try await withGuest { _, board in
@@ -92,7 +84,7 @@ struct LocalProgramTests {
     }
 
     @Test(
-        "that misspell a member are told so, and nothing is accepted",
+        "local programs that misspell a member get an error, and nothing is accepted",
         arguments: [
             ("/v1/messages", #"{"topic":"door","payload":"open","retian":true}"#),
             ("/v1/reset", #"{"force":true}"#),
@@ -109,7 +101,7 @@ struct LocalProgramTests {
         }
     }
 
-    @Test("that ask to let a device in and go before anybody answered withdraw their question")
+    @Test("local programs that disconnect before consent is answered withdraw their question")
     func withdrawnQuestion() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -132,7 +124,7 @@ struct LocalProgramTests {
     }
 
     @Test(
-        "that read slowly hold a bounded share of the daemon's memory, with all the streams of one user too",
+        "local programs that read slowly use a bounded share of memory, even with all streams of one user",
         .enabled(if: getuid() == 0 && !Program.isSanitized, "asks as another user, and weighs the daemon"))
     func slowReaders() async throws {
         try await withGuest { _, board in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// People log in on a board at its terminal, and let other boards in.
-@Suite("Log-in", .serialized, .timeLimit(.minutes(5)))
+@Suite("Login", .serialized, .timeLimit(.minutes(5)))
 struct LogInTests {
     private func enroll(_ board: TestBoard, at lab: Lab) async throws {
         _ = try await board.enroll(at: lab)
@@ -18,7 +18,7 @@ struct LogInTests {
     }
 
     @Test(
-        "by password makes the user known, and log-out ends it at the gateway too; the board stays registered (MAG 12.4)"
+        "login by password shows the user, logout ends it at the gateway too; the board stays (MAG 12.4)"
     )
     func password() async throws {
         try await withLabAndBoard { lab, board in
@@ -39,7 +39,7 @@ struct LogInTests {
         }
     }
 
-    @Test("with a wrong password says so, shows none of it, and leaves who was logged in")
+    @Test("login with a wrong password fails without showing it, and keeps the logged-in user")
     func wrongPassword() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -53,7 +53,7 @@ struct LogInTests {
         }
     }
 
-    @Test("outlives the daemon")
+    @Test("login survives a restart of the daemon")
     func restart() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -64,7 +64,7 @@ struct LogInTests {
         }
     }
 
-    @Test("registers a board that was enrolled to wait for whoever logs in")
+    @Test("login registers a board that was enrolled without registration")
     func registersByPassword() async throws {
         try await withLabAndBoard { lab, board in
             let url = try await lab.mintEnrollmentURL()
@@ -78,7 +78,7 @@ struct LogInTests {
     }
 
     @Test(
-        "by QR code: one board shows it, another lets it in after consent, and the first is registered and logged in (MAG 7.3)"
+        "login by QR code needs another board's consent, then registers and logs in (MAG 7.3)"
     )
     func qrCode() async throws {
         try await withLabAndBoard { lab, board in
@@ -119,7 +119,7 @@ struct LogInTests {
         }
     }
 
-    @Test("by QR code is refused when another user than the expected one lets the board in, and nothing of it stays")
+    @Test("login by QR code is refused and undone if another user than expected lets the board in")
     func unexpectedUser() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll("--no-register", try await lab.mintEnrollmentURL())
@@ -135,7 +135,7 @@ struct LogInTests {
         }
     }
 
-    @Test("by QR code is one at a time, and ends with the command that shows the code")
+    @Test("login by QR code is one at a time, and ends with the command that shows the code")
     func oneAtATime() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -165,7 +165,7 @@ struct LogInTests {
         throw Unexpected("a log-in by QR code goes on without its reader")
     }
 
-    @Test("what is asked in the name of somebody who has logged out is not done in the name of the next")
+    @Test("a request made for a user who has logged out is not carried out for the next user")
     func nextUser() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -181,7 +181,7 @@ struct LogInTests {
         }
     }
 
-    @Test("consent that is refused, or that nobody gives, lets nobody in; a second answer does not count")
+    @Test("login refused or missing consent lets no device in; a second answer does not count")
     func refusal() async throws {
         let settings = "[proximity]\nconsent_seconds = 10"
         try await withLabAndBoard(settings: settings) { lab, board in
@@ -208,7 +208,7 @@ struct LogInTests {
         }
     }
 
-    @Test("the button gives consent by a short press, and refuses by a long one")
+    @Test("the button gives consent with a short press, and refuses with a long one")
     func button() async throws {
         try await withLabAndBoard { lab, board in
             try await enroll(board, at: lab)
@@ -237,7 +237,7 @@ struct LogInTests {
     }
 
     @Test(
-        "the button lets nobody in while several ask, as it cannot tell them apart; one who asks alone afterwards is let in"
+        "the button lets no device in while several ask; one that asks alone afterwards is let in"
     )
     func severalAtTheButton() async throws {
         try await withLabAndBoard { lab, board in
@@ -269,7 +269,7 @@ struct LogInTests {
     }
 
     @Test(
-        "a scanned code does nothing but let a device in: no other address of the gateway is called, and nobody is asked"
+        "a scanned code with another address of the gateway is refused without a call or a question"
     )
     func otherAddresses() async throws {
         try await withLabAndBoard { lab, board in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The main job", .timeLimit(.minutes(5)))
 struct MainJobTests {
-    @Test("from an enrollment URL to a reading at the broker, and status tells how the board stands")
+    @Test("a board gets from an enrollment URL to a reading at the broker, and status shows it")
     func enrollToReading() async throws {
         try await withLabAndBoard(settings: "[telemetry]\ntopic = \"readings\"") { lab, board in
             let arrivals = lab.arrivals.subscribe()
@@ -38,7 +38,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("the broker keeps whether the board is there: online, and offline after it stopped")
+    @Test("the broker retains the board's presence: online, and offline after it stopped")
     func presence() async throws {
         try await withLabAndBoard { lab, board in
             let arrivals = lab.arrivals.subscribe()
@@ -83,7 +83,7 @@ struct MainJobTests {
         try await board.tearDown()
     }
 
-    @Test("every check of the doctor passes on a board that works, but for what development leaves open")
+    @Test("every check of the doctor passes on a working board, except for development settings")
     func doctor() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)
@@ -92,8 +92,8 @@ struct MainJobTests {
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
-                    "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "broker",
-                    "outbox", "sensors", "gpio", "bluetooth", "consent",
+                    "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
+                    "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })

@@ -11,7 +11,7 @@ struct MessageTests {
         return try #require(enrolled.registration.deviceID)
     }
 
-    @Test("from another client arrive in order, an envelope decoded, anything else as it is (MAG checklist 40)")
+    @Test("messages from another client arrive in order, envelopes decoded, others raw (MAG checklist 40)")
     func receive() async throws {
         try await withLabAndBoard { lab, board in
             let device = try await enroll(board, at: lab)
@@ -38,7 +38,7 @@ struct MessageTests {
         }
     }
 
-    @Test("sent to a user are read by that user's client, in an envelope")
+    @Test("messages sent to a user are read by that user's client, in an envelope")
     func send() async throws {
         try await withLabAndBoard { lab, board in
             let device = try await enroll(board, at: lab)
@@ -54,7 +54,7 @@ struct MessageTests {
         }
     }
 
-    @Test("with a topic that is none are refused with what is wrong, and nothing is accepted")
+    @Test("messages with an invalid topic are refused with the reason, and nothing is accepted")
     func badTopic() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await enroll(board, at: lab)
@@ -64,7 +64,7 @@ struct MessageTests {
         }
     }
 
-    @Test("cannot be accepted before the board is registered, and the caller is told")
+    @Test("messages are refused with a reason before the board is registered")
     func notRegistered() async throws {
         let board = try TestBoard()
         try await board.start()
@@ -74,7 +74,7 @@ struct MessageTests {
         try await board.tearDown()
     }
 
-    @Test("are accepted from a program that starts with the agent, as soon as the outbox is open")
+    @Test("messages are accepted from a program that starts with the agent, as soon as the outbox is open")
     func whileOpening() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await enroll(board, at: lab)
@@ -116,7 +116,7 @@ struct MessageTests {
         }
     }
 
-    @Test("are published by curl over the local API")
+    @Test("messages are published by curl over the local API")
     func curl() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await enroll(board, at: lab)

@@ -12,7 +12,7 @@ struct OutageTests {
             .compactMap { Int(String(decoding: $0.payload, as: UTF8.self)) }.filter { seen.insert($0).inserted }
     }
 
-    @Test("a broker that is gone for a while costs no message, and the order of a topic holds")
+    @Test("a broker outage costs no message and keeps the order of a topic")
     func broker() async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
@@ -30,7 +30,7 @@ struct OutageTests {
         }
     }
 
-    @Test("a gateway that is gone for a while is not asked again and again, and nothing accepted is lost")
+    @Test("a gateway outage does not cause repeated calls, and no accepted message is lost")
     func gateway() async throws {
         var configuration = LabConfiguration()
         configuration.lives.accessToken = 3600
@@ -50,7 +50,7 @@ struct OutageTests {
         }
     }
 
-    @Test("without broker and gateway the processor rests")
+    @Test("without broker and gateway the agent uses hardly any CPU")
     func noBusyLoop() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

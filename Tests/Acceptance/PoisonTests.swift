@@ -15,7 +15,7 @@ struct PoisonTests {
         }
     }
 
-    @Test("is set aside, told in status and doctor, and holds up no other; a command sends it again or removes it")
+    @Test("a rejected message is set aside, shown in status and doctor, blocks no other, and can be retried or removed")
     func setAside() async throws {
         try await withSmallBroker { lab, board in
             let big = String(repeating: "A", count: 30_000)
@@ -51,7 +51,7 @@ struct PoisonTests {
         }
     }
 
-    @Test("is refused from the beginning where the settings know the broker's limit")
+    @Test("a rejected message is refused from the beginning where the settings know the broker's limit")
     func limit() async throws {
         let settings = "[telemetry]\nenabled = false\n[outbox]\npayload_limit_bytes = 16384"
         try await withLabAndBoard(settings: settings) { lab, board in
@@ -69,7 +69,8 @@ struct PoisonTests {
 @Suite("Messages of an identity that is gone", .timeLimit(.minutes(5)))
 struct FormerIdentityTests {
     @Test(
-        "are not sent by the next one, and whoever gives the identity up is told", arguments: ["reset", "deregister"])
+        "messages of an identity that is gone are not sent by the next one; both commands report them",
+        arguments: ["reset", "deregister"])
     func notSent(command: String) async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)
@@ -96,7 +97,7 @@ struct FormerIdentityTests {
         }
     }
 
-    @Test("are not sent either when the agent was killed before it could delete them")
+    @Test("messages of an identity that is gone are not sent even if the agent was killed before deleting them")
     func killed() async throws {
         try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
             _ = try await board.enroll(at: lab)

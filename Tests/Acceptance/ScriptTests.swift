@@ -17,7 +17,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "explain themselves, also when they are called by a relative path from elsewhere",
+        "the scripts of deploy explain themselves, even when called by a relative path",
         arguments: [
             "bench", "demo", "fuzz", "install", "prepare", "sanitize", "test",
         ])
@@ -30,11 +30,11 @@ struct ScriptTests {
     }
 
     @Test(
-        "say what is wrong with the program that is to be installed",
+        "the scripts of deploy report what is wrong with the program to install",
         arguments: [
             ("--program", 64, "--program needs a file"), ("--program /nope", 66, "there is no program /nope"),
             ("--program ../README.md", 65, "README.md is not a program for Linux"),
-            ("--purge", 64, "--purge goes with --uninstall"),
+            ("--purge", 64, "--purge can only be used with --uninstall"),
         ] as [(String, Int32, String)])
     func wrongProgram(arguments: String, status: Int32, says: String) async throws {
         let refused = try await shell("../deploy/install \(arguments)", environment: ["DESTDIR": "/nowhere"])
@@ -55,7 +55,7 @@ struct ScriptTests {
         FileManager.default.fileExists(atPath: folder.appending(path: path).path)
     }
 
-    @Test("fill a folder with a program for another processor, without running it")
+    @Test("the scripts of deploy fill a folder with a program for another processor, without running it")
     func otherProcessor() async throws {
         try await withDestination { folder in
             var program = try Data(contentsOf: URL(filePath: "/bin/true"))
@@ -72,11 +72,11 @@ struct ScriptTests {
             #expect(!isThere("usr/share/bash-completion/completions/latchkey", in: folder))
             let refused = try await shell("../deploy/install --program '\(file.path)'", environment: ["DESTDIR": ""])
             #expect(refused.status == 65)
-            #expect(refused.errors.contains("is for another processor"))
+            #expect(refused.errors.contains("is for a processor other than this machine's"))
         }
     }
 
-    @Test("install a README that leads nowhere but to what is installed with it, and the license")
+    @Test("the scripts of deploy install a README that only links to installed files, and the license")
     func installedREADME() async throws {
         try await withDestination { folder in
             let program = Program(name: "latchkey").url.path

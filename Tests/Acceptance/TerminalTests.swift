@@ -16,7 +16,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("enroll by a pasted line, which needs no end of input")
+    @Test("commands on a terminal accept a pasted line for enroll, without end of input")
     func enroll() async throws {
         try await withLabAndBoard { lab, board in
             let command = try onTerminal(board, "enroll", "-")
@@ -27,7 +27,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("publish what is typed after a prompt")
+    @Test("commands on a terminal publish lines typed after a prompt")
     func publish() async throws {
         try await withRegisteredBoard { _, board in
             let command = try onTerminal(board, "publish", "door")
@@ -38,7 +38,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("say after Ctrl-C how many lines were accepted, which is how many there are")
+    @Test("commands on a terminal report after Ctrl-C the exact number of accepted lines")
     func interrupted() async throws {
         try await withRegisteredBoard { lab, board in
             await lab.stopBroker()
@@ -55,7 +55,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("ask before a registration is removed at the gateway, and change nothing when the answer is no")
+    @Test("commands on a terminal ask before removing a registration at the gateway, and change nothing on no")
     func deregister() async throws {
         try await withRegisteredBoard { lab, board in
             let refused = try onTerminal(board, "deregister")
@@ -79,7 +79,8 @@ struct TerminalTests {
     }
 
     @Test(
-        "leave no prompt on the line of the shell after Ctrl-C", arguments: [["reset"], ["login", "--user", "alice"]])
+        "commands on a terminal leave no prompt on the line of the shell after Ctrl-C",
+        arguments: [["reset"], ["login", "--user", "alice"]])
     func prompt(arguments: [String]) async throws {
         try await withRegisteredBoard { _, board in
             let command = try TerminalProgram(Program(name: "latchkey").url, arguments + ["--socket", board.socket])

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("What opens the store of a board", .timeLimit(.minutes(5)))
+@Suite("Keys of a board's store", .timeLimit(.minutes(5)))
 struct VaultTests {
     /// What systemd hands over, with the settings that ask for it.
     private func give(_ credential: String, to board: TestBoard) throws {
@@ -30,7 +30,7 @@ struct VaultTests {
     }
 
     @Test(
-        "is changed from a development key to a credential, and a leaked credential for another, without enrolling again"
+        "the store's key can be changed to a credential, and a leaked one replaced, without enrolling again"
     )
     func moved() async throws {
         let (first, second) = ("the first credential of this board", "the other one, once the first leaked")
@@ -72,7 +72,7 @@ struct VaultTests {
     }
 
     @Test(
-        "is not what is too short to be one, nor a slot that is not there; the last slot stays",
+        "the store's key cannot be too short or of a missing slot; the last slot stays",
         arguments: [
             (
                 ["add", "--kind", "passphrase"], "fifteen letters\n",
@@ -94,7 +94,7 @@ struct VaultTests {
         try await board.tearDown()
     }
 
-    @Test("is not needed to begin anew where the store's file was lost, and its log was left")
+    @Test("the store's key is not needed to start over after the store's file was lost and its log was left")
     func leftOverLog() async throws {
         try await withLabAndBoard { lab, board in
             _ = try await board.enroll(at: lab)

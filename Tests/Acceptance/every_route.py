@@ -68,18 +68,42 @@ def browse(url, form=None):
     return urllib.parse.urljoin(url, action), {name: html.unescape(value) for name, value in hidden.items()}
 
 
-def log_in_by_browser():
-    begun = ask("POST", "/v1/login/browser", {})
+def log_in_by_browser(account):
+    begun = ask("POST", f"{account}/login/browser", {})
     url, form = browse(begun["url"])
     while form is None:
         url, form = browse(url)
     url, form = browse(url, form | {"username": "alice", "password": "alice-password", "action": "login"})
     url, form = browse(url, form | {"action": "grant"})
-    ask("POST", f"/v1/login/browser/{begun['id']}", {"answer": url})
+    ask("POST", f"{account}/login/browser/{begun['id']}", {"answer": url})
 
 
-for target in ["version", "status", "doctor", "user", "proximity", "proximity/audit?count=5", "proximity/consents", "board", "sensors",
-               "token", "dead-letters", "vault/slots", "openapi.json"]:
+def log_in_by_prompt(account):
+    board = Board()
+    board.request("POST", f"{account}/login/prompted", json.dumps({"userName": "alice"}), {"Accept": "application/x-ndjson"})
+    answer = board.getresponse()
+    for password in ["not-hers", "alice-password"]:
+        asked = json.loads(answer.readline())
+        if answer.status != 200 or asked["event"] != "prompt.asked":
+            sys.exit(f"POST {account}/login/prompted: {answer.status} {asked}")
+        prompt = asked["data"]
+        ask("GET", "/v1/prompts")
+        ask("GET", f"/v1/prompts/{prompt['id']}")
+        ask("POST", f"/v1/prompts/{prompt['id']}", {"text": password})
+        answered = json.loads(answer.readline())
+        if answered["event"] != "prompt.answered":
+            sys.exit(f"POST {account}/login/prompted: {answered}")
+    end = json.loads(answer.readline())
+    if end["event"] != "logged-in":
+        sys.exit(f"POST {account}/login/prompted: {end}")
+
+
+# What is about an account is there for the default one, and by name for each.
+ACCOUNTS = ["/v1", "/v1/accounts/gateway"]
+
+
+for target in ["version", "status", "doctor", "accounts", "accounts/gateway", "proximity", "proximity/audit?count=5", "proximity/consents", "prompts", "board", "sensors",
+               "dead-letters", "vault/slots", "openapi.json"]:
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})
@@ -89,19 +113,31 @@ ask("POST", "/v1/messages", {"topic": "a", "payload": "aGk=", "encoding": "base6
 ask("POST", "/v1/messages/lines?topic=a&qos=1&retain=false", text="one\ntwo\n", status=202)
 ask("POST", "/v1/messages/lines?topic=a", text="", status=202)
 ask("POST", "/v1/send", {"device": other, "payload": "hello"}, 202)
-ask("POST", "/v1/call", {"method": "GET", "path": "/lab/hello", "headers": [{"name": "X-Lab", "value": "yes"}]})
+for account in ACCOUNTS:
+    ask("GET", f"{account}/token")
+    ask("GET", f"{account}/user")
+    ask("POST", f"{account}/call", {"method": "GET", "path": "/lab/hello", "headers": [{"name": "X-Lab", "value": "yes"}]})
 for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/sensors/stream", kind)
     first_event("/v1/messages", kind)
     first_event("/v1/events", kind, lambda: ask("POST", "/v1/renew", {}))
-log_in_by_browser()
-ask("GET", "/v1/user")
-ask("GET", "/v1/user/info")
-ask("GET", "/v1/status")
-ask("POST", "/v1/logout")
-ask("POST", "/v1/login", {"userName": "alice", "password": "alice-password"})
-ask("POST", "/v1/logout", {"force": False})
-ask("POST", "/v1/renew", {})
-ask("POST", "/v1/deregister")
+for account in ACCOUNTS:
+    log_in_by_browser(account)
+    ask("GET", f"{account}/user")
+    ask("GET", f"{account}/user/info")
+    ask("GET", "/v1/status")
+    ask("POST", f"{account}/logout")
+    log_in_by_prompt(account)
+    ask("POST", f"{account}/logout")
+    ask("POST", f"{account}/login", {"userName": "alice", "password": "alice-password"})
+    ask("POST", f"{account}/logout", {"force": False})
+    ask("POST", f"{account}/renew", {})
+    ask("POST", f"{account}/deregister")
+    # Whoever logs in registers the board again.
+    ask("POST", f"{account}/login", {"userName": "alice", "password": "alice-password"})
+    ask("POST", f"{account}/reset", {})
+    ask("POST", f"{account}/login", {"userName": "alice", "password": "alice-password"})
 ask("POST", "/v1/reset", {})
 ask("GET", "/v1/status")
+ask("DELETE", "/v1/accounts/gateway")
+ask("GET", "/v1/accounts")

@@ -14,9 +14,10 @@ import Vault
 @testable import Agent
 
 /// An agent on a board without parts, unless `configure` names some, not enrolled anywhere, with a vault of its own.
-func withAgent(_ configure: (inout AgentConfiguration) -> Void = { _ in }, _ body: (Agent, String) async throws -> Void)
-    async throws
-{
+func withAgent(
+    _ configure: (inout AgentConfiguration) -> Void = { _ in }, features: [any Feature] = Features.all,
+    _ body: (Agent, String) async throws -> Void
+) async throws {
     try await withFolder { folder in
         var configuration = AgentConfiguration()
         configuration.stateDirectory = folder
@@ -29,7 +30,7 @@ func withAgent(_ configure: (inout AgentConfiguration) -> Void = { _ in }, _ bod
             configuration: configuration, vault: vault, client: HTTPClient(), gateways: Gateways(vault: vault),
             time: time,
             board: BoardParts(configuration.board, time: time),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, features: features)
         try await body(agent, folder)
         await agent.close()
         await vault.close()
@@ -67,6 +68,24 @@ struct AgentLifeTests {
             #expect(agent.lastTrouble?.name == "gateway.configuration-unusable")
             #expect(try await agent.statusReport()["lastError"]?["code"]?.string == "gateway.configuration-unreadable")
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
+        }
+    }
+
+    @Test("has eight accounts at most, and refuses a ninth before it uses an enrollment URL")
+    func tooManyAccounts() async throws {
+        try await withAgent { agent, _ in
+            for number in 1...AccountTable.limit {
+                let content = #"{"kind":"gateway","scope":"gw\#(number).example:8443/"}"#
+                try await agent.vault.commit([
+                    .put(RecordName(scope: "", name: "account-a\(number)"), .configuration, SecretBytes(utf8: content))
+                ])
+            }
+            let (held, new) = try (#require(AccountName("a1")), #require(AccountName("a9")))
+            try await agent.checkRoom(for: held)
+            await #expect(throws: AccountError.tooMany(limit: 8)) { try await agent.checkRoom(for: new) }
+            try await agent.removeAccount(held)
+            try await agent.checkRoom(for: new)
+            await #expect(throws: AccountError.unknown(held)) { try await agent.removeAccount(held) }
         }
     }
 
@@ -182,6 +201,14 @@ struct AgentLifeTests {
             #expect(await status("POST", "/v1/enrollments", ["url": "http://gw.example/"]) == 400)
             #expect(await status("POST", "/v1/enrollments", [:]) == 400)
             #expect(await status("POST", "/v1/enrollments", ["configuration": [:]]) == 400)
+            #expect(await status("GET", "/v1/accounts") == 200)
+            #expect(await status("GET", "/v1/accounts/gateway") == 409)
+            #expect(await status("GET", "/v1/accounts/gateway/token") == 409)
+            #expect(await status("GET", "/v1/accounts/plant2/token") == 404)
+            #expect(await status("POST", "/v1/accounts/plant2/logout") == 404)
+            #expect(await status("GET", "/v1/accounts/Plant2/token") == 400)
+            #expect(await status("POST", "/v1/accounts/plant2/enrollments", ["url": "https://gw.example/c"]) == 400)
+            #expect(await status("POST", "/v1/accounts/plant2/login/nearby", ["by": "qr"]) == 404)
             #expect(await status("POST", "/v1/enrollments", ["url": "https://gw.example/config"]) == 400)
             #expect(await status("POST", "/v1/board/button") == 404)
             #expect(await status("GET", "/v1/user") == 409)

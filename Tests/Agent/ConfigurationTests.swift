@@ -45,6 +45,7 @@ struct ConfigurationTests {
         ("telemetry.enabled", "1", "false"),
         ("telemetry.topic", "\"readings/#\"", "\"readings\""),
         ("telemetry.qos", "3", "2"),
+        ("broker.account", "\"Plant 2\"", "\"plant2\""),
         ("broker.host", "\"mqtts://broker\"", "\"broker.example\""),
         ("broker.port", "65536", "1883"),
         ("broker.keep_alive_seconds", "4", "30"),

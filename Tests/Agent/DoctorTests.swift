@@ -1,6 +1,7 @@
 import Bluetooth
 import Cryptography
 import Foundation
+import Gateway
 import Groundwork
 import HTTPClient
 import Messaging
@@ -103,6 +104,26 @@ struct DoctorTests {
         },
         Row(DeviceCertificateDates(), "fail", "ended") { $0.certificateEnd = days(-0.1, after: $0.now) },
 
+        Row(AccountsCheck(), "skip", "none beside") { _ in },
+        Row(AccountsCheck(), "pass", "plant2 is registered") {
+            $0.otherAccounts = [account(endsIn: 30, after: $0.now)]
+        },
+        Row(AccountsCheck(), "pass", "all 2 beside") {
+            $0.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: 30, after: $0.now)]
+        },
+        Row(AccountsCheck(), "warn", "plant2 is not registered") {
+            $0.otherAccounts = [.init(name: "plant2", registration: .unregistered)]
+        },
+        Row(AccountsCheck(), "warn", "plant2 awaits activation") {
+            $0.otherAccounts = [.init(name: "plant2", registration: .pending)]
+        },
+        Row(AccountsCheck(), "warn", "plant2: ") {
+            $0.otherAccounts = [account(endsIn: 30, after: $0.now, .noGrantApplies)]
+        },
+        Row(AccountsCheck(), "fail", "the certificate of plant2 ended") {
+            $0.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: -0.1, after: $0.now)]
+        },
+
         Row(BrokerCheck(), "skip", "none before") { _ in },
         Row(BrokerCheck(), "pass", "connected to b:8883") { $0.broker = .init(address: "b:8883", isConnected: true) },
         Row(BrokerCheck(), "warn", "not connected to b:8883 yet") {
@@ -168,7 +189,7 @@ struct DoctorTests {
             $0.adapter = adapter(.noPermission(operation: "advertise"))
             $0.sharing = .always
         },
-        Row(BluetoothCheck(), "fail", "no Low Energy") {
+        Row(BluetoothCheck(), "fail", "does not support Low Energy") {
             $0.adapter = adapter(.noLowEnergy(adapter: "hci0"))
             $0.sharing = .always
         },
@@ -189,6 +210,13 @@ struct DoctorTests {
         Row(ConsentCheck(), "warn", "no button") { $0.sharing = .always },
         Row(ConsentCheck(), "fail", "has none") { $0.sharing = .button },
     ]
+
+    private static func account(
+        endsIn days: Double, after now: Date, _ error: GatewayError? = nil
+    ) -> AgentState.OtherAccount {
+        .init(
+            name: "plant2", registration: .registered, certificateEnd: Self.days(days, after: now), lastError: error)
+    }
 
     private static func adapter(_ fault: BluetoothError?) -> AdapterStatus {
         AdapterStatus(transport: .kernel, adapter: "hci0", isPowered: true, supportsLowEnergy: true, fault: fault)

@@ -65,6 +65,24 @@ struct EventTests {
         #expect(event.details["retrySeconds"] == 7)
     }
 
+    @Test("of an account beside the default one says so, and does not end the trouble of another")
+    func ofAccounts() throws {
+        let plant = try #require(AccountName("plant2"))
+        let other = try #require(AccountName("other"))
+        let failed = AgentEvent.Source.gateway(.tokenDidFail(.noGrantApplies))
+        let arrived = AgentEvent.Source.gateway(.tokenDidArrive(grant: "refresh_token", expires: time))
+        let trouble = AgentEvent(.account(plant, failed), at: time)
+        #expect(trouble.name == "gateway.token-did-fail" && trouble.severity == .trouble)
+        #expect(trouble.details["account"] == "plant2")
+        #expect(AgentEvent(failed, at: time).details["account"] == nil)
+        #expect(AgentEvent(.account(plant, arrived), at: time).ends(trouble))
+        #expect(!AgentEvent(arrived, at: time).ends(trouble))
+        #expect(!AgentEvent(.account(other, arrived), at: time).ends(trouble))
+        #expect(!AgentEvent(.account(plant, arrived), at: time).ends(AgentEvent(failed, at: time)))
+        #expect(
+            SharingKeeper.Change(AgentEvent(.account(plant, .gateway(.userDidLogout(userName: "a"))), at: time)) == nil)
+    }
+
     @Test("only what a person has to do makes the link wait for one")
     func needsPerson() {
         #expect(GatewayError.notRegistered.needsPerson)

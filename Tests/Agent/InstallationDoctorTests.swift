@@ -34,7 +34,7 @@ struct InstallationDoctorTests {
         },
         InstallationRow(DaemonCheck(), "fail", "is active, but nothing is listening") { $0.unit?.activity = "active" },
         InstallationRow(
-            DaemonCheck(), "fail", "failed, its last run ended with exit-code, status 78; mend what fails below"
+            DaemonCheck(), "fail", "failed, its last run ended with exit-code, status 78; fix what fails below"
         ) {
             $0.unit = .init(activity: "failed", result: "exit-code", exitStatus: 78)
         },
@@ -58,7 +58,7 @@ struct InstallationDoctorTests {
             $0.settings?.broker.port = 1
         },
         InstallationRow(
-            SettingsCheck(), "fail", "a: wrong, and 1 more; mend it, and check with: latchkey config check /x"
+            SettingsCheck(), "fail", "a: wrong, and 1 more; fix it, and check with: latchkey config check /x"
         ) {
             ($0.settingsPath, $0.settingsFaults) = ("/x", ["a: wrong", "b: wrong"])
         },

@@ -16,7 +16,7 @@ struct NearbyConsentTests {
     )
     func closing() async throws {
         try await withVicinity { vicinity in
-            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
             let told = vicinity.nearby.events.subscribe()
             let peripheral = try await vicinity.share()
             peripheral.request(by: central(1))
@@ -64,12 +64,14 @@ struct NearbyConsentTests {
     func anotherUser() async throws {
         try await withVicinity { vicinity in
             let peripheral = try await vicinity.share()
-            try await vicinity.nearby.shared?.requireUserSession()
+            try await vicinity.nearby.sharing.gateway?.requireUserSession()
             try await vicinity.logIn("bob", at: Date(timeIntervalSince1970: 1_900_000_060))
             peripheral.request(by: central(1))
             await peripheral.acts.wait(for: .notified(central(1), "1"))
             #expect(!vicinity.recorder.names.contains("consent-asked"))
-            await #expect(throws: GatewayError.userRequired) { try await vicinity.nearby.shared?.requireUserSession() }
+            await #expect(throws: GatewayError.userRequired) {
+                try await vicinity.nearby.sharing.gateway?.requireUserSession()
+            }
         }
     }
 
@@ -121,17 +123,17 @@ struct NearbyLogInTests {
         let server: [String: Any] = ["hostname": "127.0.0.1", "port": Int(gateway.port), "prefix": ""]
         try await withVicinity(document: { $0["server"] = server }, isLoggedIn: false) { vicinity in
             let (nearby, session) = (vicinity.nearby, vicinity.session)
-            let first = Task { try await nearby.logInByQRCode(at: session) { _ in } }
+            let first = Task { try await nearby.logIn.byQRCode(at: session) { _ in } }
             let connection = await gateway.connection()
-            await #expect(throws: ProximityError.loginInProgress) { try await nearby.logInByBluetooth(at: session) }
+            await #expect(throws: ProximityError.loginInProgress) { try await nearby.logIn.byBluetooth(at: session) }
             await #expect(throws: ProximityError.loginInProgress) {
-                try await nearby.logInByQRCode(at: session) { _ in }
+                try await nearby.logIn.byQRCode(at: session) { _ in }
             }
             close(connection)
             gateway.end()
             let failure = await #expect(throws: (any Error).self) { try await first.value }
             #expect(!(failure is ProximityError), "it failed by the gateway: \(failure.map { "\($0)" } ?? "")")
-            let next = await #expect(throws: (any Error).self) { try await nearby.logInByBluetooth(at: session) }
+            let next = await #expect(throws: (any Error).self) { try await nearby.logIn.byBluetooth(at: session) }
             #expect(next as? ProximityError != .loginInProgress)
         }
     }

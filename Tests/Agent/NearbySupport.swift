@@ -4,6 +4,7 @@ import Foundation
 import Groundwork
 import HTTPClient
 import OAuth
+import Prompts
 import Proximity
 import TestSupport
 import Vault
@@ -14,6 +15,7 @@ import Vault
 /// Proximity log-in of a board whose radio does as the test says, and the session of its user.
 struct Vicinity: Sendable {
     let nearby: Nearby
+    let prompts: PromptDesk
     let session: GatewaySession
     let radio: FakeTransport
     /// An entry for each time that Bluetooth was begun with.
@@ -25,7 +27,7 @@ struct Vicinity: Sendable {
     func beginSharing(_ term: SharingTerm = .endless, as number: Int = 1) async -> (
         Task<Void, any Error>, FakePeripheral
     ) {
-        let sharing = Task { try await nearby.share(term, of: session) }
+        let sharing = Task { try await nearby.sharing.begin(term, of: session) }
         return (sharing, await radio.served.wait(number) { _ in true })
     }
 
@@ -46,13 +48,12 @@ struct Vicinity: Sendable {
 
     /// Logs somebody in, in the place of whoever is.
     func logIn(_ name: String, at date: Date) async throws {
-        var held = try await session.holdings()
-        held.user = HeldUser(
-            name: name, loggedInAt: date,
-            tokens: HeldTokens(
-                id: HeldIDToken(
-                    value: SecretBytes(utf8: "an id_token"), type: HeldIDToken.jwtBearer, expires: nil)))
-        try await session.commit(held)
+        let idToken = HeldIDToken(
+            value: SecretBytes(utf8: "an id_token"), type: HeldIDToken.jwtBearer, expires: nil)
+        let user = HeldUser(name: name, loggedInAt: date, tokens: HeldTokens(id: idToken))
+        try await session.operations.run(.logIn(session.operations.nextNumber())) { parts, operation in
+            try await parts.store.update(in: operation) { $0.user = user }
+        }
     }
 
     func report(_ member: String) async -> JSON? { await nearby.report()[member] }
@@ -69,7 +70,7 @@ struct Vicinity: Sendable {
 func withVicinity(
     _ configure: (inout AgentConfiguration) -> Void = { _ in },
     document change: (inout [String: Any]) -> Void = { _ in },
-    patience: Nearby.Patience = Nearby.Patience(), isLoggedIn: Bool = true, _ body: (Vicinity) async throws -> Void
+    patience: Sharing.Patience = Sharing.Patience(), isLoggedIn: Bool = true, _ body: (Vicinity) async throws -> Void
 ) async throws {
     try await withFolder { folder in
         var configuration = AgentConfiguration()
@@ -81,19 +82,19 @@ func withVicinity(
             configuration: try gateway(change), vault: vault, client: HTTPClient(),
             board: DeviceDescription(name: "bench", model: "Test Board"))
         let (radio, radios, failures) = (FakeTransport(), Log<Bool>(), Log<AgentError>())
-        let nearby = Nearby(configuration, deviceName: "bench", patience: patience) {
+        let prompts = PromptDesk()
+        let nearby = Nearby(configuration, deviceName: "bench", prompts: prompts, patience: patience) {
             radios.append(true)
             return radio
         } onAuditFailure: {
             failures.append($0)
         }
         let vicinity = Vicinity(
-            nearby: nearby, session: session, radio: radio, radios: radios, recorder: Recorder(nearby.events),
+            nearby: nearby, prompts: prompts, session: session, radio: radio, radios: radios,
+            recorder: Recorder(nearby.events),
             auditFailures: failures)
-        try? await session.learn(ownURL)
-        var held = try await session.holdings()
-        held.rest = .byPerson
-        try await session.commit(held)
+        try? session.learn(ownURL)
+        try await session.waitForPerson()
         if isLoggedIn { try await vicinity.logIn("alice", at: Date(timeIntervalSince1970: 1_900_000_000)) }
         try await body(vicinity)
         await nearby.close()
@@ -104,7 +105,7 @@ func withVicinity(
 extension GatewaySession {
     /// Knows from now on how its gateway names log-ins that wait.
     fileprivate func learn(_ url: String) throws {
-        providerForm = (try ProviderForm(of: url, at: configuration.identity), uptime())
+        authorizations.remember(try ProviderForm(of: url, at: configuration.identity))
     }
 }
 

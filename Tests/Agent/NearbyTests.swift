@@ -33,7 +33,7 @@ struct NearbySharingTests {
         try await withVicinity {
             $0.proximity.requireEncryption = true
         } _: { vicinity in
-            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
             #expect(await vicinity.report("sharing") == false)
             let (sharing, peripheral) = await vicinity.beginSharing(.lasting(.seconds(600)))
             #expect(await vicinity.report("sharing") == true)
@@ -61,7 +61,7 @@ struct NearbySharingTests {
     @Test("may begin again as soon as its end is told")
     func again() async throws {
         try await withVicinity { vicinity in
-            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
             _ = try await vicinity.share()
             async let stopped: Void = vicinity.nearby.stopSharing(by: .agent)
             #expect(await ends.next() == .requested)
@@ -76,7 +76,7 @@ struct NearbySharingTests {
     @Test("ends by itself when its time is over, and tells so")
     func term() async throws {
         try await withVicinity { vicinity in
-            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
             let (sharing, peripheral) = await vicinity.beginSharing(.lasting(.milliseconds(100)))
             #expect(await ends.next() == .expired)
             #expect(await !vicinity.nearby.isSharing)
@@ -90,7 +90,7 @@ struct NearbySharingTests {
         try await withVicinity { vicinity in
             let peripheral = try await vicinity.share()
             await #expect(throws: ProximityError.sharingInProgress) {
-                try await vicinity.nearby.share(.once, of: vicinity.session)
+                try await vicinity.nearby.sharing.begin(.once, of: vicinity.session)
             }
             #expect(await vicinity.report("term") == "endless")
             #expect(await vicinity.report("onAir") == true)
@@ -103,14 +103,18 @@ struct NearbySharingTests {
     func needs() async throws {
         try await withVicinity(isLoggedIn: false) { vicinity in
             let (nearby, session) = (vicinity.nearby, vicinity.session)
-            let error = await #expect(throws: ProximityError.self) { try await nearby.share(.endless, of: session) }
+            let error = await #expect(throws: ProximityError.self) {
+                try await nearby.sharing.begin(.endless, of: session)
+            }
             #expect(error?.code == "proximity.no-user-session")
             #expect(vicinity.radios.entries == [])
         }
         try await withVicinity(document: { $0["mag"] = ["mobile_sdk": ["trusted_public_pki": true]] }) { vicinity in
             let (nearby, session) = (vicinity.nearby, vicinity.session)
-            await #expect(throws: AgentError.noProximityService) { try await nearby.share(.endless, of: session) }
-            await #expect(throws: AgentError.noProximityService) { try await nearby.logInByBluetooth(at: session) }
+            await #expect(throws: AgentError.noProximityService) {
+                try await nearby.sharing.begin(.endless, of: session)
+            }
+            await #expect(throws: AgentError.noProximityService) { try await nearby.logIn.byBluetooth(at: session) }
             #expect(vicinity.radio.served.entries.isEmpty)
             #expect(await !nearby.isSharing)
         }
@@ -119,11 +123,11 @@ struct NearbySharingTests {
     @Test("fails when the radio does at once, which is no end of sharing, and may be tried again")
     func failure() async throws {
         try await withVicinity { vicinity in
-            var ends = vicinity.nearby.sharingEnds.subscribe().makeAsyncIterator()
+            var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
             let fault = BluetoothError.noAdapter(name: "hci0")
             vicinity.radio.script.withLock { $0.serveFailures = [fault] }
             await #expect(throws: ProximityError.notSupported(reason: fault.message)) {
-                try await vicinity.nearby.share(.endless, of: vicinity.session)
+                try await vicinity.nearby.sharing.begin(.endless, of: vicinity.session)
             }
             #expect(await !vicinity.nearby.isSharing)
             _ = try await vicinity.share()
@@ -197,7 +201,7 @@ struct NearbySharingTests {
     func deafRadio() async throws {
         try await withVicinity(patience: .init(farewell: .milliseconds(50))) { vicinity in
             vicinity.radio.script.withLock { $0.serveHangs = true }
-            let sharing = Task { try await vicinity.nearby.share(.endless, of: vicinity.session) }
+            let sharing = Task { try await vicinity.nearby.sharing.begin(.endless, of: vicinity.session) }
             await vicinity.radio.hanging.wait(for: true)
             await vicinity.nearby.stopSharing(by: .user("root"))
             #expect(await !vicinity.nearby.isSharing)

@@ -14,11 +14,12 @@ private let allowed: [String: Set<String>] = [
     "Messaging": ["Groundwork", "Cryptography", "Storage"],
     "Board": ["Groundwork", "Settings"],
     "Bluetooth": ["Groundwork"],
-    "Proximity": ["Groundwork", "Bluetooth"],
+    "Prompts": ["Groundwork", "Cryptography"],
+    "Proximity": ["Groundwork", "Bluetooth", "Prompts"],
     "LocalAPI": ["Groundwork", "HTTPClient"],
     "Agent": [
         "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging", "Board",
-        "Bluetooth", "Proximity", "LocalAPI", "Settings",
+        "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
     ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
     "GatewayLab": ["Groundwork", "Cryptography"],
@@ -111,7 +112,7 @@ struct ArrowTests {
                 let words = line.split(separator: " ")
                 guard let keyword = words.firstIndex(of: "import"), keyword <= 2, words.count > keyword + 1,
                     words[..<keyword].allSatisfy({
-                        ["public", "internal", "private", "package", "@testable"].contains($0)
+                        ["public", "internal", "private", "package", "@testable", "@_spi(KeyBytes)"].contains($0)
                     })
                 else { return nil }
                 // `import struct Module.Name` names the module in its last word.

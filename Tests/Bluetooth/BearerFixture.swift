@@ -94,6 +94,13 @@ struct Link {
         return outcomes[outcomes.count + failures.count - 1]
     }
 
+    /// The characteristic of the fixture's service, found by the client; `nil` when it is not there.
+    mutating func found() -> RemoteCharacteristic? {
+        let discovery = GATTOperation.discover(service: Fixture.service, characteristic: Fixture.characteristic)
+        guard case .characteristic(let found)? = run(discovery) else { return nil }
+        return found
+    }
+
     mutating func notify(_ value: [UInt8]) { carry(server.notify(value, ticket: delivered.count)) }
 
     mutating func carry(_ effects: [GATTClient.Effect]) {

@@ -12,21 +12,21 @@ struct BluetoothErrorTests {
         .stopped,
     ]
 
-    @Test("have a code and a sentence of their own")
+    @Test("errors of Bluetooth have a code and a sentence of their own")
     func codes() {
         #expect(Set(errors.map(\.code)).count == errors.count && errors.allSatisfy { $0.code.hasPrefix("bluetooth.") })
         #expect(Set(errors.map(\.message)).count == errors.count)
         #expect(BluetoothError.noAdapter(name: "").message == "there is no Bluetooth adapter")
     }
 
-    @Test("say what to do about rfkill and about pairing, and nothing where nothing can be done")
+    @Test("errors of Bluetooth have a remedy for rfkill and pairing, and none if nothing can be done")
     func remedies() {
         #expect(BluetoothError.blocked(adapter: "hci0", hard: false).remedy == "rfkill unblock bluetooth")
         #expect(BluetoothError.att(.insufficientAuthentication, operation: "write").remedy == "pair the devices")
         #expect(BluetoothError.att(.invalidHandle, operation: "write").remedy == nil)
     }
 
-    @Test("name every code of the attribute protocol, known or not (Vol 3 Part F 3.4.1.1)")
+    @Test("errors of Bluetooth name every code of the attribute protocol, known or not (Vol 3 Part F 3.4.1.1)")
     func attributeCodes() {
         #expect(Set((UInt8.min...UInt8.max).map { "\(ATTErrorCode(rawValue: $0))" }).count == 256)
         #expect("\(ATTErrorCode(rawValue: 0x80))" == "error 0x80" && "\(ATTErrorCode(rawValue: 0x0E))" == "error 0x0e")

@@ -21,7 +21,8 @@ struct GATTClientTests {
         return (client, last.found!)
     }
 
-    @Test("looks for the service by value, then for its characteristics and descriptors (Part G 4.4.2, 4.6.1, 4.7.1)")
+    @Test(
+        "the attribute client searches service, characteristics and descriptors in order (Part G 4.4.2, 4.6.1, 4.7.1)")
     func discovers() {
         var client = Fixture.client()
         #expect(client.start(discover) == [.send([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes)])
@@ -39,7 +40,7 @@ struct GATTClientTests {
         #expect(client.deadline == nil)
     }
 
-    @Test("does not take the descriptor of the next characteristic")
+    @Test("the attribute client does not use the descriptor of the next characteristic")
     func descriptorBound() {
         var client = Fixture.client()
         _ = client.start(discover)
@@ -50,7 +51,7 @@ struct GATTClientTests {
         #expect(client.receive([0x09, 7, 4, 0, 0x10, 5, 0, 0x00, 0x2A]).found?.hasConfigurationDescriptor == false)
     }
 
-    @Test("searches the services one by one where the other side does not search by value")
+    @Test("the attribute client searches the services one by one if the other device cannot search by value")
     func discoversByGroup() {
         for code in [ATTErrorCode.requestNotSupported, .attributeNotFound] {
             var client = Fixture.client()
@@ -68,7 +69,7 @@ struct GATTClientTests {
     }
 
     @Test(
-        "enables notifications, or indications where there is nothing else (Part G 3.3.3.3)",
+        "the attribute client enables notifications, or indications if there is nothing else (Part G 3.3.3.3)",
         arguments: [(0x10, 1), (0x30, 1), (0x20, 2), (0x04, 1)] as [(UInt8, UInt8)])
     func subscribes(properties: UInt8, value: UInt8) {
         var (client, characteristic) = found(properties)
@@ -76,7 +77,7 @@ struct GATTClientTests {
         #expect(client.receive([0x13]) == [.finished(ticket: 1, .subscribed(true))])
     }
 
-    @Test("goes on without a descriptor, and where the other side refuses (MAG 8.2)")
+    @Test("the attribute client continues without a descriptor, and if the other device refuses (MAG 8.2)")
     func withoutDescriptor() {
         var (client, characteristic) = found(0x14, configuration: false)
         #expect(!characteristic.hasConfigurationDescriptor)
@@ -91,7 +92,7 @@ struct GATTClientTests {
                 == [.finished(ticket: 1, .subscribed(false))])
     }
 
-    @Test("confirms indications, also those it does not know (Part F 3.4.7.3)")
+    @Test("the attribute client confirms indications, also those it does not know (Part F 3.4.7.3)")
     func confirms() {
         var (client, _) = found(0x20)
         #expect(
@@ -102,7 +103,7 @@ struct GATTClientTests {
         #expect(client.receive([0x1B, 9]).isEmpty)
     }
 
-    @Test("has one request outstanding, and keeps the order of operations (Part F 3.3.2)")
+    @Test("the attribute client has one request outstanding, and keeps the order of operations (Part F 3.3.2)")
     func order() {
         var (client, characteristic) = found(0x0C)
         #expect(client.start(.write([1], characteristic, withResponse: true), ticket: 1) == [.send([0x12, 3, 0, 1])])
@@ -120,7 +121,9 @@ struct GATTClientTests {
                 == [.failed(ticket: 1, .tooLong)])
     }
 
-    @Test("ends the bearer after 30 s without an answer, and fails everything that waits (Part F 3.3.3)")
+    @Test(
+        "the attribute client ends the bearer after 30 s without an answer, and fails waiting operations (Part F 3.3.3)"
+    )
     func timeOut() {
         var (client, characteristic) = found(0x0C)
         _ = client.start(.read(characteristic), ticket: 1)
@@ -135,7 +138,7 @@ struct GATTClientTests {
         #expect(client.receive([0x0B, 1]).isEmpty)
     }
 
-    @Test("fails everything that waits when the connection ends")
+    @Test("the attribute client fails everything that waits when the connection ends")
     func disconnect() {
         var client = Fixture.client()
         _ = client.start(.exchangeMTU, ticket: 1)
@@ -146,14 +149,14 @@ struct GATTClientTests {
         #expect(client.end(.disconnected).isEmpty)
     }
 
-    @Test("stays at 23 bytes where the other side does not negotiate (Part F 3.4.2)")
+    @Test("the attribute client stays at 23 bytes if the other device does not negotiate (Part F 3.4.2)")
     func noMTU() {
         var client = Fixture.client()
         #expect(client.start(.exchangeMTU) == [.send([0x02, 0x05, 0x02])])
         #expect(client.receive(Fixture.error(0x02, at: 0, .requestNotSupported)) == [.finished(ticket: 1, .mtu(23))])
     }
 
-    @Test("answers the other side's requests while its own is outstanding")
+    @Test("the attribute client answers the other device's requests while its own is outstanding")
     func servesToo() {
         var client = Fixture.client()
         _ = client.start(discover)
@@ -165,7 +168,7 @@ struct GATTClientTests {
                 == [.send(Fixture.error(0x06, at: 1, .attributeNotFound))])
     }
 
-    @Test("passes over answers it did not ask for, and ends the bearer where another request is answered")
+    @Test("the attribute client ignores unexpected answers, and ends the bearer on an answer to another request")
     func wrongAnswers() {
         var client = Fixture.client()
         #expect(client.receive([0x0B, 1]).isEmpty)
@@ -179,7 +182,7 @@ struct GATTClientTests {
     }
 
     @Test(
-        "refuses handles that lead backwards, so that discovery ends",
+        "the attribute client refuses handles that lead backwards, so that discovery ends",
         arguments: [
             [0x07], [0x07, 1, 0, 4], [0x07, 4, 0, 1, 0], [0x07, 0, 0, 1, 0], [0x07, 5, 0, 9, 0, 1, 0, 4, 0],
         ] as [[UInt8]])
@@ -189,7 +192,7 @@ struct GATTClientTests {
         #expect(client.receive(answer).refused == [1])
     }
 
-    @Test("gives up on a peripheral that goes on for ever")
+    @Test("the attribute client gives up on a peripheral that never comes to an end")
     func endless() {
         var client = Fixture.client()
         var effects = client.start(discover)

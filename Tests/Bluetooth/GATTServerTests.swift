@@ -8,7 +8,7 @@ struct GATTServerTests {
     private let serviceBytes: [UInt8] = Fixture.service.bytes.reversed()
     private let characteristicBytes: [UInt8] = Fixture.characteristic.bytes.reversed()
 
-    @Test("agrees on the smaller MTU, once, and never below 23 (3.4.2)")
+    @Test("the attribute server agrees on the smaller MTU, once, and never below 23 (Part F 3.4.2)")
     func exchangesMTU() {
         var server = Fixture.server(mtu: 247)
         #expect(server.answer([0x02, 0x05, 0x02]) == [0x03, 247, 0])
@@ -20,7 +20,7 @@ struct GATTServerTests {
         #expect(small.mtu == 23)
     }
 
-    @Test("lists its services by group, those with UUIDs of one length at a time (3.4.4.9)")
+    @Test("the attribute server lists its services by group, those with UUIDs of one length at a time (Part F 3.4.4.9)")
     func listsGroups() {
         var server = Fixture.server()
         #expect(
@@ -34,7 +34,7 @@ struct GATTServerTests {
             server.answer([0x10, 1, 0, 0xFF, 0xFF, 0x03, 0x28]) == Fixture.error(0x10, at: 1, .unsupportedGroupType))
     }
 
-    @Test("finds a service by its UUID (3.4.3.3)")
+    @Test("the attribute server finds a service by its UUID (Part F 3.4.3.3)")
     func findsByTypeValue() {
         var server = Fixture.server()
         #expect(server.answer([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + serviceBytes) == [0x07, 10, 0, 13, 0])
@@ -44,7 +44,7 @@ struct GATTServerTests {
                 == Fixture.error(0x06, at: 1, .attributeNotFound))
     }
 
-    @Test("lists the characteristics of a service (3.4.4.1)")
+    @Test("the attribute server lists the characteristics of a service (Part F 3.4.4.1)")
     func listsCharacteristics() {
         var server = Fixture.server()
         #expect(
@@ -59,7 +59,9 @@ struct GATTServerTests {
                 == Fixture.error(0x08, at: 12, .readNotPermitted))
     }
 
-    @Test("tells the types of attributes, and has a configuration where it notifies or indicates (3.4.3.1)")
+    @Test(
+        "the attribute server lists attribute types, with a configuration for notifying characteristics (Part F 3.4.3.1)"
+    )
     func findsInformation() {
         var server = Fixture.server()
         #expect(server.answer([0x04, 13, 0, 0xFF, 0xFF]) == [0x05, 1, 13, 0, 0x02, 0x29])
@@ -72,7 +74,7 @@ struct GATTServerTests {
     }
 
     @Test(
-        "refuses ranges that begin at 0 or end before they begin (3.4.3.1)",
+        "the attribute server refuses ranges that begin at 0 or end before they begin (Part F 3.4.3.1)",
         arguments: [0x04, 0x06, 0x08, 0x10] as [UInt8])
     func refusesRanges(opcode: UInt8) {
         var server = Fixture.server()
@@ -81,7 +83,7 @@ struct GATTServerTests {
         #expect(server.answer([opcode, 9, 0, 8, 0] + rest) == Fixture.error(opcode, at: 9, .invalidHandle))
     }
 
-    @Test("gives its name, a long one in parts (3.4.4.3, 3.4.4.5)")
+    @Test("the attribute server gives its name, a long one in parts (Part F 3.4.4.3, Part F 3.4.4.5)")
     func readsName() {
         let name = "a board whose name is longer than one packet"
         var server = Fixture.server(name: name)
@@ -94,7 +96,9 @@ struct GATTServerTests {
         #expect(server.answer([0x0A, 0, 0]) == Fixture.error(0x0A, at: 0, .invalidHandle))
     }
 
-    @Test("takes writes with and without response, also before a subscription (3.4.5, MAG 8.4)")
+    @Test(
+        "the attribute server accepts writes with and without response, also before a subscription (Part F 3.4.5, MAG 8.4)"
+    )
     func takesWrites() {
         var server = Fixture.server()
         #expect(server.receive([0x52, 12, 0, 1, 2, 3]) == [Fixture.written([1, 2, 3])])
@@ -106,7 +110,7 @@ struct GATTServerTests {
         #expect(server.receive([0x52, 12]).isEmpty)
     }
 
-    @Test("puts long writes together when they are executed (3.4.6)")
+    @Test("the attribute server puts long writes together when they are executed (Part F 3.4.6)")
     func takesLongWrites() {
         var server = Fixture.server()
         let value = (0..<40).map { UInt8($0) }
@@ -123,7 +127,7 @@ struct GATTServerTests {
         #expect(server.answer([0x18, 2]) == Fixture.error(0x18, at: 0, .invalidPDU))
     }
 
-    @Test("executes all of the prepared writes or none, and bounds them (3.4.6)")
+    @Test("the attribute server executes all of the prepared writes or none, and bounds them (Part F 3.4.6)")
     func boundsLongWrites() {
         var server = Fixture.server()
         _ = server.receive([0x16, 12, 0, 0, 0, 1])
@@ -137,7 +141,7 @@ struct GATTServerTests {
         #expect(server.answer([0x16, 3, 0, 0, 0, 1]) == Fixture.error(0x16, at: 3, .writeNotPermitted))
     }
 
-    @Test("puts overlapping pieces and several values together as they came (3.4.6.3)")
+    @Test("the attribute server puts overlapping pieces and several values together as they came (Part F 3.4.6.3)")
     func overlappingPieces() {
         var server = Fixture.server()
         for piece: [UInt8] in [[0, 0, 1, 2, 3], [1, 0, 9], [2, 0], [3, 0, 4], [0, 0, 7]] {
@@ -146,7 +150,7 @@ struct GATTServerTests {
         #expect(server.receive([0x18, 1]) == [.send([0x19]), Fixture.written([1, 9, 3, 4]), Fixture.written([7])])
     }
 
-    @Test("takes values of 512 bytes and no longer (3.2.9)")
+    @Test("the attribute server accepts values of up to 512 bytes (Part F 3.2.9)")
     func boundsValues() {
         var server = Fixture.server()
         _ = server.receive([0x02, 0x05, 0x02])
@@ -156,7 +160,7 @@ struct GATTServerTests {
         #expect(server.receive([0x52, 12, 0] + value + [7]).isEmpty)
     }
 
-    @Test("demands keys where there are none, and encryption where there are (Part C 10.3.1)")
+    @Test("the attribute server requires pairing without keys, and encryption with keys (Part C 10.3.1)")
     func demandsEncryption() {
         var server = Fixture.server([.read, .write, .notify], encrypted: true)
         for packet: [UInt8] in [[0x12, 12, 0, 1], [0x0A, 12, 0], [0x12, 13, 0, 1, 0], [0x16, 12, 0, 0, 0, 1]] {
@@ -174,7 +178,7 @@ struct GATTServerTests {
         #expect(server.notify([1]) == [.send([0x1B, 12, 0, 1]), .delivered(ticket: 1)])
     }
 
-    @Test("refuses what it does not know, and passes over commands it does not know (3.3.1)")
+    @Test("the attribute server refuses unknown requests, and ignores unknown commands (Part F 3.3.1)")
     func unknown() {
         var server = Fixture.server()
         #expect(server.answer([0x0E, 3, 0, 5, 0]) == Fixture.error(0x0E, at: 0, .requestNotSupported))

@@ -4,20 +4,15 @@ import Testing
 
 @Suite("Client and server together", .timeLimit(.minutes(1)))
 struct LinkTests {
-    @Test("find, subscribe, write and are sent values at every MTU", arguments: 23...517)
+    @Test("client and server discover, subscribe, write and notify at every MTU", arguments: 23...517)
     func everyMTU(mtu: Int) throws {
         var link = Link(
             client: Fixture.client(mtu: mtu),
             server: Fixture.server([.read, .write, .writeWithoutResponse, .notify, .indicate]))
         #expect(link.run(.exchangeMTU) == .mtu(mtu))
         #expect(link.server.mtu == mtu)
-        guard
-            case .characteristic(let found?)? = link.run(
-                .discover(service: Fixture.service, characteristic: Fixture.characteristic))
-        else {
-            Issue.record("not found")
-            return
-        }
+        let discovered = link.found()
+        let found = try #require(discovered)
         #expect(found.handle == Fixture.Handle.value && found.hasConfigurationDescriptor)
         #expect(link.run(.subscribe(found)) == .subscribed(true))
         let room = min(mtu - 3, ATT.valueLimit)
@@ -38,7 +33,7 @@ struct LinkTests {
     }
 
     @Test(
-        "read a value longer than a packet, also one that fills its packets exactly",
+        "client and server read a value longer than a packet, also one that fills its packets exactly",
         arguments: [0, 21, 22, 23, 43, 44, 45, 66, 248])
     func longRead(length: Int) {
         var link = Link(client: Fixture.client(), server: Fixture.server(name: String(repeating: "n", count: length)))
@@ -48,16 +43,13 @@ struct LinkTests {
         #expect(link.run(.read(name)) == .value([UInt8](repeating: UInt8(ascii: "n"), count: length)))
     }
 
-    @Test("carry a request in pieces of 20 bytes and its end, then the answer as an indication (MAG 8.2)")
-    func request() {
+    @Test(
+        "client and server carry a request in pieces of 20 bytes and its end, then the answer as an indication (MAG 8.2)"
+    )
+    func request() throws {
         var link = Link(client: Fixture.client(), server: Fixture.server([.writeWithoutResponse, .indicate]))
-        guard
-            case .characteristic(let found?)? = link.run(
-                .discover(service: Fixture.service, characteristic: Fixture.characteristic))
-        else {
-            Issue.record("not found")
-            return
-        }
+        let discovered = link.found()
+        let found = try #require(discovered)
         let request = Array(#"{"provider_url":"https://gateway.example:8443/auth/device/authorization/1"}"#.utf8)
         for start in stride(from: 0, to: request.count, by: 20) {
             _ = link.run(.write(Array(request[start..<min(start + 20, request.count)]), found, withResponse: false))
@@ -70,7 +62,7 @@ struct LinkTests {
         #expect(pieces.last == Array("EOM".utf8) && pieces.dropLast().flatMap { $0 } == request)
     }
 
-    @Test("find a service of a short UUID, and nothing where nothing is")
+    @Test("client and server find a service of a short UUID, and report a missing one")
     func shortAndAbsent() {
         var link = Link(client: Fixture.client(), server: Fixture.server())
         let absent = BluetoothUUID(short: 0xABCD)
@@ -89,7 +81,7 @@ struct LinkTests {
 
 @Suite("Bytes of a hostile device", .timeLimit(.minutes(1)))
 struct HostileBytesTests {
-    @Test("of every opcode at every length up to 30 are answered within the MTU, or end the bearer")
+    @Test("hostile bytes of every opcode at every length up to 30 are answered within the MTU, or end the bearer")
     func everyOpcode() {
         for opcode in UInt8.min...UInt8.max {
             for filler: UInt8 in [0x00, 0x01, 0x0C, 0xFF] {
@@ -110,7 +102,7 @@ struct HostileBytesTests {
     }
 
     @Test(
-        "of requests of a wrong length are refused as malformed (Part F 3.4.1.1)",
+        "hostile bytes of requests of a wrong length are refused as malformed (Part F 3.4.1.1)",
         arguments: [
             (0x02, [3]), (0x04, [5]), (0x08, [7, 21]), (0x0A, [3]), (0x0C, [5]), (0x10, [7, 21]), (0x18, [2]),
         ] as [(UInt8, [Int])])
@@ -123,7 +115,7 @@ struct HostileBytesTests {
         }
     }
 
-    @Test("of no length, or beyond what was offered, end the bearer")
+    @Test("hostile bytes of no length, or beyond what was offered, end the bearer")
     func noPacket() {
         for packet in [[], [UInt8](repeating: 0x52, count: 518)] {
             var (server, client) = (Fixture.server(), Fixture.client())
@@ -131,7 +123,7 @@ struct HostileBytesTests {
         }
     }
 
-    @Test("at random neither crash nor let anything grow")
+    @Test("hostile bytes at random neither crash the server nor let its memory grow")
     func random() {
         var generator = SystemRandomNumberGenerator()
         var (server, client) = (Fixture.server([.read, .write, .notify, .indicate]), Fixture.client())
@@ -155,7 +147,7 @@ struct HostileBytesTests {
 
 @Suite("UUIDs and addresses", .timeLimit(.minutes(1)))
 struct BluetoothNameTests {
-    @Test("of every form are equal (Vol 3 Part B 2.5.1)")
+    @Test("UUIDs and addresses of every form are equal (Vol 3 Part B 2.5.1)")
     func forms() {
         let long = BluetoothUUID("0000180F-0000-1000-8000-00805f9b34fb")
         #expect(
@@ -168,14 +160,14 @@ struct BluetoothNameTests {
     }
 
     @Test(
-        "are refused where they are malformed",
+        "UUIDs and addresses are refused if malformed",
         arguments: [
             "", "18", "180", "180g", "0000180F-0000-1000-8000-00805f9b34f", "0000180F00-00-1000-8000-00805f9b34fb",
             "0000180F-0000-1000-8000-00805f9b34fbé", "{0000180F-0000-1000-8000-00805f9b34fb}",
         ])
     func malformed(text: String) { #expect(BluetoothUUID(text) == nil) }
 
-    @Test("of devices read as they are written")
+    @Test("UUIDs and addresses of devices read as they are written")
     func addresses() {
         #expect(BluetoothAddress("c0:01:02:03:04:fF", kind: .random)?.description == "C0:01:02:03:04:FF")
         for text in [

@@ -11,7 +11,7 @@ struct SubscriptionTests {
         .unsubscribed(Fixture.central, characteristic: Fixture.characteristic))
 
     @Test(
-        "go out in the mode that was enabled (MAG 8.2)",
+        "sent values go out in the mode that was enabled (MAG 8.2)",
         arguments: [[.notify], [.notify, .indicate], [.indicate]] as [CharacteristicProperties])
     func modes(properties: CharacteristicProperties) {
         var server = Fixture.server(properties.union(.writeWithoutResponse))
@@ -26,7 +26,7 @@ struct SubscriptionTests {
         #expect(server.receive([0x12, 13, 0, 0, 0]) == [.send([0x13]), unsubscribed])
     }
 
-    @Test("go out as notifications to a central that enabled nothing, as indications where there are no notifications")
+    @Test("sent values go out as notifications without a subscription, as indications if that is all there is")
     func unasked() {
         var server = Fixture.server()
         #expect(server.notify([0x30]) == [.send([0x1B, 12, 0, 0x30]), .delivered(ticket: 1)])
@@ -36,7 +36,7 @@ struct SubscriptionTests {
         #expect(silent.notify([0x30]).refused == [1])
     }
 
-    @Test("are enabled by two bytes of which one says how (Part G 3.3.3.3)")
+    @Test("sent values are enabled by two bytes, one of which has the mode (Part G 3.3.3.3)")
     func configuration() {
         var server = Fixture.server()
         #expect(server.answer([0x12, 13, 0, 1]) == Fixture.error(0x12, at: 13, .invalidValueLength))
@@ -47,7 +47,7 @@ struct SubscriptionTests {
         #expect(server.receive([0x12, 9, 0, 2, 0]) == [.send([0x13])])
     }
 
-    @Test("wait while an indication is not confirmed, up to a bound (Part F 3.3.2)")
+    @Test("sent values wait while an indication is not confirmed, up to a bound (Part F 3.3.2)")
     func oneIndicationAtATime() {
         var server = Fixture.server()
         _ = server.receive([0x12, 13, 0, 2, 0])
@@ -63,7 +63,7 @@ struct SubscriptionTests {
         #expect(server.receive([0x1E]).isEmpty)
     }
 
-    @Test("end the bearer when an indication is not confirmed within 30 s (Part F 3.3.3)")
+    @Test("sent values end the bearer when an indication is not confirmed within 30 s (Part F 3.3.3)")
     func timeOut() {
         var server = Fixture.server()
         _ = server.receive([0x12, 13, 0, 2, 0])
@@ -80,7 +80,7 @@ struct SubscriptionTests {
         #expect(server.end(.disconnected).isEmpty)
     }
 
-    @Test("fit one packet", arguments: [23, 24, 185, 247, 515, 516, 517])
+    @Test("sent values fit one packet", arguments: [23, 24, 185, 247, 515, 516, 517])
     func length(mtu: Int) {
         var server = Fixture.server()
         _ = server.receive([0x02, UInt8(mtu & 0xFF), UInt8(mtu >> 8)])
@@ -89,7 +89,7 @@ struct SubscriptionTests {
         #expect(server.notify([UInt8](repeating: 1, count: room + 1)) == [.failed(ticket: 1, .tooLong)])
     }
 
-    @Test("are each central's own: modes, prepared writes and MTU are not shared")
+    @Test("sent values are each central's own: modes, prepared writes and MTU are not shared")
     func twoBearers() {
         let second = CentralID(address: Fixture.central.address, number: 2)
         var (one, two) = (Fixture.server(), Fixture.server(central: second))

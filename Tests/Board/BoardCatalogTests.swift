@@ -9,7 +9,7 @@ struct BoardCatalogTests {
     private static let shipped = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Boards").standardizedFileURL.path
 
-    @Test("has every shipped definition in order")
+    @Test("the board catalog has every shipped definition in order")
     func shippedDefinitions() throws {
         let catalog = BoardCatalog(folders: [Self.shipped])
         #expect(
@@ -22,7 +22,7 @@ struct BoardCatalogTests {
     }
 
     @Test(
-        "recognizes a board by its device tree",
+        "the board catalog recognizes a board by its device tree's model",
         arguments: [
             ("Raspberry Pi 3 Model B Plus Rev 1.3", "raspberry-pi-3"),
             ("Raspberry Pi 4 Model B Rev 1.4", "raspberry-pi-4"),
@@ -38,7 +38,7 @@ struct BoardCatalogTests {
         #expect(detection.model == model)
     }
 
-    @Test("prefers the definition that knows more of the model")
+    @Test("the board catalog prefers the definition with the longest match of the model")
     func mostSpecific() throws {
         let own = try FakeTree([
             "/a.toml": "title = \"a\"\nmodels = \"Acme\"", "/b.toml": "title = \"b\"\nmodels = \"Acme Mega\"",
@@ -47,20 +47,20 @@ struct BoardCatalogTests {
         #expect(try BoardCatalog(folders: [own.root]).detect(own.machine).definition.name == "b")
     }
 
-    @Test("takes a machine without a device tree for generic Linux")
+    @Test("the board catalog takes a machine without a device tree for generic Linux")
     func noDeviceTree() throws {
         let detection = try BoardCatalog(folders: [Self.shipped]).detect(try FakeTree().machine)
         #expect(detection.definition.name == "generic-linux")
         #expect(detection.model == nil)
     }
 
-    @Test("prefers the administrator's definition to the package's")
+    @Test("the board catalog prefers the administrator's definition to the package's")
     func override() throws {
         let own = try FakeTree(["/raspberry-pi-5.toml": "title = \"Mine\""])
         #expect(try BoardDefinition.load(named: "raspberry-pi-5", searching: [own.root, Self.shipped]).title == "Mine")
     }
 
-    @Test("does not let a faulty override pass for the package's")
+    @Test("the board catalog does not fall back to the package's definition for a faulty override")
     func faultyOverride() throws {
         let own = try FakeTree(["/raspberry-pi-5.toml": "titel = \"Mine\""])
         #expect(throws: BoardError.self) {
@@ -68,7 +68,7 @@ struct BoardCatalogTests {
         }
     }
 
-    @Test("reports the definitions it could not ask when it detects")
+    @Test("the board catalog reports definitions that were skipped during detection")
     func skipsFaulty() throws {
         let own = try FakeTree([
             "/odd.toml": "[", "/proc/device-tree/model": "Raspberry Pi 4 Model B\0",
@@ -79,7 +79,7 @@ struct BoardCatalogTests {
     }
 
     @Test(
-        "names what there is when there is no such definition",
+        "the board catalog lists the known definitions if there is no such definition",
         arguments: ["raspberry-pi-9", "../Boards/simulated", ".hidden"])
     func absent(name: String) throws {
         #expect(
@@ -90,7 +90,7 @@ struct BoardCatalogTests {
         }
     }
 
-    @Test("refuses a file that is too large")
+    @Test("the board catalog refuses a file that is too large")
     func tooLarge() throws {
         let own = try FakeTree(["/big.toml": String(repeating: "#", count: 65_537)])
         #expect(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Board check")
 struct BoardCheckTests {
-    @Test("tells what is there, what is not fitted and what is wrong, each with a remedy")
+    @Test("a board check reports parts that are there, not fitted or faulty, each with a remedy")
     func findings() async throws {
         let tree = try FakeTree(["/proc/loadavg": "0.42 0.30 0.25 1/123 4567\n"])
         let definition = try BoardDefinition(

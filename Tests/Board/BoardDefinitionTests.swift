@@ -15,7 +15,7 @@ struct BoardDefinitionTests {
         }
     }
 
-    @Test("says where the button, the LED and the sensors are")
+    @Test("a board definition says where the button, the LED and the sensors are")
     func complete() throws {
         let board = try BoardDefinition(
             toml: """
@@ -62,7 +62,7 @@ struct BoardDefinitionTests {
             ])
     }
 
-    @Test("gives a channel its usual unit and scale, unless it names another")
+    @Test("a board definition gives a channel its default unit and scale, unless it names another")
     func naturalUnits() throws {
         let sensors = try BoardDefinition(
             toml: """
@@ -101,18 +101,18 @@ struct BoardDefinitionTests {
             (title + "[led]\nsimulated = true\ndebounce-ms = 5", "led.debounce-ms", "unknown key"),
 
             (title + "[[sensor]]\nsource = \"system\"\nchannel = \"load\"", "sensor[0].name", "missing"),
-            (title + load.replacing("\"a\"", with: "\"A b\""), "sensor[0].name", "is no sensor name"),
+            (title + load.replacing("\"a\"", with: "\"A b\""), "sensor[0].name", "is not a valid sensor name"),
             (title + sensor, "sensor[0].source", "missing"),
             (title + sensor + "source = \"spi\"", "sensor[0].source", "invalid value \"spi\""),
             (title + sensor + "source = \"hwmon\"\nchannel = \"temp1\"", "sensor[0].device", "missing"),
             (title + sensor + "source = \"w1\"\ndevice = \"../x\"", "sensor[0].device", "has a slash or a leading dot"),
             (
                 title + sensor + "source = \"iio\"\ndevice = \"d\"\nchannel = \"count0\"", "sensor[0].unit",
-                "missing, and this channel has no usual one"
+                "missing, and this channel has no default unit"
             ),
             (
                 title + sensor + "source = \"system\"\nchannel = \"swap\"", "sensor[0].channel",
-                "the system has no \"swap\""
+                "\"swap\" is not a system metric"
             ),
             (title + sensor + "source = \"system\"\nchannel = \"disk-free\"", "sensor[0].path", "missing"),
             (title + load + "unit = \"C\"", "sensor[0].unit", "invalid value \"C\""),
@@ -131,7 +131,7 @@ struct BoardDefinitionTests {
         #expect(found.allSatisfy { !$0.fix.isEmpty })
     }
 
-    @Test("reports all faults at once, with the file")
+    @Test("a board definition reports all faults at once, with the file")
     func allFaults() {
         let toml = "[button]\nchip = 1\nline = 1\n" + Self.load + "periods = 5"
         #expect(faults(toml).map(\.keyPath) == ["title", "button.chip", "sensor[0].periods"])
@@ -139,17 +139,17 @@ struct BoardDefinitionTests {
         #expect(error.message.hasPrefix("board definition /boards/test.toml: title: missing; write "))
     }
 
-    @Test("gives line and column of what is not TOML")
+    @Test("a board definition gives line and column of what is not TOML")
     func syntax() {
         #expect(faults("title = \"t\"\n[button").first?.fault.hasPrefix("line 2, column 8") == true)
     }
 
-    @Test("refuses two sensors of one name")
+    @Test("a board definition refuses two sensors of one name")
     func twins() {
         #expect(faults(Self.title + Self.load + Self.load).map(\.keyPath) == ["sensor[1].name"])
     }
 
-    @Test("refuses more sensors than a board can have")
+    @Test("a board definition refuses more sensors than a board can have")
     func tooMany() {
         let sensors = (0..<65).map { Self.load.replacing("\"a\"", with: "\"s\($0)\"") }
         #expect(faults(Self.title + sensors.joined()).map(\.keyPath) == ["sensor"])

@@ -32,7 +32,7 @@ struct ButtonTests {
         }
     }
 
-    @Test("gives one press and one release with its duration, however it bounces")
+    @Test("a button gives one press and one release with its duration, however it bounces")
     func bounces() async throws {
         var watched = try await Watched()
         let start = watched.clock.now
@@ -56,7 +56,7 @@ struct ButtonTests {
         watched.task.cancel()
     }
 
-    @Test("tells of a button that is down when it begins to watch, which is no press, and when it comes up")
+    @Test("a button reports that it was down when watching began, which is not a press, and its release")
     func stuck() async throws {
         var watched = try await Watched(pressed: true)
         let start = watched.clock.now
@@ -72,7 +72,7 @@ struct ButtonTests {
         watched.task.cancel()
     }
 
-    @Test("tells of a press of a stated length as it was, however late it is looked at")
+    @Test("a button reports a press of a stated length exactly, however late it is handled")
     func late() async throws {
         var watched = try await Watched()
         let start = watched.clock.now
@@ -86,7 +86,7 @@ struct ButtonTests {
         watched.task.cancel()
     }
 
-    @Test("that is looked at while it bounces says that it was watched once it has rested")
+    @Test("a button that is checked while bouncing reports after it has rested")
     func looked() async throws {
         var watched = try await Watched()
         let start = watched.clock.now
@@ -101,13 +101,13 @@ struct ButtonTests {
         watched.task.cancel()
     }
 
-    @Test("that is not watched has nothing to say when it is looked at")
+    @Test("a button that is not watched reports nothing when checked")
     func unwatched() async throws {
         let button = Button(LineDefinition(place: .simulated))
         try await button.look()
     }
 
-    @Test("stops watching when it is cancelled, and can be watched again")
+    @Test("a button stops watching when it is canceled, and can be watched again")
     func cancelled() async throws {
         let watched = try await Watched()
         watched.task.cancel()
@@ -118,7 +118,7 @@ struct ButtonTests {
         await #expect(throws: CancellationError.self) { try await again.value }
     }
 
-    @Test("says which chip is missing, and which there are")
+    @Test("a button reports the missing chip, and the chips there are")
     func absentChip() async throws {
         let place = LineDefinition.Place.gpio(chip: "pinctrl-rp1", line: .name("GPIO17"))
         let button = Button(LineDefinition(place: place), on: try FakeTree().machine)

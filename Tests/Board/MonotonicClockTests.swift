@@ -11,13 +11,13 @@ struct MonotonicClockTests {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    @Test("is on the scale on which the kernel dates GPIO edges")
+    @Test("the monotonic clock is on the scale on which the kernel dates GPIO edges")
     func scale() {
         let (before, now, after) = (kernelNow, MonotonicClock().now, kernelNow)
         #expect(before <= now && now <= after)
     }
 
-    @Test("sleeps until a time, not at all when that is past", .timeLimit(.minutes(1)))
+    @Test("the monotonic clock sleeps until a time, not at all when that is past", .timeLimit(.minutes(1)))
     func sleeps() async throws {
         let clock = MonotonicClock()
         try await clock.sleep(until: .zero, isolation: nil)

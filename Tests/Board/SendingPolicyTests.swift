@@ -21,7 +21,7 @@ struct SendingPolicyTests {
         }
     }
 
-    @Test("sends the first reading, then what left the deadband around the last one sent")
+    @Test("the sending policy sends the first reading, then values that left the deadband around the last one sent")
     func deadband() {
         #expect(sent([0: 20, 1: 20.4, 2: 19.6, 3: 20.5, 4: 20.9], by: policy(deadband: 0.5)) == [0, 3])
     }
@@ -31,17 +31,17 @@ struct SendingPolicyTests {
         #expect(sent([0: 20, 1: 20, 2: 20.001], by: policy()) == [0, 2])
     }
 
-    @Test("waits for the least interval, also with a change of quality")
+    @Test("the sending policy waits for the least interval, even with a change of quality")
     func leastInterval() {
         #expect(sent([0: 20, 8: 30, 9: nil, 10: 30], by: policy(least: .seconds(10))) == [0, 10])
     }
 
-    @Test("sends an unchanged value again after the greatest interval")
+    @Test("the sending policy sends an unchanged value again after the greatest interval")
     func greatestInterval() {
         #expect(sent([0: 20, 59: 20, 60: 20, 61: 20], by: policy(deadband: 1, greatest: .seconds(60))) == [0, 60])
     }
 
-    @Test("sends a change of quality, once")
+    @Test("the sending policy sends a change of quality, once")
     func quality() {
         #expect(sent([0: 20, 1: nil, 2: nil, 3: 20], by: policy(deadband: 5)) == [0, 1, 3])
     }

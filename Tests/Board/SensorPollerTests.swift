@@ -45,7 +45,7 @@ struct SensorPollerTests {
         try await body()
     }
 
-    @Test("sends all sensors as one set at the start, and sleeps until the next is due")
+    @Test("the sensor poller sends all sensors as one set at the start, and sleeps until the next is due")
     func start() async throws {
         let poller = poller(cpu(), pipe())
         var samples = poller.samples.subscribe().makeAsyncIterator()
@@ -58,7 +58,7 @@ struct SensorPollerTests {
         }
     }
 
-    @Test("sends only what left its deadband")
+    @Test("the sensor poller sends only what left its deadband")
     func deadband() async throws {
         let poller = poller(cpu(), pipe())
         var samples = poller.samples.subscribe().makeAsyncIterator()
@@ -72,7 +72,7 @@ struct SensorPollerTests {
         }
     }
 
-    @Test("reports a failing sensor once, retries it ever less often, and reports its recovery")
+    @Test("the sensor poller reports a failing sensor once, retries it less and less often, and reports its recovery")
     func failure() async throws {
         let poller = poller(pipe())
         var samples = poller.samples.subscribe().makeAsyncIterator()
@@ -99,7 +99,7 @@ struct SensorPollerTests {
         }
     }
 
-    @Test("keeps reading the others at their periods while one fails")
+    @Test("the sensor poller keeps reading the others at their periods while one fails")
     func others() async throws {
         try tree.remove(wire)
         let poller = poller(cpu(deadband: 0), pipe())
@@ -114,7 +114,7 @@ struct SensorPollerTests {
         }
     }
 
-    @Test("says nothing of an optional part that was never there, and all of one that was")
+    @Test("the sensor poller ignores an optional part that was never there, but reports one that vanished")
     func optional() async throws {
         let poller = poller(cpu(deadband: 0), pipe(isOptional: true))
         let events = poller.events.subscribe()
@@ -134,7 +134,7 @@ struct SensorPollerTests {
         }
     }
 
-    @Test("sends an unchanged value again after the greatest interval, though its timer is late each time")
+    @Test("the sensor poller repeats an unchanged value after the greatest interval, although its timer is always late")
     func greatestInterval() async throws {
         let sensor = SensorDefinition(
             name: "cpu", source: .thermal(zones: ["cpu-thermal"]), unit: .celsius, divisor: 1000, period: .seconds(30),

@@ -17,7 +17,7 @@ struct SensorProbeTests {
         return try probe.read()
     }
 
-    @Test("reads a hwmon channel of the device with that name")
+    @Test("a sensor probe reads a hwmon channel of the device with that name")
     func hwmon() throws {
         let tree = try FakeTree([
             "/sys/class/hwmon/hwmon0/name": "other\n", "/sys/class/hwmon/hwmon0/temp1_input": "1000\n",
@@ -29,7 +29,7 @@ struct SensorProbeTests {
         #expect(try read(.hwmon(devices: ["tmp75"], channel: "humidity1", bus: nil), tree).value == 45.25)
     }
 
-    @Test("finds a hwmon device again that came back under another number, though its old one is taken")
+    @Test("a sensor probe finds a hwmon device again under another number, even if its old one is taken")
     func renumbered() throws {
         let tree = try FakeTree([
             "/sys/class/hwmon/hwmon1/name": "tmp75\n", "/sys/class/hwmon/hwmon1/temp1_input": "21500\n",
@@ -42,7 +42,7 @@ struct SensorProbeTests {
         #expect(try probe.read().value == 21.5)
     }
 
-    @Test("tells apart two devices of one name by their place on the bus")
+    @Test("a sensor probe distinguishes two devices of one name by their place on the bus")
     func bus() throws {
         let tree = try FakeTree([
             "/sys/class/hwmon/hwmon0/name": "lm75\n", "/sys/class/hwmon/hwmon0/temp1_input": "1000\n",
@@ -57,7 +57,7 @@ struct SensorProbeTests {
         }
     }
 
-    @Test("prefers the first of several names")
+    @Test("a sensor probe prefers the first of several names")
     func preference() throws {
         let tree = try FakeTree([
             "/sys/class/thermal/thermal_zone0/type": "acpitz\n", "/sys/class/thermal/thermal_zone0/temp": "30000\n",
@@ -68,7 +68,7 @@ struct SensorProbeTests {
         #expect(try read(.thermal(zones: ["soc-thermal", "acpitz"]), tree).value == 30)
     }
 
-    @Test("reads a processed IIO channel, or a raw one with its scale and offset")
+    @Test("a sensor probe reads a processed IIO channel, or a raw one with its scale and offset")
     func iio() throws {
         let device = "/sys/bus/iio/devices/iio:device0"
         let tree = try FakeTree([
@@ -85,7 +85,7 @@ struct SensorProbeTests {
         #expect(try value("voltage0") == 0.128)
     }
 
-    @Test("applies the definition's correction after the driver's scale")
+    @Test("a sensor probe applies the definition's correction after the driver's scale")
     func correction() throws {
         let zone = "/sys/class/thermal/thermal_zone0"
         let tree = try FakeTree(["\(zone)/type": "t", "\(zone)/temp": "20000"])
@@ -93,7 +93,7 @@ struct SensorProbeTests {
         #expect(try probe.read().value == 21.5)
     }
 
-    @Test("takes an empty 1-Wire file for a part that does not answer")
+    @Test("a sensor probe treats an empty 1-Wire file as a part that does not respond")
     func silent() throws {
         let path = "/sys/bus/w1/devices/28-0000d0a7b001/temperature"
         let tree = try FakeTree([path: ""])
@@ -102,7 +102,7 @@ struct SensorProbeTests {
         }
     }
 
-    @Test("doubts the value a 1-Wire thermometer holds after power-up")
+    @Test("a sensor probe marks the power-up value of a 1-Wire thermometer as uncertain")
     func powerOnValue() throws {
         let tree = try FakeTree(["/sys/bus/w1/devices/28-01/temperature": "85000\n"])
         #expect(try read(.oneWire(device: "28-01"), tree) == SensorValue(value: 85, quality: .uncertain))
@@ -110,7 +110,7 @@ struct SensorProbeTests {
         #expect(try read(.oneWire(device: "28-01"), tree) == SensorValue(value: 84.937, quality: .good))
     }
 
-    @Test("doubts what cannot be")
+    @Test("a sensor probe marks impossible values as uncertain")
     func implausible() throws {
         let tree = try FakeTree([
             "/sys/class/hwmon/hwmon0/name": "d", "/sys/class/hwmon/hwmon0/humidity1_input": "118000",
@@ -120,7 +120,7 @@ struct SensorProbeTests {
         #expect(try read(.hwmon(devices: ["d"], channel: "temp1", bus: nil), tree).quality == .uncertain)
     }
 
-    @Test("says what is not there: the device, or its channel")
+    @Test("names the missing device or channel")
     func absent() throws {
         let tree = try FakeTree(["/sys/class/hwmon/hwmon0/name": "d\n"])
         #expect(throws: BoardError.sensorAbsent(sensor: "s", place: "hwmon device x or y")) {
@@ -131,7 +131,9 @@ struct SensorProbeTests {
         }
     }
 
-    @Test("refuses what is no number, too long or no file, and does not wait for a pipe", .timeLimit(.minutes(1)))
+    @Test(
+        "a sensor probe refuses content that is not a number, too long or not a file, and does not wait for a pipe",
+        .timeLimit(.minutes(1)))
     func hostile() throws {
         let path = "/sys/class/thermal/thermal_zone0/temp"
         let tree = try FakeTree(["/sys/class/thermal/thermal_zone0/type": "t", path: "hot\n"])
@@ -149,7 +151,7 @@ struct SensorProbeTests {
         #expect(fault() == .sensorUnreadable(sensor: "s", path: path, reason: "it is not a regular file"))
     }
 
-    @Test("reads load, memory, disk and uptime")
+    @Test("a sensor probe reads load, memory, disk and uptime")
     func system() throws {
         let tree = try FakeTree([
             "/proc/loadavg": "0.42 0.30 0.25 1/123 4567\n", "/proc/uptime": "3661.53 7000.00\n",
@@ -165,7 +167,7 @@ struct SensorProbeTests {
         }
     }
 
-    @Test("reads this machine's own load, memory and uptime")
+    @Test("a sensor probe reads this machine's own load, memory and uptime")
     func realSystem() throws {
         for metric in [SensorDefinition.SystemMetric.load, .memoryAvailable, .uptime] {
             var probe = SensorProbe(sensor(.system(metric)), on: Machine())

@@ -39,7 +39,7 @@ struct SensorReaderTests {
         }
     }
 
-    @Test("reads the others while a driver hangs, and asks that one again only when it came back")
+    @Test("the sensor reader reads the others while a driver hangs, and reads that one again only after it returned")
     func hanging() async {
         let reader = reader(threads: 2)
         drivers.hang("b")
@@ -49,7 +49,7 @@ struct SensorReaderTests {
         while await !stalled(reader).isEmpty, !Task.isCancelled { await Task.yield() }
     }
 
-    @Test("starts no more threads than its limit, and goes on when one comes back")
+    @Test("the sensor reader starts no more threads than its limit, and continues when one returns")
     func limit() async {
         let reader = reader(threads: 2)
         drivers.hang("a")
@@ -60,7 +60,7 @@ struct SensorReaderTests {
         drivers.letGo("b")
     }
 
-    @Test("reads what is due together without giving up the processor in between")
+    @Test("the sensor reader reads what is due together without giving up the processor in between")
     func together() async throws {
         let names = (0..<20).map { "\($0)" }
         let definitions = names.map { SensorDefinition(name: $0, source: .system(.load), unit: .count) }
@@ -78,7 +78,7 @@ struct SensorReaderTests {
         #expect(try #require(counts.last) - counts[0] < 5)
     }
 
-    @Test("gives up what waits behind a driver that hangs, and reads it on another thread")
+    @Test("the sensor reader gives up reads behind a hung driver, and reads those sensors on another thread")
     func behind() async throws {
         let reader = reader(threads: 2)
         drivers.hang("c")
@@ -88,7 +88,7 @@ struct SensorReaderTests {
         drivers.letGo("c")
     }
 
-    @Test("a reader whose task is cancelled does not wait for a driver that hangs")
+    @Test("a reader whose task is canceled does not wait for a driver that hangs")
     func cancelled() async {
         let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]
         drivers.hang("a")
@@ -101,7 +101,7 @@ struct SensorReaderTests {
         drivers.letGo("a")
     }
 
-    @Test("does its work on a thread of its own")
+    @Test("the sensor reader does its work on a thread of its own")
     func thread() async throws {
         let definitions = [SensorDefinition(name: "a", source: .system(.load), unit: .count)]
         let reader = SensorReader(

@@ -14,7 +14,7 @@ struct SimulatedLineTests {
         LineEdges(edges.map { LineEdge(time: start + .milliseconds($0.milliseconds), isActive: $0.isActive) })
     }
 
-    @Test("dates its edges by when they were made")
+    @Test("a simulated line dates its edges by the time of the change")
     func dated() {
         let start = clock.now
         line.set(active: true)
@@ -26,7 +26,7 @@ struct SimulatedLineTests {
         #expect(line.takeEdges() == nil)
     }
 
-    @Test("is active for exactly as long as it is pressed for, and wakes whoever waits at its end")
+    @Test("a simulated line is active exactly as long as stated, and wakes its waiter at the end")
     func stated() async {
         let start = clock.now
         line.press(for: .milliseconds(150))
@@ -40,7 +40,7 @@ struct SimulatedLineTests {
         #expect(line.takeEdges() == edges((150, false), from: start))
     }
 
-    @Test("is let go at the newest time that was stated, or at once")
+    @Test("a simulated line is released at the latest stated time, or at once")
     func restated() {
         let start = clock.now
         line.press(for: .milliseconds(150))
@@ -57,7 +57,7 @@ struct SimulatedLineTests {
         #expect(line.takeEdges() == edges((300, true), (310, false), from: start))
     }
 
-    @Test("keeps as many edges as the kernel, and says when it lost some")
+    @Test("a simulated line keeps as many edges as the kernel, and says when it lost some")
     func bounded() throws {
         for count in 1...40 {
             clock.move(by: .milliseconds(1))

@@ -14,7 +14,7 @@ struct StatusLEDTests {
         line = try #require(led.simulated)
     }
 
-    @Test("shows a steady pattern at once and leaves the line dark at the end")
+    @Test("the status LED shows a steady pattern at once and leaves the line dark at the end")
     func steady() async throws {
         await led.show(.on)
         let task = Task { try await led.run() }
@@ -28,7 +28,7 @@ struct StatusLEDTests {
         #expect(!line.isActive())
     }
 
-    @Test("blinks in the rhythm asked for, until another pattern is shown")
+    @Test("the status LED blinks in the requested rhythm, until another pattern is shown")
     func blinks() async throws {
         await led.show(.blinking(on: .milliseconds(100), off: .milliseconds(900)))
         let task = Task { try await led.run() }
@@ -44,14 +44,14 @@ struct StatusLEDTests {
         _ = await task.result
     }
 
-    @Test("flashes as often as it counts, then pauses")
+    @Test("the status LED flashes the requested number of times, then pauses")
     func flashes() throws {
         let round = try #require(LEDPattern.flashing(times: 3, pause: .seconds(2)).round)
         #expect(round.map(\.isOn) == [true, false, true, false, true, false])
         #expect(round.last?.lasts == .seconds(2))
     }
 
-    @Test("never wakes up faster than an eye can see")
+    @Test("the status LED never changes faster than an eye can see")
     func bounded() throws {
         let round = try #require(LEDPattern.blinking(on: .zero, off: .nanoseconds(1)).round)
         #expect(round.allSatisfy { $0.lasts >= .milliseconds(50) })

@@ -6,7 +6,7 @@ import Testing
 struct KilledState: Sendable, CustomTestStringConvertible {
     /// What the board does when it is killed.
     enum Act: String, Sendable {
-        case start, enroll, renew, refresh, switchGateway, publish, deliver
+        case start, migrate, enroll, renew, refresh, switchGateway, addAccount, removeAccount, publish, deliver
     }
 
     /// The kill point, with `:N` for the Nth time.
@@ -27,11 +27,20 @@ struct KilledState: Sendable, CustomTestStringConvertible {
     /// The call site, without the number.
     var point: String { String(name.prefix { $0 != ":" }) }
 
-    static let all = firstStart + enrollment + registration + tokens + renewal + switching + messages
+    static let all =
+        firstStart + migration + enrollment + registration + tokens + renewal + switching + accounts + messages
 
     private static let firstStart = [
         KilledState("key-file-drafted", .start, "no key file by halves; the next start makes one", isEnrolled: false),
         KilledState("creation-drafted", .start, "no vault by halves; the next start makes one", isEnrolled: false),
+    ]
+
+    /// A start with the vault of a version before: as many records as it had, or as many as there are now.
+    private static let migration = [
+        KilledState("migration-begun", .migrate, "the old records are there; the next start replaces them"),
+        KilledState("vault-commit-written", .migrate, "the old records are there; the next start replaces them"),
+        KilledState("vault-commit-committed", .migrate, "the documents are in their place"),
+        KilledState("migration-committed", .migrate, "the documents are in their place"),
     ]
 
     private static let enrollment = [
@@ -62,9 +71,15 @@ struct KilledState: Sendable, CustomTestStringConvertible {
             "registration-answered", .enroll, "registered again with the same identifier and key: one device",
             requests: [.clientRegistration: 2]),
         KilledState(
-            "vault-commit-written:5", .enroll, "the registration's own commit: as before it",
+            "vault-commit-written:7", .enroll, "the registration's own commit: as before it",
             requests: [.clientRegistration: 2]),
-        KilledState("vault-commit-committed:5", .enroll, "registered once", requests: [.clientRegistration: 1]),
+        KilledState("vault-commit-committed:7", .enroll, "registered once", requests: [.clientRegistration: 1]),
+        KilledState(
+            "vault-commit-committed:2", .enroll, "a key that nobody refers to yet is made anew",
+            requests: [.clientInitialization: 1, .clientRegistration: 1]),
+        KilledState(
+            "vault-commit-committed:5", .enroll, "a key that nobody refers to yet is made anew",
+            requests: [.clientInitialization: 1, .clientRegistration: 1]),
         KilledState("registration-committed", .enroll, "registered once", requests: [.clientRegistration: 1]),
     ]
 
@@ -92,6 +107,22 @@ struct KilledState: Sendable, CustomTestStringConvertible {
         KilledState(
             "switch-disconnected:2", .switchGateway, "at the second; the first is kept",
             requests: [.clientRegistration: 1]),
+    ]
+
+    private static let accounts = [
+        KilledState("switch-begun", .addAccount, "the first account alone", isEnrolled: false),
+        KilledState(
+            "switch-committed", .addAccount, "both; the second registers by itself",
+            requests: [.clientRegistration: 1]),
+        KilledState(
+            "switch-disconnected:2", .addAccount, "both; the second registers by itself",
+            requests: [.clientRegistration: 1]),
+        KilledState(
+            "registration-answered", .addAccount, "both; the second registers again with the same identifier and key",
+            requests: [.clientRegistration: 2]),
+        KilledState("registration-committed", .addAccount, "both, registered", requests: [.clientRegistration: 1]),
+        KilledState("account-removal-begun", .removeAccount, "the second is still there"),
+        KilledState("account-removal-committed", .removeAccount, "the second is gone", isEnrolled: false),
     ]
 
     private static let messages = [

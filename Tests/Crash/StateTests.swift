@@ -66,9 +66,11 @@ struct StateTests {
     private func check(_ state: KilledState, _ scene: Scene) async throws {
         switch state.act {
         case .start: try await checkStart(state, scene)
+        case .migrate: try await checkMigration(state, scene)
         case .enroll: try await checkEnrollment(state, scene)
         case .renew, .refresh: try await checkUpkeep(state, scene)
         case .switchGateway: try await checkSwitch(state, scene)
+        case .addAccount, .removeAccount: try await checkAccounts(state, scene)
         case .publish, .deliver: try await checkMessages(state, scene)
         }
     }
@@ -80,6 +82,25 @@ struct StateTests {
         #expect(try await scene.board.status().registration.state == "unregistered")
         _ = try await scene.board.enroll(at: scene.lab)
         try await expectWorking(scene)
+    }
+
+    /// The gateway of that vault is gone: what the board is, it knows by its vault alone.
+    private func checkMigration(_ state: KilledState, _ scene: Scene) async throws {
+        let earlier = try EarlierVault(at: scene.board.state)
+        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
+        try await expectDeath(of: try scene.board.launch(), at: state)
+        let left = try await earlier.records()
+        let isEarlier = !state.point.hasSuffix("-committed")
+        #expect((left == earlier.first) == isEarlier)
+        #expect(left.contains("board-tokens") != isEarlier)
+        try await restart(scene)
+        let status = try await scene.board.status()
+        #expect(status.registration.state == "registered" && status.registration.magIdentifier == earlier.magIdentifier)
+        #expect(status.registration.deviceID == earlier.deviceID)
+        try await scene.board.stop()
+        let records = try await earlier.records()
+        #expect(records.isDisjoint(with: ["refresh-token", "client-secret", "registration", "user"]))
+        #expect(records.isSuperset(of: ["device", "client-credentials", "board-tokens", "user-log-in"]))
     }
 
     private func checkEnrollment(_ state: KilledState, _ scene: Scene) async throws {
@@ -143,6 +164,45 @@ struct StateTests {
             let status = try await scene.board.status()
             #expect(status.registration.magIdentifier == first)
             #expect(await scene.lab.devices().count == 1)
+        } catch {
+            await second.stop()
+            throw error
+        }
+        await second.stop()
+    }
+
+    /// The account of the first lab stays as it is, whatever happens to the one of the second.
+    private func checkAccounts(_ state: KilledState, _ scene: Scene) async throws {
+        let first = try await enrolled(scene)
+        let second = try await Lab.start()
+        do {
+            func names() async throws -> [String] { try await scene.board.status().accounts?.map(\.name) ?? [] }
+            func add() async throws {
+                _ = try await scene.board.enroll("--account", "plant2", try await second.mintEnrollmentURL())
+            }
+            if state.act == .addAccount {
+                let daemon = try await started(scene, toDieAt: state)
+                let url = try await second.mintEnrollmentURL()
+                #expect(try await scene.board.latchkey("enroll", "--account", "plant2", url).status != 0)
+                try await expectDeath(of: daemon, at: state)
+            } else {
+                try await scene.board.start()
+                try await add()
+                _ = try await scene.board.ask("deregister", "--yes", "--account", "plant2")
+                try await scene.board.stop()
+                let daemon = try await started(scene, toDieAt: state)
+                #expect(try await scene.board.latchkey("accounts", "remove", "plant2").status != 0)
+                try await expectDeath(of: daemon, at: state)
+            }
+            try await restart(scene)
+            #expect(try await names() == (state.isEnrolled ? ["gateway", "plant2"] : ["gateway"]))
+            if state.act == .removeAccount || !state.isEnrolled { try await add() }
+            _ = try await scene.board.status { $0.accounts?.last?.registration.state == "registered" }
+            #expect(try await scene.board.latchkey("call", "--account", "plant2", "GET", "/lab/hello").status == 0)
+            expect(state.requests, at: second)
+            #expect(await second.devices().filter { $0.status == .active }.count == 1)
+            try await expectWorking(scene)
+            #expect(try await scene.board.status().registration.magIdentifier == first)
         } catch {
             await second.stop()
             throw error

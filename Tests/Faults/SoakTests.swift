@@ -14,7 +14,7 @@ struct SoakTests {
     private static let pace = 60
 
     @Test(
-        "connections that end again and again, with renewals and new tokens in between, cost neither memory nor descriptors"
+        "connections that keep ending, with renewals and new tokens, leak neither memory nor descriptors"
     )
     func reconnects() async throws {
         var configuration = LabConfiguration()

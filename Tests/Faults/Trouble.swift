@@ -42,28 +42,24 @@ struct FaultTests {
     private static let places = Places(6)
 
     @Test(
-        "an unattended board gets over it by itself or says what a person must do, and loses nothing",
+        "an unattended board recovers from each failure or says what to do, and loses nothing",
         arguments: Trouble.all.filter { $0.place == .loopback })
     func holds(_ trouble: Trouble) async throws { try await Self.play(trouble) }
 
     @Test(
-        "a board gets over it in a network of its own too", .enabled(if: geteuid() == 0, "only root makes networks"),
+        "a board recovers from network failures in its own namespace",
+        .enabled(if: geteuid() == 0, "only root makes networks"),
         arguments: Trouble.all.filter { $0.place != .loopback })
     func holdsElsewhere(_ trouble: Trouble) async throws { try await Self.play(trouble) }
 
     private static func play(_ trouble: Trouble) async throws {
         var configuration = LabConfiguration()
         configuration.lives = trouble.lives
-        await places.take()
-        do {
+        try await places.run {
             try await Scene.with(configuration, place: trouble.place, settings: trouble.settings) { scene in
                 try await act(trouble, scene)
             }
-        } catch {
-            await places.leave()
-            throw error
         }
-        await places.leave()
     }
 
     /// How long a fault lasts at least: a loop without a pause would show by then.
@@ -122,23 +118,3 @@ struct FaultTests {
 }
 
 func figure(_ value: Double) -> String { String(format: "%.1f", value) }
-
-/// So many at a time, in the order in which they came.
-actor Places {
-    private var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    init(_ count: Int) { free = count }
-
-    func take() async {
-        guard free == 0 else {
-            free -= 1
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    func leave() {
-        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
-    }
-}

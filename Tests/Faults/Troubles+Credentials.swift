@@ -66,11 +66,7 @@ extension Trouble {
             while ContinuousClock.now - issued < .seconds(8) { try await Task.sleep(for: .seconds(1)) }
             scene.broker.cut()
         } seen: { scene in
-            try await scene.drained()
-            // The first came with the registration.
-            guard scene.lab.requestCounts[.clientInitialization, default: 0] >= 2 else {
-                throw Unexpected("no new credentials")
-            }
+            try await scene.drainedWithNewCredentials()
         } end: { _ in
         },
         Trouble(name: "the gateway has forgotten the client credentials") { scene in
@@ -78,11 +74,7 @@ extension Trouble {
             try await scene.lab.revokeTokens()
             scene.broker.cut()
         } seen: { scene in
-            try await scene.drained()
-            // The first came with the registration.
-            guard scene.lab.requestCounts[.clientInitialization, default: 0] >= 2 else {
-                throw Unexpected("no new credentials")
-            }
+            try await scene.drainedWithNewCredentials()
         } end: { _ in
         },
     ]
@@ -93,5 +85,14 @@ extension Lives {
         var lives = Lives()
         change(&lives)
         return lives
+    }
+}
+
+extension Scene {
+    /// Waits until all readings are at the broker, and expects that the board has asked for client credentials again.
+    fileprivate func drainedWithNewCredentials() async throws {
+        try await drained()
+        // The first came with the registration.
+        guard lab.requestCounts[.clientInitialization, default: 0] >= 2 else { throw Unexpected("no new credentials") }
     }
 }

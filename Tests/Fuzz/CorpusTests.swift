@@ -8,7 +8,7 @@ private let corpus = URL(filePath: #filePath).deletingLastPathComponent().append
 @Suite("Seeds of the fuzz targets")
 struct CorpusTests {
     @Test(
-        "are read as their names say, and no promise is broken", .timeLimit(.minutes(1)),
+        "seeds of the fuzz targets are read as their names say, and no guarantee is broken", .timeLimit(.minutes(1)),
         arguments: FuzzTarget.all.map(\.name))
     func seeds(of name: String) throws {
         let target = try #require(FuzzTarget.named(name))
@@ -27,7 +27,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("belong to targets that exist")
+    @Test("seeds of the fuzz targets belong to targets that exist")
     func folders() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: corpus.path)
         #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))

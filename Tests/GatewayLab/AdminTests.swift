@@ -6,7 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Admin port")
     struct AdminTests {
-        @Test("serves its page with a policy that lets nothing foreign in")
+        @Test("the admin port serves its page with a policy that allows no external content")
         func page() async throws {
             try await Workshop.open { shop in
                 for path in ["", "page.css", "page.js"] {
@@ -19,7 +19,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("refuses another host name, and a change that a form of another site could send")
+        @Test("the admin port refuses another host name, and a change that a form of another site could send")
         func foreignSites() async throws {
             try await Workshop.open { shop in
                 let status = ["-o", "/dev/null", "-w", "%{http_code}"]
@@ -35,7 +35,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("answers nobody who does not show the token of this start")
+        @Test("the admin port answers only requests with the token of this start")
         func strangers() async throws {
             var shown: [String?] = [nil, "", "x"]
             try await Workshop.open { shown.append($0.lab.adminToken) }
@@ -61,7 +61,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("keeps its token in a file that no other user can read", .enabled(if: getuid() == 0))
+        @Test("the admin port keeps its token in a file that no other user can read", .enabled(if: getuid() == 0))
         func tokenFile() async throws {
             let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
             defer { try? FileManager.default.removeItem(atPath: data) }
@@ -83,7 +83,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("shows messages without readings, or those with a text, beyond the newest hundred")
+        @Test("the admin port shows messages without readings, or those with a text, even beyond the newest hundred")
         func filters() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -106,7 +106,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("mints a URL that works, with its QR code")
+        @Test("the admin port mints a URL that works, with its QR code")
         func mints() async throws {
             try await Workshop.open { shop in
                 let answer = try await post(shop, "enrollments", [:])
@@ -117,7 +117,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("shows devices and shortened tokens, and no secret")
+        @Test("the admin port shows devices and shortened tokens, and no secret")
         func state() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -131,7 +131,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("sets faults, refuses nonsense, removes devices")
+        @Test("the admin port sets faults, refuses invalid input, removes devices")
         func acts() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -155,7 +155,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("tells of an event while it happens")
+        @Test("the admin port streams an event as it happens")
         func events() async throws {
             try await Workshop.open { shop in
                 let script = """

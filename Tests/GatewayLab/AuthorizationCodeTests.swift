@@ -6,7 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Authorization sessions and codes")
     struct AuthorizationCodeTests {
-        @Test("what E3 cannot begin a session with has the codes of 5.6 and 6.4 (62)")
+        @Test("a request that cannot start a session at E3 has the codes of MAG 5.6 and 6.4 (MAG checklist 62)")
         func sessionFaults() async throws {
             let bare = MasterClient(clientID: "bare", redirectURI: "")
             try await Workshop.open({ $0.masterClients.append(bare) }) { shop in
@@ -43,7 +43,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a code at E8 is for one client, its redirect_uri and its verifier (63, 5.6)")
+        @Test("a code at E8 is for one client, its redirect_uri and its verifier (MAG checklist 63, MAG 5.6)")
         func tokenFaults() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -78,7 +78,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a wrong verifier uses the code up, and a second use takes its tokens back (63, RFC 6749 4.1.2)")
+        @Test(
+            "a wrong verifier uses the code up, and a second use revokes its tokens (MAG checklist 63, RFC 6749 section 4.1.2)"
+        )
         func once() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -103,7 +105,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a code obtained with msso_register works at E4 alone, one without it at E8 alone (MAG 7.2)")
+        @Test("a code obtained with msso_register works only at E4, one without it only at E8 (MAG 7.2)")
         func registrationScope() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -120,7 +122,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a code at E4 is for one client, its redirect-uri and its verifier (63, 4.5)")
+        @Test("a code at E4 is for one client, its redirect-uri and its verifier (MAG checklist 63, MAG 4.5)")
         func registrationFaults() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -151,7 +153,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "without a challenge no verifier is needed, and none is taken; a master client id serves its instances (MAG 7.1)"
+            "without a challenge no verifier is accepted; a master client id serves its instances (MAG 7.1)"
         )
         func withoutProof() async throws {
             try await Workshop.open { shop in

@@ -10,7 +10,9 @@ extension GatewayLabTests {
         /// Exit status of mosquitto_pub when CONNACK says 5, "not authorized".
         static let notAuthorized: Int32 = 5
 
-        @Test("takes a message from a client with its own token, certificate and client id (69)")
+        @Test(
+            "the lab's broker accepts a message from a client with matching token, certificate and client id (MAG checklist 69)"
+        )
         func accepts() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -24,7 +26,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("refuses a wrong, a revoked, a disabled and an ended token with CONNACK 5 (69)")
+        @Test(
+            "the lab's broker refuses a wrong, a revoked, a disabled and an expired token with CONNACK 5 (MAG checklist 69)"
+        )
         func refusesTokens() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -41,7 +45,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("refuses a client id or a user name that is not who the token is for (69)")
+        @Test("the lab's broker refuses a client id or a user name that does not match the token (MAG checklist 69)")
         func refusesNames() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -63,7 +67,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("refuses another device's certificate in CONNACK, and a foreign or no certificate in TLS (69)")
+        @Test(
+            "the lab's broker refuses another device's certificate in CONNACK, a foreign or missing one in TLS (MAG checklist 69)"
+        )
         func refusesCertificates() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -94,7 +100,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("lets messages through to devices and users of the gateway, and subscriptions to one's own topics alone")
+        @Test("the lab's broker passes messages to the gateway's devices and users, and allows only own subscriptions")
         func topics() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -126,7 +132,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("delivers to the device whose topic it is")
+        @Test("the lab's broker delivers to the device whose topic it is")
         func delivers() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)
@@ -152,7 +158,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("starts again on the same port with what it retained, and leaves no process behind")
+        @Test("the lab's broker restarts on the same port with its retained messages, and leaves no process behind")
         func restart() async throws {
             try await Workshop.open({ $0.broker = true }) { shop in
                 let phone = try await Phone(shop)

@@ -6,7 +6,9 @@ import Testing
 extension GatewayLabTests {
     @Suite("Logging in with a browser")
     struct BrowserLoginTests {
-        @Test("template leads to a login page, consent and back with a code, by plain forms (62, 7.2)")
+        @Test(
+            "display=template leads to a login page, consent and back with a code, by plain forms (MAG checklist 62, MAG 7.2)"
+        )
         func wholeLine() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.registered()
@@ -59,7 +61,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("cancelling and denying go back with error and x-ca-err, and end the poll (MAG 7.2, 6.4)")
+        @Test("canceling and denying return error and x-ca-err, and end the poll (MAG 7.2, MAG 6.4)")
         func refusals() async throws {
             try await Workshop.open { shop in
                 let client = try await shop.initialize(try await shop.board())
@@ -85,7 +87,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("nobody consents who has not logged in, or with the page of another session")
+        @Test("consent needs a login, and the page of the same session")
         func foreignPages() async throws {
             try await Workshop.open { shop in
                 let client = try await shop.initialize(try await shop.board())

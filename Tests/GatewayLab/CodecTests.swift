@@ -4,7 +4,7 @@ import Testing
 @testable import GatewayLab
 
 extension GatewayLabTests {
-    @Suite("What the lab reads")
+    @Suite("Parsers of the lab")
     struct CodecTests {
         @Test("a form is read strictly")
         func form() throws {
@@ -16,14 +16,14 @@ extension GatewayLabTests {
             #expect(try #require(Parameters(form: "a=1&a=2".utf8)).hasDuplicates)
         }
 
-        @Test("a query ends at a second question mark (Q6)")
+        @Test("a query ends at a second question mark (MAG quirk Q6)")
         func query() throws {
             let query = try #require(Parameters(query: "sessionData=abc&x=1?sessionData=def"))
             #expect(query["sessionData"] == "abc" && query["x"] == "1")
         }
 
         @Test(
-            "credentials are Basic or Bearer, whole or not at all",
+            "credentials are complete Basic or Bearer, or refused",
             arguments: [
                 ("Basic YTpiOmM=", Credentials.basic(name: "a", password: "b:c")),
                 ("basic YTo=", .basic(name: "a", password: "")),
@@ -36,7 +36,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "topics are read by whom they address (MAG 9.2)",
+            "topics are parsed by their addressee (MAG 9.2)",
             arguments: [
                 ("/2.0/client/devices/d/custom/t", "", GatewayTopic.device("d")),
                 ("/2.0/client/devices/d/custom/#", "", .device("d")),

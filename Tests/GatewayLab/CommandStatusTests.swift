@@ -4,11 +4,11 @@ import Groundwork
 import Testing
 
 extension GatewayLabTests {
-    @Suite("What scripts and shells learn from latchkey-lab")
+    @Suite("Exit statuses and output of latchkey-lab")
     struct CommandStatusTests {
         private static let program = CommandTests.program
 
-        @Test("says by its exit status and under its own name what is wrong (sysexits.h)")
+        @Test("latchkey-lab reports errors with its exit status and its own name (sysexits.h)")
         func statuses() async throws {
             try await Workshop.open { shop in
                 let any = ["--port", "0", "--admin-port", "0", "--broker-port", "0"]
@@ -17,7 +17,7 @@ extension GatewayLabTests {
                     (["devices", "--admin", "nonsense"], 64, "nonsense is not an address"),
                     (["fault", "part", "cable", "stop"], 64, "There is no part cable"),
                     (["run", "--prefix", "a/b"] + any, 64, "the prefix a/b is not a bare word"),
-                    (["devices", "--admin", "http://127.0.0.1:1"], 69, "no lab answers at http://127.0.0.1:1"),
+                    (["devices", "--admin", "http://127.0.0.1:1"], 69, "no lab is answering at http://127.0.0.1:1"),
                     (["run", "--data", "/dev/null/lab"] + any, 78, "cannot write /dev/null/lab"),
                     (["run", "--broker-plugin", "\(shop.directory)/none.so"] + any, 78, "none.so is missing"),
                 ] as [([String], Int32, String)] {
@@ -38,16 +38,19 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("passes on what the lab refuses, and asks it with the token of its data directory")
+        @Test("latchkey-lab passes on the lab's refusals, and uses the token of its data directory")
         func refusals() async throws {
             let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
             defer { try? FileManager.default.removeItem(atPath: data) }
             try await Workshop.open({ $0.dataDirectory = data }) { shop in
                 let place = ["--admin", shop.lab.adminURL, "--data", data]
                 for (arguments, status, message) in [
-                    (["fault", "part", "broker", "nap"], 65, "the broker knows no nap, only stop, start, suspend"),
+                    (
+                        ["fault", "part", "broker", "nap"], 65,
+                        "the broker has no action nap, only stop, start, suspend"
+                    ),
                     (["fault", "set", "drop", "--endpoint", "E99"], 65, "latchkey-lab fault names lists them"),
-                    (["logins", "refuse", "nothing"], 65, "the lab has no open log-in nothing"),
+                    (["logins", "refuse", "nothing"], 65, "the lab has no open login nothing"),
                     (["devices", "remove", "nobody"], 65, "the lab has no device nobody"),
                     (["messages"], 1, ""),
                 ] as [([String], Int32, String)] {
@@ -71,7 +74,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("names the port that another program has", arguments: ["port", "admin-port", "broker-port"])
+        @Test("names the port that another program uses", arguments: ["port", "admin-port", "broker-port"])
         func portTaken(option: String) async throws {
             try await Workshop.open { shop in
                 var ports = ["port": 0, "admin-port": 0, "broker-port": 0]
@@ -88,7 +91,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("prints completion scripts, and explains every name that its faults take")
+        @Test("latchkey-lab prints completion scripts, and explains every name that its faults take")
         func explains() async throws {
             for shell in ["bash", "zsh", "fish"] {
                 let script = try await run(Self.program, ["completions", shell]).output
@@ -103,7 +106,7 @@ extension GatewayLabTests {
             for name in ["captive-portal", "other-authority", "suspend"] { #expect(names.contains(name)) }
         }
 
-        @Test("draws a QR code without color codes in a pipe, with them on a terminal")
+        @Test("latchkey-lab draws a QR code with color codes only on a terminal")
         func colors() async throws {
             let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path
             defer { try? FileManager.default.removeItem(atPath: data) }

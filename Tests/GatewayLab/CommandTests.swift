@@ -27,7 +27,7 @@ extension GatewayLabTests {
             gone() { for _ in $(seq 100); do [ -e "/proc/$1" ] || return 0; sleep 0.1; done; return 1; }
             """
 
-        @Test("prints where it is, mints URLs, lists devices and writes files for mosquitto_pub")
+        @Test("latchkey-lab prints its addresses, mints URLs, lists devices and writes files for mosquitto_pub")
         func session() async throws {
             let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "command-" + UUID().uuidString
@@ -61,7 +61,7 @@ extension GatewayLabTests {
                     """)
         }
 
-        @Test("names its users, shows who is logged in where, and lets a client of theirs into a log-in")
+        @Test("latchkey-lab lists its users and logins, and lets a client of a user authorize a login")
         func users() async throws {
             let directory = FileManager.default.temporaryDirectory.appendingPathComponent("users-" + UUID().uuidString)
                 .path
@@ -94,27 +94,27 @@ extension GatewayLabTests {
                     alice (alice-password), bob (bob-password)
                       active  -       phone  alice
                     "logged_in":["alice"]
-                    no log-ins
+                    no logins
                     waiting  -     -
                     authorized
                     authorized  alice  -
                     refused
-                    latchkey-lab: the lab has no open log-in \(said.split(separator: " ").last ?? "")
+                    latchkey-lab: the lab has no open login \(said.split(separator: " ").last ?? "")
                     """)
         }
 
-        @Test("takes its broker along, even when it is killed")
+        @Test("latchkey-lab ends its broker too, even when it is killed")
         func killed() async throws {
             let script = "\(Self.start)\nkill -KILL \"$lab\"; gone \"$broker\"; echo ended"
             #expect(try await run("bash", ["-c", script]).output == "ended\n")
         }
 
-        @Test("says that no lab is there, and what to do")
+        @Test("latchkey-lab reports that no lab is running, and what to do")
         func nobody() async throws {
             let failure = await #expect(throws: ProgramFailure.self) {
                 try await run(Self.program, ["devices", "--admin", "http://127.0.0.1:1"])
             }
-            #expect(failure?.errors.contains("no lab answers at http://127.0.0.1:1") == true)
+            #expect(failure?.errors.contains("no lab is answering at http://127.0.0.1:1") == true)
             #expect(failure?.errors.contains("latchkey-lab run") == true)
         }
     }

@@ -18,7 +18,7 @@ struct Curl: Sendable {
         var text: String { String(decoding: body, as: UTF8.self) }
         var errorCode: String? { header("x-ca-err") }
 
-        /// By its exact spelling (Q4).
+        /// By its exact spelling (MAG quirk Q4).
         func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
     }
 

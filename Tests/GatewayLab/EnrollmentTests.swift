@@ -6,7 +6,9 @@ import Testing
 extension GatewayLabTests {
     @Suite("Enrollment URL")
     struct EnrollmentTests {
-        @Test("gives the configuration once; used, ended and forged ones are 400 with x-ca-err 132 (46)")
+        @Test(
+            "the enrollment URL gives the configuration once; used, expired and forged ones get x-ca-err 132 (MAG checklist 46)"
+        )
         func once() async throws {
             try await Workshop.open { shop in
                 let url = try await shop.lab.mintEnrollmentURL()
@@ -34,7 +36,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("carries the SHA-256 of the server's public key in padded base64url, the padding escaped")
+        @Test("the enrollment URL contains the SHA-256 of the server's public key in base64url, with escaped padding")
         func keyHash() async throws {
             try await Workshop.open { shop in
                 let url = try await shop.lab.mintEnrollmentURL()
@@ -54,7 +56,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("is read although one client repeats its query after a second question mark (Q6)")
+        @Test("the enrollment URL works even if a client repeats its query after a second question mark (MAG quirk Q6)")
         func repeatedQuery() async throws {
             try await Workshop.open { shop in
                 let url = try await shop.lab.mintEnrollmentURL()
@@ -63,7 +65,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("gives a document with both names of the path of E5, a pin in two spellings and the prefix (Q1, Q8, Q17)")
+        @Test(
+            "the enrollment URL gives both names of the path of E5, a pin in two forms, and the prefix (MAG quirks Q1, Q8, Q17)"
+        )
         func document() async throws {
             try await Workshop.open({ $0.prefix = "lab" }) { shop in
                 let document = try JSON(parsing: try await shop.lab.configurationDocument())
@@ -84,7 +88,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("gives a document that names no endpoint which is not there; two that a client demands are 501 (MAG 1.1)")
+        @Test("names only endpoints that exist, and two that a client requires, with 501 (MAG 1.1)")
         func announced() async throws {
             try await Workshop.open { shop in
                 let document = try JSON(parsing: try await shop.lab.configurationDocument())

@@ -6,7 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Faults and persistence")
     struct FaultTests {
-        @Test("a fault strikes its endpoint as often as it says, then no more")
+        @Test("a fault affects its endpoint the stated number of times")
         func counted() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -25,7 +25,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a dropped request is not done, a dropped answer is")
+        @Test("a request with a dropped connection is not processed, one with a dropped answer is")
         func dropped() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()
@@ -60,7 +60,8 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "each wrong face is shown and the genuine one comes back on the same port", arguments: ServerFace.allCases)
+            "each wrong certificate is shown, and the genuine one returns on the same port",
+            arguments: ServerFace.allCases)
         func faces(_ face: ServerFace) async throws {
             try await Workshop.open { shop in
                 try await shop.lab.show(face)
@@ -88,7 +89,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a suspended gateway refuses connections and goes on where it was")
+        @Test("a suspended gateway refuses connections, and resumes with its state")
         func suspended() async throws {
             try await Workshop.open { shop in
                 let token = try await shop.accessToken(try await shop.registered())
@@ -104,7 +105,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a lab started again on its directory has the same keys, devices and tokens, and knows used URLs")
+        @Test("a lab restarted on its directory has the same keys, devices and tokens, and knows used URLs")
         func persistence() async throws {
             let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "lab-data-" + UUID().uuidString

@@ -12,7 +12,7 @@ struct PageTests {
         .appendingPathComponent("page.py").path
 
     @Test(
-        "fits a phone and a desk: cards with their buttons inside the screen, devices before faults",
+        "the admin page fits phones and desktops: cards with their buttons on the screen, devices before faults",
         arguments: [390, 1280])
     func layout(width: Int) async throws {
         try await withDevices { shop, _ in
@@ -20,14 +20,14 @@ struct PageTests {
         }
     }
 
-    @Test("opens by its link alone, and keeps the token out of its address")
+    @Test("the admin page opens only with its link, and keeps the token out of its address")
     func link() async throws {
         try await withDevices { shop, _ in
             try await ask(shop, "link")
         }
     }
 
-    @Test("removes a device only after a question; buttons of two devices with one name have different names")
+    @Test("the admin page asks before removing a device; buttons of two devices with one name are distinct")
     func removal() async throws {
         try await withDevices { shop, devices in
             try await ask(shop, "removal", devices[0], devices[1])
@@ -35,7 +35,7 @@ struct PageTests {
         }
     }
 
-    @Test("copies whole identifiers, hides telemetry, pauses, and keeps the focus while it is brought up to date")
+    @Test("the admin page copies full identifiers, hides telemetry, pauses, and keeps the focus on refresh")
     func messages() async throws {
         try await withDevices { shop, devices in
             try await ask(shop, "messages", devices[0])

@@ -6,7 +6,8 @@ import Testing
 extension GatewayLabTests {
     @Suite("Protected API and the end of tokens")
     struct ProtectedAPITests {
-        @Test("401 with …992 for no token, …990 for an ended, …991 for a narrow and …993 for a disabled one (56)")
+        @Test(
+            "no token, an expired, a narrow and a disabled one are 401 with …992, …990, …991, …993 (MAG checklist 56)")
         func bearer() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -41,7 +42,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("echo answers what was sent, but not the token")
+        @Test("echo returns what was sent, but not the token")
         func echo() async throws {
             try await Workshop.open { shop in
                 let token = try await shop.accessToken(try await shop.registered())
@@ -55,7 +56,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("userinfo tells about a user, and is 401 for a token without one (MAG 5.7)")
+        @Test("userinfo describes a user, and is 401 for a token without one (MAG 5.7)")
         func userinfo() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -72,7 +73,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("revocation takes DELETE and POST, query and form, and answers revoked (60)")
+        @Test("revocation accepts DELETE and POST, query and form, and answers revoked (MAG checklist 60)")
         func revocation() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -103,7 +104,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("log-out ends the session; logout_apps=true takes the tokens of every app of the device (61)")
+        @Test(
+            "logout ends the session; logout_apps=true revokes the tokens of every app of the device (MAG checklist 61)"
+        )
         func logout() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -156,7 +159,8 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("several slashes before a path count as one, as clients join a URL and a path", arguments: ["", "lab"])
+        @Test(
+            "several slashes before a path count as one, because clients join a URL and a path", arguments: ["", "lab"])
         func slashes(prefix: String) async throws {
             try await Workshop.open({ $0.prefix = prefix }) { shop in
                 let base = "https://localhost:\(shop.lab.port)"

@@ -4,9 +4,9 @@ import Groundwork
 import Testing
 
 extension GatewayLabTests {
-    @Suite("Proximity log-in")
+    @Suite("Proximity login")
     struct ProximityTests {
-        @Test("a registered board: session, authorization by a phone, poll, code, tokens of the user (62, 63, 64)")
+        @Test("a registered board gets a user's tokens by session, phone, poll and code (MAG checklist 62, 63, 64)")
         func tokens() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.registered()
@@ -38,7 +38,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a new board: the code registers it at E4, and the id_token gives tokens at E8 (63, 49, 51)")
+        @Test("a new board registers with the code at E4, and gets tokens at E8 (MAG checklist 63, 49, 51)")
         func registration() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone("bob")
@@ -61,7 +61,8 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the authorize URL takes GET and POST, repeated by the same user, and no other method (64)")
+        @Test(
+            "the authorize URL accepts GET and POST, repeated by the same user, and no other method (MAG checklist 64)")
         func methods() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -84,7 +85,9 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("only a user's token with certificate and mag-identifier of its device authorizes (63, 56, 55)")
+        @Test(
+            "only a user's token with certificate and mag-identifier of its device authorizes (MAG checklist 63, 56, 55)"
+        )
         func refusals() async throws {
             try await Workshop.open { shop in
                 let (phone, token) = try await shop.phone()
@@ -119,7 +122,8 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a session that is unknown or over is not authorized, and its poll is not 200 (63, 7.3)")
+        @Test(
+            "a session that is unknown or over is not authorized, and its poll is not 200 (MAG checklist 63, MAG 7.3)")
         func ended() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()
@@ -160,7 +164,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("faults strike E3, E19 and E20 as any endpoint, and the journal keeps no whole session id")
+        @Test("faults affect E3, E19 and E20 like any endpoint, and the journal has no full session id")
         func faults() async throws {
             try await Workshop.open { shop in
                 let phone = try await shop.phone()

@@ -6,7 +6,9 @@ import Testing
 extension GatewayLabTests {
     @Suite("Client initialization and device registration")
     struct RegistrationTests {
-        @Test("a board initializes, registers and calls the protected API without a client certificate (68)")
+        @Test(
+            "a board initializes, registers and calls the protected API without a client certificate (MAG checklist 68)"
+        )
         func wholeLine() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -23,7 +25,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "initialization answers id, secret and expiration in seconds, and 1002109 to an id that is no master's (47)"
+            "initialization returns id, secret and expiration in seconds, or 1002109 for an unknown id (MAG checklist 47)"
         )
         func initialization() async throws {
             try await Workshop.open { shop in
@@ -66,7 +68,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a life of 0 gives credentials that never end (47)")
+        @Test("a lifetime of 0 gives credentials that never expire (MAG checklist 47)")
         func endlessCredentials() async throws {
             try await Workshop.open({ $0.lives.clientCredentials = 0 }) { shop in
                 let board = try await shop.board()
@@ -76,7 +78,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the request is taken in either alphabet, in lines, as PEM, under any content type and header case (48)")
+        @Test("the request may have either alphabet, lines, PEM, any content type and header case (MAG checklist 48)")
         func encodings() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()
@@ -115,7 +117,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the answer is text with one PEM certificate and the lower-case headers (49, 67)")
+        @Test("the answer is text with one PEM certificate and the lower-case headers (MAG checklist 49, 67)")
         func answer() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()
@@ -132,7 +134,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the certificate is for the key of the request, names the device, and lives a year (50)")
+        @Test("the certificate is for the key of the request, names the device, and lives a year (MAG checklist 50)")
         func certificate() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -177,7 +179,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("wrong credentials, headers and requests have the codes of 4.5 (55)")
+        @Test("wrong credentials, headers and requests have the codes of MAG 4.5 (MAG checklist 55)")
         func faults() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board()
@@ -207,7 +209,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a user registers by password and gets a session (49, 50, 51)")
+        @Test("a user registers by password and gets a session (MAG checklist 49, 50, 51)")
         func byUser() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.board("tablet", commonName: "alice")
@@ -242,7 +244,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a device-id or a name that no certificate can hold is 400: to try again would not help (MAG 4.3)")
+        @Test("a device-id or a name that does not fit a certificate is 400: a retry would not help (MAG 4.3)")
         func cannotBeCertified() async throws {
             try await Workshop.open { shop in
                 var board = try await shop.board()

@@ -6,7 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Renewal and removal")
     struct RenewalTests {
-        @Test("renewal gives a new certificate for the same key, without a request (58)")
+        @Test("renewal gives a new certificate for the same key, without a request (MAG checklist 58)")
         func renews() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -32,7 +32,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("renewal and removal need the device's own certificate and its mag-identifier (57)")
+        @Test("renewal and removal need the device's own certificate and its mag-identifier (MAG checklist 57)")
         func needCertificate() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -57,7 +57,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a certificate of a foreign CA does not get through the handshake")
+        @Test("a certificate of a foreign CA fails the handshake")
         func foreignCertificate() async throws {
             try await Workshop.open { shop in
                 let file = "\(shop.directory)/foreign.pem"
@@ -73,7 +73,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("removal deletes the device, its tokens and its sessions; later calls are …107 (59)")
+        @Test("removal deletes the device, its tokens and its sessions; later calls are …107 (MAG checklist 59)")
         func removes() async throws {
             try await Workshop.open({ $0.givesSessionsToClients = true }) { shop in
                 let device = try await shop.registered()
@@ -97,7 +97,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("an ended certificate is 401 with …206 everywhere but at renewal, which takes it (55)")
+        @Test("an expired certificate is 401 with …206 everywhere except at renewal (MAG checklist 55)")
         func ended() async throws {
             try await Workshop.open({ $0.lives.deviceCertificate = 40 * 86_400 }) { shop in
                 let device = try await shop.registered()

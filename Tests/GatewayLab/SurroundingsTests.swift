@@ -4,9 +4,9 @@ import Groundwork
 import Testing
 
 extension GatewayLabTests {
-    @Suite("Where the lab runs")
+    @Suite("Environment of the lab")
     struct SurroundingsTests {
-        @Test("loads the broker's plugin from the program's own folder, never from one that an argument names")
+        @Test("the lab loads the broker's plugin from the program's own folder, never from one in an argument")
         func plugin() async throws {
             try await Workshop.open { shop in
                 // As after a build of the program alone.
@@ -32,7 +32,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "others can reach it only beyond loopback",
+            "other machines can reach the lab only beyond loopback",
             arguments: [
                 ("127.0.0.1", false), ("127.8.8.8", false), ("::1", false), ("localhost", false), ("0.0.0.0", true),
                 ("192.0.2.1", true), ("::", true), ("127.example.org", true),
@@ -44,7 +44,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "gives the example users passwords of their own where others can reach it, the same after a restart",
+            "the lab gives the example users random passwords if others can reach it, the same after a restart",
             .enabled(if: getuid() == 0))
         func passwords() async throws {
             try await Workshop.open { shop in

@@ -7,7 +7,7 @@ extension GatewayLabTests {
     @Suite("Token endpoint")
     struct TokenTests {
         @Test(
-            "client credentials give an access token alone, with the registered part of the scope asked for (MAG 5.2)")
+            "client credentials give only an access token, with the registered requested scopes (MAG 5.2)")
         func clientCredentials() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -21,7 +21,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("the client is taken by form or by Basic, the form wins, and an empty Authorization is none (53)")
+        @Test("the client comes from the form, else from Basic; an empty Authorization is none (MAG checklist 53)")
         func clientAuthentication() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -44,7 +44,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("a master client with a static secret needs no initialization (3)")
+        @Test("a master client with a static secret needs no initialization (MAG 3)")
         func staticClient() async throws {
             let fixed = MasterClient(clientID: "fixed", staticSecret: "fixed-secret")
             try await Workshop.open({ $0.masterClients = [fixed] }) { shop in
@@ -59,7 +59,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("each fault of 5.4 has its code (55)")
+        @Test("each fault of MAG 5.4 has its code (MAG checklist 55)")
         func faults() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -91,7 +91,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("refresh tokens are used once; a second use is 400 with 3003113 (54)")
+        @Test("refresh tokens are used once; a second use is 400 with 3003113 (MAG checklist 54)")
         func refresh() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -114,7 +114,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("id_tokens are HS256 with the client secret: string aud, azp, integer exp (51)")
+        @Test("id_tokens are HS256 with the client secret: string aud, azp, integer exp (MAG checklist 51)")
         func sharedSecretToken() async throws {
             try await Workshop.open { shop in
                 let device = try await shop.registered()
@@ -130,7 +130,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("with RS256 the key is in the JWKS by kid, with n, e and x5c (51, 52)")
+        @Test("with RS256 the key is in the JWKS by kid, with n, e and x5c (MAG checklist 51, 52)")
         func publishedKey() async throws {
             try await Workshop.open({ $0.idTokenAlgorithm = .rs256 }) { shop in
                 let device = try await shop.registered()

@@ -6,7 +6,7 @@ import Testing
 extension GatewayLabTests {
     @Suite("Users")
     struct UserTests {
-        @Test("the admin state says who is logged in on which device, until they log out (61)")
+        @Test("the admin state lists the users logged in on each device, until they log out (MAG checklist 61)")
         func loggedIn() async throws {
             try await Workshop.open { shop in
                 let (phone, token) = try await shop.phone()
@@ -25,7 +25,7 @@ extension GatewayLabTests {
                 let said = shop.lab.log.filter { $0.kind == .session }.map(\.text)
                 #expect(
                     said == [
-                        "alice logged in on Test board", "alice authorized a log-in from Test board",
+                        "alice logged in on Test board", "alice authorized a login from Test board",
                         "alice logged in on Test board",
                     ])
                 let logout = try await shop.curl.send(
@@ -41,7 +41,7 @@ extension GatewayLabTests {
             }
         }
 
-        @Test("an administrator authorizes a log-in as a user, or refuses it")
+        @Test("an administrator authorizes a login as a user, or refuses it")
         func administrator() async throws {
             try await Workshop.open { shop in
                 let board = try await shop.registered()
@@ -83,7 +83,7 @@ extension GatewayLabTests {
         }
 
         @Test(
-            "the configuration document has what proximity log-in needs: redirect_uri, service, characteristic (MAG 1.1)"
+            "the configuration document has what proximity login needs: redirect_uri, service, characteristic (MAG 1.1)"
         )
         func document() async throws {
             let master = MasterClient(clientID: "other", redirectURI: "other://back")

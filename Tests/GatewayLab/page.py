@@ -97,7 +97,7 @@ def layout(url, width):
         expect(not outside, f"each button is inside the screen, unlike {outside}")
         expect(len(boxes) > 20, f"buttons are there: {boxes}")
         choices = ["As alice", "As bob", "Refuse"]
-        expect([text for text, *_ in boxes if text in choices] == choices, f"the log-in can be decided: {boxes}")
+        expect([text for text, *_ in boxes if text in choices] == choices, f"the login can be decided: {boxes}")
         top = "document.querySelector(arguments[0]).getBoundingClientRect().top"
         display = "getComputedStyle(document.querySelector('#logins tr')).display"
         if width < 600:

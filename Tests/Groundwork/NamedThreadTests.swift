@@ -60,7 +60,7 @@ struct NamedThreadTests {
     }
 }
 
-private func threadName() -> String {
+func threadName() -> String {
     var name = [CChar](repeating: 0, count: 16)
     _ = latchkey_thread_name(&name)
     return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

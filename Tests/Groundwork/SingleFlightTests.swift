@@ -36,7 +36,7 @@ struct SingleFlightTests {
             for _ in 0..<10 {
                 group.addTask {
                     do {
-                        try await flights.join("a") {
+                        try await flights.join("a") { _ in
                             runs.add(1)
                             await gate.pass()
                             throw Refused()
@@ -63,7 +63,7 @@ struct SingleFlightTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<5 {
                 group.addTask {
-                    try await flights.join(number) {
+                    try await flights.join(number) { _ in
                         await gate.pass()
                         trace.add(number)
                     }
@@ -83,7 +83,7 @@ struct SingleFlightTests {
         let gate = Gate()
         let callers = (0..<2).map { _ in
             Task {
-                try await flights.join("a") {
+                try await flights.join("a") { _ in
                     try await withTaskCancellationHandler {
                         await gate.pass()
                         try Task.checkCancellation()
@@ -102,6 +102,34 @@ struct SingleFlightTests {
         await #expect(throws: CancellationError.self) { try await callers[1].value }
         #expect(cancellations.entries == [1])
         // What comes after is not held up.
-        try await flights.join("a") {}
+        try await flights.join("a") { _ in }
+    }
+
+    @Test("are cancelled when it is closed, have ended when that returns, and are refused afterwards")
+    func closed() async throws {
+        let flights = SingleFlight<String>()
+        let (trace, gate, held) = (Trace(), Gate(), Gate())
+        let running = Task {
+            try await flights.join("a") { _ in
+                await held.open()
+                await gate.pass()
+                trace.add(Task.isCancelled ? 1 : 0)
+            }
+        }
+        await held.pass()
+        let queued = Task { try await flights.join("b") { _ in trace.add(2) } }
+        while flights.waiting("b") == 0, !Task.isCancelled { await Task.yield() }
+        let closing = Task {
+            await flights.close()
+            trace.add(3)
+        }
+        // It takes nothing new once the queued one is refused; only then may the running one end.
+        while !flights.isClosed, !Task.isCancelled { await Task.yield() }
+        await gate.open()
+        await closing.value
+        try await running.value
+        await #expect(throws: CancellationError.self) { try await queued.value }
+        await #expect(throws: CancellationError.self) { try await flights.join("c") { _ in trace.add(4) } }
+        #expect(trace.entries == [1, 3])
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct ExchangeTests {
     private let client = HTTPClient()
 
-    @Test("carries method, query, headers and body, and adds nothing of its own")
+    @Test("an exchange carries method, query, headers and body, and adds nothing of its own")
     func request() async throws {
         let server = try await TestServer()
         let request = HTTPRequest.plain(
@@ -24,7 +24,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "without content states its length where the method asks for it", arguments: [("POST", ["0"]), ("DELETE", [])])
+        "without content states its length if the method requires it", arguments: [("POST", ["0"]), ("DELETE", [])])
     func noContent(method: String, length: [String]) async throws {
         let server = try await TestServer()
         let echo = try await client.send(.plain(method, server.http("/echo"))).echo()
@@ -32,7 +32,7 @@ struct ExchangeTests {
         #expect(echo.values("Content-Length") == length)
     }
 
-    @Test("keeps repeated, folded and empty fields of the answer, and skips interim answers")
+    @Test("an exchange keeps repeated, folded and empty fields of the answer, and skips interim answers")
     func response() async throws {
         let server = try await TestServer()
         let response = try await client.send(.plain("GET", server.http("/repeated")))
@@ -42,7 +42,7 @@ struct ExchangeTests {
         #expect(response.headers.first("Link") == nil)
     }
 
-    @Test("by HEAD has the length of the body and not the body")
+    @Test("an exchange with HEAD has the length of the body but not the body")
     func head() async throws {
         let server = try await TestServer()
         let response = try await client.send(.plain("HEAD", server.http("/large?bytes=99")))
@@ -50,7 +50,7 @@ struct ExchangeTests {
         #expect(response.body.isEmpty)
     }
 
-    @Test("that redirects or fails is returned as it is", arguments: [204, 302, 404, 449, 503])
+    @Test("an exchange with a redirect or an error status is returned unchanged", arguments: [204, 302, 404, 449, 503])
     func status(code: Int) async throws {
         let server = try await TestServer()
         let response = try await client.send(.plain("GET", server.http("/status?code=\(code)")))
@@ -58,7 +58,7 @@ struct ExchangeTests {
         #expect(response.isSuccess == (code == 204))
     }
 
-    @Test("uses the connection of the last, until connections are forgotten")
+    @Test("an exchange reuses the last connection, until connections are forgotten")
     func reuse() async throws {
         let server = try await TestServer()
         var numbers: [Int] = []
@@ -68,7 +68,7 @@ struct ExchangeTests {
         #expect(numbers == [1, 1, 1, 2])
     }
 
-    @Test("runs beside many others")
+    @Test("an exchange runs in parallel with many others")
     func concurrent() async throws {
         let server = try await TestServer()
         let bodies = try await withThrowingTaskGroup(of: String.self) { group in
@@ -83,7 +83,7 @@ struct ExchangeTests {
         #expect(Set(bodies.compactMap { Int($0) }) == Set(0..<40))
     }
 
-    @Test("may be exactly as large as allowed; one byte more, or no end, is refused while it comes")
+    @Test("an exchange may be exactly as large as allowed; one byte more, or no end, is refused while receiving")
     func bodyLimit() async throws {
         let server = try await TestServer()
         var request = HTTPRequest.plain("GET", server.http("/large?bytes=1000&token=secret"))
@@ -101,7 +101,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "with a flood of header fields or bytes is refused",
+        "an exchange with a flood of header fields or bytes is refused",
         arguments: [
             "count=201", "count=100&bytes=700", "count=1&bytes=200000",
         ])
@@ -112,7 +112,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test("that breaks off or is not HTTP is refused")
+    @Test("an exchange that breaks off or is not HTTP is refused")
     func broken() async throws {
         let server = try await TestServer()
         let cut = await #expect(throws: HTTPError.self) {
@@ -124,7 +124,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test("with a server that accepts and says nothing ends at its time limit, without showing the query")
+    @Test("an exchange with a silent server ends at its time limit, with an error that does not show the query")
     func timeout() async throws {
         let server = try await TestServer(["--mute"])
         var request = HTTPRequest.plain("GET", server.http("/path?token=secret"))
@@ -136,7 +136,7 @@ struct ExchangeTests {
         #expect(try await server.said("left") == "left")
     }
 
-    @Test("with nobody there says where and why")
+    @Test("without a listening server reports where and why")
     func nobody() async throws {
         let place = BoundPort()
         let port = place.number
@@ -152,7 +152,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test("that is cancelled ends at once, and the server is left")
+    @Test("an exchange that is canceled ends and disconnects at once")
     func cancellation() async throws {
         let server = try await TestServer()
         let request = Task { try await client.send(.plain("GET", server.http("/silence"))) }
@@ -162,7 +162,7 @@ struct ExchangeTests {
         #expect(try await server.said("left") == "left")
     }
 
-    @Test("in a task already cancelled never starts")
+    @Test("an exchange in a task already canceled never starts")
     func cancelledBefore() async throws {
         let server = try await TestServer()
         let request = Task {
@@ -173,14 +173,16 @@ struct ExchangeTests {
         #expect(try await client.send(.plain("GET", server.http("/echo"))).echo().connection == 1)
     }
 
-    @Test("is refused when its method could begin another line", arguments: ["GET /x HTTP/1.1\r\nX:", "GET\n", ""])
+    @Test(
+        "an exchange is refused when its method could begin another line",
+        arguments: ["GET /x HTTP/1.1\r\nX:", "GET\n", ""])
     func injectionByMethod(method: String) async throws {
         let error = await #expect(throws: HTTPError.self) { try await client.send(.plain(method, "http://127.0.0.1/")) }
         #expect(error?.code == "http.malformed-request")
     }
 
     @Test(
-        "is refused when a header could begin another line, or is not the caller's",
+        "an exchange is refused when a header could begin another line, or must not be set by the caller",
         arguments: [
             ["X\r\nY": "secret"], ["": "secret"], ["X:Y": "secret"], ["X": "secret\r\nY: 1"], ["X": "secret\n"],
             ["X": "secret\u{0}"], ["Content-Length": "7"], ["transfer-encoding": "chunked"],
@@ -192,7 +194,7 @@ struct ExchangeTests {
         #expect(error?.message.contains("secret") == false)
     }
 
-    @Test("over http needs a Unix socket or leave, over https something to trust")
+    @Test("an exchange over http needs a Unix socket or permission, over https a trust")
     func protection() async throws {
         await #expect(throws: HTTPError.plainHTTPRefused(host: "gw.test")) {
             try await client.send(HTTPRequest("GET", "http://gw.test/"))
@@ -202,7 +204,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test("with this machine takes no proxy from the environment")
+    @Test("an exchange with this machine ignores proxies in the environment")
     func proxy() async throws {
         let server = try await TestServer()
         setenv("http_proxy", "http://127.0.0.1:1", 1)

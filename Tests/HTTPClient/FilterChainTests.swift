@@ -32,7 +32,7 @@ struct FilterChainTests {
         }
     }
 
-    @Test("sends the original request again through all filters, in order")
+    @Test("a filter chain sends the original request again through all filters, in order")
     func restart() async throws {
         let server = try await TestServer()
         let chain = FilterChain(
@@ -43,7 +43,7 @@ struct FilterChainTests {
         #expect(response.headers.all("X-Judged") == ["1 of a3 b3", "3 of a3 b3"])
     }
 
-    @Test("gives up after four attempts and returns the last response (MAG 6.4)")
+    @Test("a filter chain gives up after four attempts and returns the last response (MAG 6.4)")
     func attempts() async throws {
         let server = try await TestServer()
         let chain = FilterChain(
@@ -53,7 +53,7 @@ struct FilterChainTests {
         #expect(response.headers.first("X-Judged") == nil)
     }
 
-    @Test("passes on what a filter or the client throws")
+    @Test("a filter chain passes on what a filter or the client throws")
     func errors() async throws {
         let server = try await TestServer()
         await #expect(throws: Refusal()) {

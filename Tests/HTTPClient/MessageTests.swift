@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Header fields")
 struct HTTPHeadersTests {
-    @Test("names are compared without case; order and repeats are kept")
+    @Test("header names are compared without case; order and repeats are kept")
     func order() {
         var headers: HTTPHeaders = ["X-One": "1", "x-two": "2"]
         headers.add("X-ONE", "3")
@@ -15,7 +15,7 @@ struct HTTPHeadersTests {
         #expect(headers.pairs.map(\.name) == ["X-One", "x-two", "X-ONE"])
     }
 
-    @Test("setting replaces all of a name where the first stood")
+    @Test("setting a header replaces all of that name, in the place of the first")
     func set() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
         headers.set("a", "4")
@@ -27,13 +27,13 @@ struct HTTPHeadersTests {
 
 @Suite("Form bodies")
 struct FormBodyTests {
-    @Test("every byte outside the unreserved set is percent-encoded (RFC 3986 section 2.3)")
+    @Test("form bodies percent-encode every byte outside the unreserved set (RFC 3986 section 2.3)")
     func encoding() {
         let form = FormBody([("grant_type", "urn:a b"), ("scope", "x+y&z=ü"), ("scope", "A-z_0.9~")])
         #expect(form.text == "grant_type=urn%3Aa%20b&scope=x%2By%26z%3D%C3%BC&scope=A-z_0.9~")
     }
 
-    @Test("secrets follow the other fields, encoded as those are, and leave no room for a copy")
+    @Test("secrets in a form follow the other fields, are encoded like them, and leave no copy")
     func secrets() {
         let body = FormBody([("grant_type", "password")]).bytes(
             with: [("password", SecretBytes(utf8: "a &=%+ß~")), ("x", SecretBytes(utf8: ""))])
@@ -44,24 +44,24 @@ struct FormBodyTests {
 
 @Suite("Request URLs")
 struct RequestTargetTests {
-    @Test("show neither query nor fragment")
+    @Test("request URLs show neither query nor fragment")
     func location() throws {
-        let target = try RequestTarget("https://gw.test/a/b?code=secret#part")
+        let target = try RequestDestination("https://gw.test/a/b?code=secret#part")
         #expect(target.location == "https://gw.test:443/a/b")
         #expect(target.url.contains("code=secret"))
         #expect((target.host, target.port, target.isProtected) == ("gw.test", 443, true))
-        #expect(try RequestTarget("https://[::1]:8443/").host == "::1")
+        #expect(try RequestDestination("https://[::1]:8443/").host == "::1")
     }
 
     @Test(
-        "that carry user info, control characters or another scheme are refused without being shown",
+        "request URLs that carry user info, control characters or another scheme are refused without being shown",
         arguments: [
             "https://user:word@gw.test/", "https://gw.test/\r\nX: y", "https://gw.test/a b", "https://gw.test/\u{0}",
             "https://gw.test/ü", "file:///etc/passwd", "ftp://gw.test/", "/relative", "gw.test/secret", "https://", "",
         ])
     func refused(url: String) {
         #expect {
-            _ = try RequestTarget(url)
+            _ = try RequestDestination(url)
         } throws: { error in
             guard case HTTPError.malformedRequest(let reason) = error else { return false }
             return url.isEmpty || !reason.contains(url)
@@ -69,7 +69,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "name this machine only by loopback addresses and localhost",
+        "request URLs name this machine only by loopback addresses and localhost",
         arguments: [
             ("http://localhost/", true), ("http://a.localhost/", true), ("http://127.0.0.1/", true),
             ("http://127.9.8.7/", true),
@@ -77,13 +77,13 @@ struct RequestTargetTests {
             ("http://128.0.0.1/", false), ("http://[::2]/", false),
         ])
     func loopback(url: String, isLoopback: Bool) throws {
-        #expect(try RequestTarget(url).isLoopback == isLoopback)
+        #expect(try RequestDestination(url).isLoopback == isLoopback)
     }
 }
 
 @Suite("Requests and responses as text")
 struct DescriptionTests {
-    @Test("show no query, header or body")
+    @Test("requests and responses as text show no query, header or body")
     func description() {
         let request = HTTPRequest("GET", "https://gw.test/a?code=1", headers: ["Authorization": "Bearer x"], body: [1])
         #expect("\(request)" == "GET https://gw.test:443/a")
@@ -103,7 +103,7 @@ struct ResponseHeadTests {
         return last
     }
 
-    @Test("interim answers are skipped, folded lines joined, trailers left out")
+    @Test("reading a head skips interim answers, joins folded lines and ignores trailers")
     func lines() {
         var head = ResponseHead()
         #expect(
@@ -115,20 +115,20 @@ struct ResponseHeadTests {
     }
 
     @Test(
-        "what is not a head is refused",
+        "a text that is not a response head is refused",
         arguments: ["HTTP/1.1", "HTTP/1.1 2000 OK", "HTTP/1.1 abc OK", "ICY 200 OK", ""])
     func malformed(line: String) {
         var head = ResponseHead()
         #expect(outcome([line], &head) == .malformed)
     }
 
-    @Test("a field without a name or a colon is refused", arguments: [": x", "no colon"])
+    @Test("a header field without a name or a colon is refused", arguments: [": x", "no colon"])
     func malformedField(line: String) {
         var head = ResponseHead()
         #expect(outcome(["HTTP/2 200", line], &head) == .malformed)
     }
 
-    @Test("more fields or bytes than the limits are refused, interim answers counted")
+    @Test("a head beyond the limits of fields or bytes is refused, counting interim answers")
     func bounds() {
         var head = ResponseHead()
         let fields = (0..<ResponseHead.fieldLimit).map { "X-\($0): y" }
@@ -142,7 +142,7 @@ struct ResponseHeadTests {
 
 @Suite("TLS alerts")
 struct TLSAlertTests {
-    @Test("are the messages of two bytes, and only some speak of a certificate")
+    @Test("TLS alerts are messages of two bytes, and only some concern a certificate")
     func messages() {
         #expect(TLSAlert(message: [2, 48]) == TLSAlert(number: 48))
         #expect(TLSAlert(message: [2, 116])?.refusesCertificate == true)
@@ -155,7 +155,7 @@ struct TLSAlertTests {
 
 @Suite("Basic credentials")
 struct BasicCredentialsTests {
-    @Test("are written as RFC 7617 section 2 and 2.1 show")
+    @Test("Basic credentials are written as RFC 7617 section 2 and 2.1 show")
     func vectors() {
         #expect(
             BasicCredentials.header(name: "Aladdin", secret: SecretBytes(utf8: "open sesame"))
@@ -167,17 +167,17 @@ struct BasicCredentialsTests {
 
 @Suite("Answers in JSON")
 struct JSONAnswerTests {
-    @Test("are objects of bounded length", arguments: ["", "[]", "7", "null", "\"a\"", "<html>", "{"])
+    @Test("answers in JSON are objects of bounded length", arguments: ["", "[]", "7", "null", "\"a\"", "<html>", "{"])
     func refused(text: String) { #expect(throws: AnswerFault.self) { try JSONAnswer(Array(text.utf8)) } }
 
-    @Test("longer than what is allowed are refused")
+    @Test("answers in JSON beyond the limit are refused")
     func long() throws {
         let body = Array(#"{"a":"\#(String(repeating: "x", count: 100))"}"#.utf8)
         #expect(try JSONAnswer(body, limit: body.count)["a"]?.string?.count == 100)
         #expect(throws: AnswerFault.self) { try JSONAnswer(body, limit: body.count - 1) }
     }
 
-    @Test("have texts that fit into a header, or none; a fault names the member and never its value")
+    @Test("answers in JSON have texts that fit into a header, or none; a fault names the member and never its value")
     func texts() throws {
         let answer = try JSONAnswer(Array(#"{"a":"x","b":"","c":7,"d":"s3cret\r\nX: y"}"#.utf8))
         #expect(try answer.requiredPlainText("a") == "x")

@@ -7,7 +7,7 @@ import Testing
 struct StreamTests {
     private let client = HTTPClient()
 
-    @Test("gives the head first, then each piece when it comes, then its end")
+    @Test("a stream over a Unix socket delivers the head first, then each piece as it arrives, then its end")
     func pieces() async throws {
         let server = try await UnixServer()
         let stream = try await client.open(server.request("/events"))
@@ -23,7 +23,7 @@ struct StreamTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("makes the server wait for a slow reader and keeps little in memory")
+    @Test("a stream over a Unix socket makes the server wait for a slow reader and keeps little in memory")
     func backPressure() async throws {
         let server = try await UnixServer()
         var stream: HTTPStream? = try await client.open(server.request("/endless"))
@@ -40,7 +40,7 @@ struct StreamTests {
         #expect(sent < total + HTTPStream.bufferLimit + 1_048_576)
     }
 
-    @Test("that nobody reads stops the server")
+    @Test("a stream over a Unix socket that nobody reads stops the server")
     func unread() async throws {
         let server = try await UnixServer()
         var stream: HTTPStream? = try await client.open(server.request("/endless"))
@@ -52,7 +52,7 @@ struct StreamTests {
         #expect(sent < HTTPStream.bufferLimit + 1_048_576)
     }
 
-    @Test("ends when its reader is cancelled")
+    @Test("a stream over a Unix socket ends when its reader is canceled")
     func cancellation() async throws {
         let server = try await UnixServer()
         let stream = try await client.open(server.request("/events"))
@@ -66,7 +66,7 @@ struct StreamTests {
         await #expect(throws: HTTPError.cancelled) { try await reader.value }
     }
 
-    @Test("that is cancelled before its head came throws")
+    @Test("a stream over a Unix socket that is canceled before its head arrived throws")
     func cancelledOpening() async throws {
         let server = try await UnixServer()
         let opening = Task { try await client.open(server.request("/silence")) }
@@ -76,7 +76,7 @@ struct StreamTests {
         #expect(try await server.process.said("left") == "left")
     }
 
-    @Test("that breaks off gives what came, then says so")
+    @Test("a stream over a Unix socket that breaks off delivers what arrived, then throws")
     func broken() async throws {
         let server = try await UnixServer()
         var received: [UInt8] = []

@@ -21,7 +21,7 @@ struct TrustTests {
         ServerTrust(host: host, anchors: [(authority ?? self.authority).certificate], pins: pins)
     }
 
-    @Test("is satisfied by an anchor, by a pin of any chain element, or by both (MAG 1.4)")
+    @Test("the trust of a request is satisfied by an anchor, by a pin of any chain element, or by both (MAG 1.4)")
     func satisfied() async throws {
         let identity = try authority.localhost()
         let server = try await TestServer(identity)
@@ -34,7 +34,7 @@ struct TrustTests {
         }
     }
 
-    @Test("is not satisfied by another key, another authority or another name")
+    @Test("the trust of a request is not satisfied by another key, another authority or another name")
     func refused() async throws {
         let identity = try authority.localhost()
         let server = try await TestServer(identity)
@@ -55,7 +55,7 @@ struct TrustTests {
         }
     }
 
-    @Test("is not satisfied by a certificate whose time is over")
+    @Test("the trust of a request is not satisfied by an expired certificate")
     func expired() async throws {
         let server = try await TestServer(authority.identity("localhost", dnsNames: ["localhost"], until: -60))
         let error = await #expect(throws: HTTPError.self) { try await client.send(request(server, anchored())) }
@@ -65,7 +65,7 @@ struct TrustTests {
         }
     }
 
-    @Test("of one request never passes a connection on to another")
+    @Test("the trust of a request never lets another request use its connection")
     func isolation() async throws {
         let identity = try authority.localhost()
         let server = try await TestServer(identity)
@@ -82,7 +82,7 @@ struct TrustTests {
         #expect(try await client.send(good).echo().connection == 1)
     }
 
-    @Test("gives the server no longer than its budget for the handshake")
+    @Test("the trust of a request gives the server no longer than its budget for the handshake")
     func handshakeBudget() async throws {
         let server = try await TestServer(["--mute"])
         var request = request(server, anchored())
@@ -92,7 +92,7 @@ struct TrustTests {
         #expect(try await server.said("left") == "left")
     }
 
-    @Test("is given up for a server that does not speak TLS")
+    @Test("the trust of a request is given up for a server that does not speak TLS")
     func noTLS() async throws {
         let server = try await TestServer()
         let error = await #expect(throws: HTTPError.self) { try await client.send(request(server, anchored())) }
@@ -116,13 +116,13 @@ struct IdentityTests {
         return HTTPRequest("GET", server.https("/echo"), trust: trust, identity: identity)
     }
 
-    @Test("is what the server sees")
+    @Test("the identity of a request is what the server sees")
     func seen() async throws {
         let server = try await TestServer(authority.localhost(), clients: .required, trusting: authority)
         #expect(try await client.send(request(server, identity: board)).echo().certificate == "board")
     }
 
-    @Test("is never lent to a request without one, or with another, over a kept connection")
+    @Test("the identity of a request is never lent to a request without one, or with another, over a kept connection")
     func isolation() async throws {
         let server = try await TestServer(authority.localhost(), clients: .asked, trusting: authority)
         let other = try authority.identity("other", usage: .client)
@@ -134,7 +134,7 @@ struct IdentityTests {
         #expect(try await client.send(request(server)).echo().connection == 2)
     }
 
-    @Test("is said to be refused when the server does not accept it, or wants one and gets none")
+    @Test("the identity of a request is reported as refused when the server rejects it, or requires one and gets none")
     func refused() async throws {
         let server = try await TestServer(authority.localhost(), clients: .required, trusting: authority)
         await #expect(throws: HTTPError.clientCertificateRefused(host: "localhost", alert: 116)) {
@@ -150,7 +150,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("comes from the first challenge filter that has one, and from none for a request with its own")
+    @Test("the identity of a request comes from the first challenge filter with one, unless the request has its own")
     func challenge() async throws {
         struct Offer: ChallengeFilter {
             let identity: TLSIdentity?

@@ -32,13 +32,13 @@ struct AgentTests {
         try Lab(state: #require(lines.last { $0["event"]?.string == "lab" }?["state"]))
     }
 
-    @Test("does all that the script waits for")
+    @Test("the agent on a board does all that the script waits for")
     func complete() async throws {
         #expect(try await Self.run.value.missed == [])
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test("is enrolled by a URL, registers, connects to the broker and lights the LED")
+    @Test("the agent on a board is enrolled by a URL, registers, connects to the broker and lights the LED")
     func enrolled() async throws {
         let fresh = try await during("fresh")
         #expect(fresh.first { $0["uptime"] != nil }?["registration"]?["state"]?.string == "unregistered")
@@ -59,7 +59,7 @@ struct AgentTests {
         #expect(device?["connected"]?.bool == true)
     }
 
-    @Test("finds every part by a check while it uses them")
+    @Test("the agent on a board finds every part by a check while it uses them")
     func check() async throws {
         let check = try await during("check")
         #expect(observed("check", in: check) == [0])
@@ -69,7 +69,7 @@ struct AgentTests {
         #expect(parts.allSatisfy { $0["verdict"]?.string == "present" })
     }
 
-    @Test("is well by the doctor's word, but for the key that development leaves beside the vault")
+    @Test("the agent on a board passes every check of the doctor, except for the development key beside the vault")
     func doctor() async throws {
         let check = try await during("check")
         #expect(observed("doctor", in: check) == [0])
@@ -81,7 +81,7 @@ struct AgentTests {
         return Dictionary(uniqueKeysWithValues: checks.map { ($0["name"]?.string ?? "", $0["verdict"]?.string ?? "") })
     }
 
-    @Test("brings what the drivers measure to the broker, each in its unit")
+    @Test("the agent on a board brings what the drivers measure to the broker, each in its unit")
     func readings() async throws {
         let readings = try await lab(during("readings")).readings
         let expected: [(String, ClosedRange<Double>, String)] = [
@@ -97,7 +97,7 @@ struct AgentTests {
         }
     }
 
-    @Test("reports a part that vanished once, sends the others' readings on, and tells the doctor")
+    @Test("the agent on a board reports a part that vanished once, sends the others' readings on, and tells the doctor")
     func absent() async throws {
         let absent = try await during("absent")
         let failures = events("sensor.", in: absent)
@@ -114,7 +114,7 @@ struct AgentTests {
         #expect(temperatures.suffix(3) == [50, 53, 56])
     }
 
-    @Test("reports the part's return, and sends its readings again")
+    @Test("the agent on a board reports the part's return, and sends its readings again")
     func returned() async throws {
         let returned = try await during("returned")
         let recoveries = events("sensor.", in: returned)
@@ -125,14 +125,14 @@ struct AgentTests {
         #expect(readings.suffix(3).map { $0["value"]?.number } == [4.5, nil, -7.5])
     }
 
-    @Test("tells of a press on a bouncing button once")
+    @Test("the agent on a board reports a press on a bouncing button once")
     func bouncing() async throws {
         let presses = events("button.", in: try await during("bouncing"))
         #expect(presses.map { $0["event"]?.string } == ["button.pressed", "button.released"])
         #expect(try #require(presses.last?["heldMilliseconds"]?.integer) > 0)
     }
 
-    @Test("delivers a message that a program on the board publishes")
+    @Test("the agent on a board delivers a message that a program on the board publishes")
     func publish() async throws {
         let publish = try await during("publish")
         #expect(observed("publish", in: publish) == [0])
@@ -143,7 +143,7 @@ struct AgentTests {
         #expect(door.first?["topic"]?.string == "/2.0/client/devices/\(device)/custom/door/state")
     }
 
-    @Test("says good-bye to the broker when it is told to end")
+    @Test("the agent on a board disconnects from the broker in order when it is told to end")
     func ended() async throws {
         let ended = try await during("ended")
         #expect(observed("agent", in: ended) == [0])

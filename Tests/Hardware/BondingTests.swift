@@ -9,7 +9,9 @@ import Testing
     .timeLimit(.minutes(40)))
 struct BondingTests {
     private static let run = VirtualBoard.Run {
-        try await VirtualBoard.log(of: "bonding", definition: "virtual-board", controllers: 2)
+        try await VirtualBoard.log(of: "bonding", definition: "virtual-board", controllers: 2) {
+            VirtualBoard.withoutSensors($0)
+        }
     }
 
     private static let adapter = "00:AA:01:00:00:00"
@@ -28,13 +30,13 @@ struct BondingTests {
         events("answered", in: lines).compactMap { $0["central"]?.string?.split(separator: "#").first.map(String.init) }
     }
 
-    @Test("does all that the script waits for")
+    @Test("a protected service does all that the script waits for")
     func complete() async throws {
         #expect(try await Self.run.value.missed == [])
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test("refuses a central until it has paired, and answers it then; the next time the bond is enough")
+    @Test("a protected service refuses a central until it has paired; the next time the bond is enough")
     func bonded() async throws {
         let bonded = try await during("bonded")
         #expect(observed("login", in: bonded) == [0])
@@ -43,14 +45,14 @@ struct BondingTests {
         #expect(answered(in: bonded) == [Self.other, Self.other])
     }
 
-    @Test("pairs anew with a device that has lost its bond")
+    @Test("a protected service pairs again with a device that has lost its bond")
     func forgotten() async throws {
         let forgotten = try await during("forgotten")
         #expect(observed("login", in: forgotten) == [0])
         #expect(answered(in: forgotten) == [Self.other])
     }
 
-    @Test("takes a central that hides its address, and knows it the next time by its bond")
+    @Test("a protected service accepts a central with a private address, and recognizes it by its bond the next time")
     func hidden() async throws {
         let hidden = try await during("hidden")
         #expect(observed("login", in: hidden) == [0])
@@ -60,7 +62,7 @@ struct BondingTests {
         #expect(centrals.last == Self.other)
     }
 
-    @Test("lets nobody write or subscribe who cannot pair")
+    @Test("a protected service lets no central write or subscribe that cannot pair")
     func refused() async throws {
         let refused = try await during("refused")
         #expect(observed("bondable", in: refused) == [0])
@@ -70,7 +72,7 @@ struct BondingTests {
         #expect(events("subscribed", in: refused) + events("request", in: refused) == [])
     }
 
-    @Test("does not take a bond of the older kind for one of LE Secure Connections")
+    @Test("a protected service does not accept a legacy bond as one of LE Secure Connections")
     func legacy() async throws {
         let legacy = try await during("legacy")
         #expect(observed("sc", in: legacy) == [0])
@@ -79,7 +81,7 @@ struct BondingTests {
         #expect(events("subscribed", in: legacy) + events("request", in: legacy) == [])
     }
 
-    @Test("is found and used under an address that says nothing")
+    @Test("a protected service is found and used under a private address")
     func hiddenAddress() async throws {
         let lines = try await during("private")
         let sighted = try #require(events("sighted", in: lines).first?["address"]?.string)

@@ -19,7 +19,7 @@ struct ConfinementTests {
     private static let run = VirtualBoard.Run {
         let program = release ?? VirtualBoard.programs.appendingPathComponent("latchkey").path
         return try await VirtualBoard.log(
-            of: "confined", definition: "virtual-board", controllers: 2, systemd: true,
+            of: "confined", definition: "virtual-board", controllers: 2, processors: 2, systemd: true,
             environment: ["PROGRAM": program, "NEARBY": nearby ?? ""]
         ) { definition in
             definition + """
@@ -78,14 +78,14 @@ struct ConfinementTests {
             ])
     }
 
-    @Test("does all that the script waits for")
+    @Test("the confined service does all that the script waits for")
     func complete() async throws {
         #expect(try await Self.run.value.missed == [])
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
     @Test(
-        "is installed by one command, also where root ran it by hand before, and has every restriction in force when it starts"
+        "the confined service is installed by one command, even after manual use by root, with every restriction in force"
     )
     func started() async throws {
         let started = try await during("started")
@@ -93,7 +93,7 @@ struct ConfinementTests {
         #expect(noted("shown", in: started)["NRestarts"] == "0")
     }
 
-    @Test("is refused what the unit forbids, even if it were root; outside, root may do all of it")
+    @Test("the confined service is refused what the unit forbids, even as root; outside, root may do all of it")
     func attempts() async throws {
         let confined = try await during("confined")
         #expect(observed("attempts", in: confined) == [0])
@@ -114,7 +114,7 @@ struct ConfinementTests {
         #expect(outcomes("root") == expected.mapValues { _ in "allowed" })
     }
 
-    @Test("opens its vault by the credential that systemd hands it, enrolls, and lights the LED")
+    @Test("the confined service opens its vault with systemd's credential, enrolls, and lights the LED")
     func enrolled() async throws {
         let enrolled = try await during("enrolled")
         #expect(observed("enroll", in: enrolled) == [0])
@@ -126,7 +126,7 @@ struct ConfinementTests {
         #expect(vault?["message"]?.string == "opened by its systemd-credential")
     }
 
-    @Test("brings every kind of sensor to the broker: hwmon, thermal, IIO, 1-Wire, load, memory and disk")
+    @Test("the confined service publishes every kind of sensor: hwmon, thermal, IIO, 1-Wire, load, memory and disk")
     func readings() async throws {
         let lab = try #require(try await during("readings").last { $0["event"]?.string == "lab" }?["state"])
         let readings = (lab["messages"]?.array ?? []).compactMap { $0["payload"]?.string }
@@ -140,27 +140,27 @@ struct ConfinementTests {
         }
     }
 
-    @Test("hears the button")
+    @Test("the confined service sees the button")
     func pressed() async throws {
         let events = try await during("pressed").compactMap { $0["event"]?.string }.filter { $0.hasPrefix("button.") }
         #expect(events == ["button.pressed", "button.released"])
     }
 
-    @Test("sends readings again after a restart, and is as confined as before")
+    @Test("the confined service sends readings again after a restart, and is as confined as before")
     func restarted() async throws {
         let restarted = try await during("restarted")
         try expectConfined(restarted)
         #expect(noted("shown", in: restarted)["NRestarts"] == "0")
     }
 
-    @Test("is started anew by systemd after kill -9, and sends readings again")
+    @Test("the confined service is restarted by systemd after kill -9, and sends readings again")
     func killed() async throws {
         let killed = try await during("killed")
         try expectConfined(killed)
         #expect(noted("shown", in: killed)["NRestarts"] == "1")
     }
 
-    @Test("is ended by the watchdog when it hangs, and started anew")
+    @Test("the confined service is ended by the watchdog when it hangs, and restarted")
     func hung() async throws {
         let hung = try await during("hung").filter { $0["event"]?.string == "journal" }
         let results = hung.compactMap { $0["value"]?.string }
@@ -168,7 +168,7 @@ struct ConfinementTests {
         #expect(results.last == "watchdog")
     }
 
-    @Test("shares over Bluetooth without bluetoothd, with the drop-in's one capability")
+    @Test("the confined service shares over Bluetooth without bluetoothd, with the drop-in's one capability")
     func kernel() async throws {
         let kernel = try await during("kernel")
         // CAP_NET_ADMIN alone.
@@ -176,7 +176,7 @@ struct ConfinementTests {
         try expectShared(kernel, through: "hci0 through kernel")
     }
 
-    @Test("shares through bluetoothd, by the shipped policy of the system bus and without a capability")
+    @Test("the confined service shares through bluetoothd, with the shipped bus policy and without a capability")
     func bluez() async throws {
         let bluez = try await during("bluez")
         try expectConfined(bluez)
@@ -192,7 +192,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "ends well when it is told to, and was refused nothing that it needs",
+        "the confined service ends cleanly when told to, and was denied nothing that it needs",
         .enabled(
             if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build: that of a debug build asks for more"))
     func ended() async throws {
@@ -203,7 +203,7 @@ struct ConfinementTests {
         #expect(complaints == [])
     }
 
-    @Test("is removed with all that it left, its user and its group too")
+    @Test("the confined service is removed with all of its files, its user and its group")
     func removed() async throws {
         let removed = try await during("removed")
         #expect(observed("purge", in: removed) == [0])

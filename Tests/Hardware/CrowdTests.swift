@@ -10,7 +10,9 @@ extension PhoneTests {
         exchange.phone(event).filter { $0["phone"]?.string == phone }
     }
 
-    @Test("is asked about beside another that is connected too, each by its name", arguments: Transport.allCases)
+    @Test(
+        "a phone in a crowd is asked about separately from another connected one, each by its name",
+        arguments: Transport.allCases)
     func both(_ transport: Transport) async throws {
         let both = try await during("both", transport)
         let firstWrite = both.lines.firstIndex { $0["event"]?.string == "begun" } ?? 0
@@ -27,7 +29,7 @@ extension PhoneTests {
                 == both.events("proximity.central-disconnected").compactMap { $0["central"]?.string }.sorted())
     }
 
-    @Test("has its own answer and nobody else's", arguments: Transport.allCases)
+    @Test("a phone in a crowd gets its own answer only", arguments: Transport.allCases)
     func ownAnswer(_ transport: Transport) async throws {
         let both = try await during("both", transport)
         let asked = both.events("proximity.consent-asked").compactMap { $0["name"]?.string }
@@ -49,7 +51,7 @@ extension PhoneTests {
     }
 
     @Test(
-        "that was hung up for a flood leaves no trace: what it wrote last is nobody's who comes next",
+        "a phone in a crowd that was disconnected for a flood leaves no data to the next phone",
         arguments: Transport.allCases)
     func afterFlood(_ transport: Transport) async throws {
         let flood = try await during("air-flood", transport)
@@ -61,7 +63,7 @@ extension PhoneTests {
     }
 
     @Test(
-        "leaves an agent that advertises again at once: vanished, flooding, or without an end",
+        "a phone in a crowd leaves an agent that advertises again at once: vanished, flooding, or without an end",
         arguments: Transport.allCases)
     func backOnAir(_ transport: Transport) async throws {
         for step in ["both", "other", "air-leave:begun", "air-flood", "air-endless"] {
@@ -75,7 +77,9 @@ extension PhoneTests {
         }
     }
 
-    @Test("finds the agent again when the adapter is back, or bluetoothd", arguments: Transport.allCases)
+    @Test(
+        "a phone in a crowd finds the agent again when the adapter is back, or bluetoothd",
+        arguments: Transport.allCases)
     func backWithRadio(_ transport: Transport) async throws {
         let plugged = try await during("plugged", transport)
         let back = try #require(plugged.phone("plugged").first?["ms"]?.integer)

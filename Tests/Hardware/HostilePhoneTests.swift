@@ -7,7 +7,7 @@ extension PhoneTests {
     /// The steps of hostile phones in which nobody may be asked for consent.
     private static let unasked = ["leaving", "unreadable", "foreign", "flood", "endless", "noise", "silence"]
 
-    @Test("has nobody asked for consent where there is nothing to consent to", arguments: Transport.allCases)
+    @Test("a hostile phone causes no question if there is nothing to consent to", arguments: Transport.allCases)
     func nobodyAsked(_ transport: Transport) async throws {
         for step in Self.unasked {
             let exchange = try await during(step, transport)
@@ -17,7 +17,7 @@ extension PhoneTests {
         }
     }
 
-    @Test("may vanish at any step", arguments: Transport.allCases)
+    @Test("a hostile phone may vanish at any step", arguments: Transport.allCases)
     func vanishes(_ transport: Transport) async throws {
         let leaving = try await during("leaving", transport)
         #expect(
@@ -36,7 +36,9 @@ extension PhoneTests {
         #expect(try await during("returned", transport).events("proximity.session-authorized").count == 1)
     }
 
-    @Test("is refused what cannot be read, is too long, or belongs to another gateway", arguments: Transport.allCases)
+    @Test(
+        "a hostile phone is refused what cannot be read, is too long, or belongs to another gateway",
+        arguments: Transport.allCases)
     func refused(_ transport: Transport) async throws {
         let refusals = [
             ("unreadable", ["not-utf8", "not-json"], Int64(650_002)), ("foreign", ["foreign-gateway"], 650_104),
@@ -55,7 +57,9 @@ extension PhoneTests {
         }
     }
 
-    @Test("is hung up when it asks without end, or never comes to an end", arguments: Transport.allCases)
+    @Test(
+        "a hostile phone is disconnected when it keeps asking, or never finishes a request",
+        arguments: Transport.allCases)
     func tooMuch(_ transport: Transport) async throws {
         let flood = try await during("flood", transport)
         #expect(flood.events("proximity.central-hung-up").map { $0["reason"]?.string } == ["too-many"])
@@ -65,7 +69,7 @@ extension PhoneTests {
         #expect(try #require(endless.phone("written").first?["bytes"]?.integer) < 1 << 20)
     }
 
-    @Test("is hung up when it says nothing for half a minute", arguments: Transport.allCases)
+    @Test("a hostile phone is disconnected when it is silent for half a minute", arguments: Transport.allCases)
     func silent(_ transport: Transport) async throws {
         let silence = try await during("silence", transport)
         #expect(silence.events("proximity.central-hung-up").map { $0["reason"]?.string } == ["silent"])
@@ -74,7 +78,9 @@ extension PhoneTests {
         #expect((28_000...45_000).contains(end - begin))
     }
 
-    @Test("may send noise, and is rid of it or gone", arguments: Transport.allCases)
+    @Test(
+        "a hostile phone may send noise, which is answered with an error or ends its connection",
+        arguments: Transport.allCases)
     func noise(_ transport: Transport) async throws {
         let noise = try await during("noise", transport)
         #expect(noise.phone("alive").count == 1 || noise.phone("disconnected").count == 1)
@@ -83,7 +89,7 @@ extension PhoneTests {
         #expect(noise.events("proximity.request-received").isEmpty)
     }
 
-    @Test("does not get a second authorization for the same URL", arguments: Transport.allCases)
+    @Test("a hostile phone does not get a second authorization for the same URL", arguments: Transport.allCases)
     func replayed(_ transport: Transport) async throws {
         let replay = try await during("replay", transport)
         #expect(replay.phone("value").map { $0["value"]?.string } == ["0", "1"])
@@ -91,7 +97,7 @@ extension PhoneTests {
         #expect(replay.events("proximity.request-refused").map { $0["code"]?.string } == ["proximity.request-replayed"])
     }
 
-    @Test("finds the agent again soon, whatever the one before did", arguments: Transport.allCases)
+    @Test("a hostile phone finds the agent again soon, whatever an earlier one did", arguments: Transport.allCases)
     func again(_ transport: Transport) async throws {
         let log = try await log(transport).lines
         // From the end of one exchange, or the order for the next if that came later, to when the board is seen.
@@ -114,7 +120,7 @@ extension PhoneTests {
         #expect(try await during("after", transport).phone("ended").map { $0["status"]?.integer } == [0])
     }
 
-    @Test("does not make the agent grow", arguments: Transport.allCases)
+    @Test("a hostile phone does not make the agent grow", arguments: Transport.allCases)
     func memory(_ transport: Transport) async throws {
         let before = try #require(try await during("nameless", transport).observed("memory").first)
         let after = try #require(try await during("after", transport).observed("memory").first)

@@ -10,7 +10,8 @@ import Testing
 struct KeyboardTests {
     private static let run = VirtualBoard.Run {
         try await VirtualBoard.log(
-            of: "keyboard", definition: "virtual-board", controllers: 3, environment: try VirtualBoard.phone()
+            of: "keyboard", definition: "virtual-board", controllers: 3, processors: 2,
+            environment: try VirtualBoard.phone()
         ) { VirtualBoard.withoutSensors($0) }
     }
 
@@ -21,14 +22,14 @@ struct KeyboardTests {
         Exchange(lines: try await Self.run.value.during(step))
     }
 
-    @Test("does all that the script waits for")
+    @Test("a keyboard does all that the script waits for")
     func complete() async throws {
         let log = try await Self.run.value
         #expect(log.missed == [])
         #expect(log.lines.filter { ["unreadable", "not-understood"].contains($0["event"]?.string) } == [])
     }
 
-    @Test("becomes the board's where an agent agrees to every pairing, so that bluetoothd would take it here too")
+    @Test("a keyboard becomes the board's if an agent accepts every pairing, so bluetoothd would accept it here too")
     func control() async throws {
         let control = try await during("control")
         #expect(control.phone("bonded").count == 1)
@@ -38,7 +39,7 @@ struct KeyboardTests {
         #expect(control.observed("typed") == [30])
     }
 
-    @Test("cannot pair where nobody has asked for it", arguments: Conduct.allCases)
+    @Test("a keyboard cannot pair unless a person has requested it", arguments: Conduct.allCases)
     func uninvited(_ conduct: Conduct) async throws {
         let uninvited = try await during("uninvited-\(conduct.rawValue)")
         #expect(uninvited.phone("ended").count == 1)
@@ -46,7 +47,9 @@ struct KeyboardTests {
         for thing in ["bonds", "inputs", "taken"] { #expect(uninvited.observed(thing) == [0], "\(thing)") }
     }
 
-    @Test("is neither bonded nor the board's after it came while phones may pair", arguments: Conduct.allCases)
+    @Test(
+        "a keyboard is neither bonded nor the board's after connecting while phones may pair",
+        arguments: Conduct.allCases)
     func invited(_ conduct: Conduct) async throws {
         let invited = try await during("invited-\(conduct.rawValue)")
         #expect(invited.observed("proximity") == [0])
@@ -56,7 +59,7 @@ struct KeyboardTests {
         for thing in ["bonds", "inputs", "taken"] { #expect(invited.observed(thing) == [0], "\(thing)") }
     }
 
-    @Test("leaves a phone its bond that pairs meanwhile and is let in, and one that is not let in none")
+    @Test("a keyboard does not affect bonds: an admitted phone keeps its own, a refused one has none")
     func phones() async throws {
         let phone = try await during("phone")
         #expect(phone.phone("bonded").count == 1)
@@ -69,7 +72,7 @@ struct KeyboardTests {
         #expect(stranger.observed("bonds") == [0])
     }
 
-    @Test("is what the doctor warns of, until bluetoothd is set up not to take any")
+    @Test("a keyboard causes a warning of the doctor, until bluetoothd is set up to ignore keyboards")
     func doctor() async throws {
         for (step, verdict) in [("shared", "warn"), ("plugged", "pass")] {
             let checks = try await during(step).lines.compactMap { $0["checks"]?.array }.last ?? []

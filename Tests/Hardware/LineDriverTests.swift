@@ -19,13 +19,13 @@ struct LineDriverTests {
 
     private func events(_ lines: [JSON]) -> [String] { lines.compactMap { $0["event"]?.string } }
 
-    @Test("do all that the script waits for")
+    @Test("button and LED do all that the script waits for")
     func complete() async throws {
         #expect(try await Self.run.value.missed == [])
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test("are held by the agent, which a check does not take for another program")
+    @Test("button and LED are held by the agent, which a check does not mistake for another program")
     func held() async throws {
         let held = try await during("held")
         #expect(held.first?["value"]?.integer == 2)
@@ -46,21 +46,21 @@ struct LineDriverTests {
         #expect(try await events(during("again")) == ["pressed", "released"])
     }
 
-    @Test("that are in use say by whom")
+    @Test("button and LED that are in use are reported with their user")
     func busy() async throws {
         let busy = try await during("busy")
         #expect(busy.map { $0["code"]?.string } == ["board.line-busy"])
         #expect(busy.first?["message"]?.string?.hasSuffix("is in use by latchkey") == true)
     }
 
-    @Test("are let go when the agent ends")
+    @Test("button and LED are released when the agent ends")
     func ended() async throws {
         let ended = try await during("ended")
         #expect(ended.first?["value"]?.integer == 0)
         #expect(ended.dropFirst().map { $0["event"]?.string } == ["present", "present"])
     }
 
-    @Test("are held at rest by the resistor the definition asks for")
+    @Test("button and LED are held at rest by the resistor the definition asks for")
     func biased() async throws {
         let biased = try await during("biased")
         #expect(biased.compactMap { $0["value"]?.integer } == [0, 1])
@@ -68,13 +68,13 @@ struct LineDriverTests {
         #expect(biased.count { $0["event"]?.string == "found-down" } == 1)
     }
 
-    @Test("that may not be opened say so")
+    @Test("button and LED that may not be opened are reported so")
     func forbidden() async throws {
         let forbidden = try await during("forbidden")
         #expect(forbidden.map { $0["code"]?.string } == ["board.chip-forbidden", "board.chip-forbidden"])
     }
 
-    @Test("that are not there say what there is")
+    @Test("button and LED that are missing are reported with the present ones")
     func missing() async throws {
         let missing = try await during("missing")
         #expect(

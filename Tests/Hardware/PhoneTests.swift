@@ -33,7 +33,7 @@ struct PhoneTests {
         Exchange(lines: try await log(transport).during(step))
     }
 
-    @Test("meets an agent and a script that do all that is waited for", arguments: Transport.allCases)
+    @Test("a phone and an agent do all that the script waits for", arguments: Transport.allCases)
     func complete(_ transport: Transport) async throws {
         let log = try await log(transport)
         #expect(log.missed == [])
@@ -43,7 +43,7 @@ struct PhoneTests {
     // MARK: The phone is let in
 
     @Test(
-        "is let in by an agent on which alice logged in, and the gateway knows by whom (MAG 8.2)",
+        "a phone is let in by an agent with alice logged in, and the gateway knows by whom (MAG 8.2)",
         arguments: Transport.allCases)
     func letIn(_ transport: Transport) async throws {
         #expect(try await during("alice", transport).observed("login") == [0])
@@ -60,7 +60,9 @@ struct PhoneTests {
         #expect(waiting?.isEmpty == false)
     }
 
-    @Test("that writes before it subscribes, and wants indications, gets one (MAG 8.4)", arguments: Transport.allCases)
+    @Test(
+        "a phone that writes before it subscribes, and wants indications, gets one (MAG 8.4)",
+        arguments: Transport.allCases)
     func android(_ transport: Transport) async throws {
         let exchange = try await during("android", transport)
         #expect(exchange.phone("seen").first?["name"]?.string == "board")
@@ -73,7 +75,9 @@ struct PhoneTests {
         #expect(exchange.phone("ended").first?["status"]?.integer == 0)
     }
 
-    @Test("is named in the question as it calls itself, beyond ASCII too (MAG 8.2)", arguments: Transport.allCases)
+    @Test(
+        "a phone is named in the question as it calls itself, even beyond ASCII (MAG 8.2)",
+        arguments: Transport.allCases)
     func named(_ transport: Transport) async throws {
         let question = try await during("android", transport).events("proximity.consent-asked").first
         #expect(question?["name"]?.string == "Küchenfenster №5 ☕")
@@ -82,7 +86,7 @@ struct PhoneTests {
         #expect(nameless?["message"]?.string?.hasPrefix("a device without a name") == true)
     }
 
-    @Test("goes through the states of the peripheral, in order (MAG 8.6)", arguments: Transport.allCases)
+    @Test("a phone goes through the states of the peripheral, in order (MAG 8.6)", arguments: Transport.allCases)
     func states(_ transport: Transport) async throws {
         #expect(try await during("alice", transport).states == [12])
         for step in ["android", "iphone", "nameless"] {
@@ -93,7 +97,7 @@ struct PhoneTests {
     }
 
     @Test(
-        "that did not subscribe is told all the same without bluetoothd, and else learns it by asking the gateway (MAG 8.2)",
+        "without a subscription gets its answer from the kernel, or else from the gateway (MAG 8.2)",
         arguments: Transport.allCases)
     func unsubscribed(_ transport: Transport) async throws {
         let exchange = try await during("silent-android", transport)
@@ -113,7 +117,7 @@ struct PhoneTests {
     }
 
     @Test(
-        "that writes all at once in pretty print, and wants notifications, gets one (MAG 8.2)",
+        "a phone that writes pretty-printed JSON at once, and wants notifications, gets one (MAG 8.2)",
         arguments: Transport.allCases)
     func iphone(_ transport: Transport) async throws {
         for step in ["iphone", "nameless"] {
@@ -126,7 +130,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("is let in by a press of the button", arguments: Transport.allCases)
+    @Test("a phone is let in by a press of the button", arguments: Transport.allCases)
     func button(_ transport: Transport) async throws {
         let answers = try await during("iphone", transport).events("proximity.consent-answered")
         #expect(answers.map { $0["decision"]?.string } == ["granted"])
@@ -138,7 +142,7 @@ struct PhoneTests {
     // MARK: The agent is let in
 
     @Test(
-        "lets the agent in, with and without a descriptor to subscribe with (MAG 8.2, 8.4)",
+        "a phone lets the agent in, with and without a descriptor to subscribe with (MAG 8.2, MAG 8.4)",
         arguments: Transport.allCases)
     func agentLetIn(_ transport: Transport) async throws {
         for step in ["by-android", "by-iphone"] {
@@ -156,7 +160,8 @@ struct PhoneTests {
         #expect(try await during("by-android", transport).phone("subscribed").isEmpty)
     }
 
-    @Test("takes the agent through the states of the central, in order (MAG 8.6)", arguments: Transport.allCases)
+    @Test(
+        "a phone takes the agent through the states of the central, in order (MAG 8.6)", arguments: Transport.allCases)
     func centralStates(_ transport: Transport) async throws {
         for (step, last) in [("by-android", 8), ("by-iphone", 8), ("by-declining-iphone", 9)] {
             let login = try await during(step, transport)
@@ -167,7 +172,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("that answers 1 has the log-in fail with the numbers of 8.6", arguments: Transport.allCases)
+    @Test("a phone that answers 1 makes the login fail with the numbers of MAG 8.6", arguments: Transport.allCases)
     func declined(_ transport: Transport) async throws {
         let login = try await during("by-declining-iphone", transport)
         #expect(login.phone("sent").map { $0["value"]?.string } == ["1"])
@@ -179,7 +184,7 @@ struct PhoneTests {
         #expect(login.events("proximity.login-succeeded").isEmpty)
     }
 
-    @Test("leaves an agent that ends when it is told to", arguments: Transport.allCases)
+    @Test("a phone leaves an agent that ends when it is told to", arguments: Transport.allCases)
     func ended(_ transport: Transport) async throws {
         #expect(try await during("ended", transport).observed("agent") == [0])
     }

@@ -80,13 +80,13 @@ struct ProximityTests {
         return try #require(records.last)
     }
 
-    @Test("does all that the script waits for", arguments: Transport.allCases)
+    @Test("proximity login does all that the script waits for", arguments: Transport.allCases)
     func complete(_ transport: Transport) async throws {
         #expect(try await log(transport).missed == [])
         #expect(try await log(transport).lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test("is not offered before somebody is logged in (8.6: 103)", arguments: Transport.allCases)
+    @Test("proximity login is not offered before a user is logged in (MAG 8.6: 103)", arguments: Transport.allCases)
     func stranger(_ transport: Transport) async throws {
         let stranger = try await during("stranger", transport)
         #expect(observed("share", in: stranger) == [1])
@@ -94,7 +94,7 @@ struct ProximityTests {
         #expect(states(of: "a", in: stranger) == [])
     }
 
-    @Test("lets the other board in after a press, and the lab knows", arguments: Transport.allCases)
+    @Test("proximity login lets the other board in after a press, and the lab knows", arguments: Transport.allCases)
     func granted(_ transport: Transport) async throws {
         let shared = try await during("shared", transport)
         #expect(observed("share", in: shared) == [0])
@@ -110,11 +110,13 @@ struct ProximityTests {
         #expect(board?["user"]?.string == "alice")
         #expect(board?["logged_in"]?.array == ["alice"])
         let texts = (lab["events"]?.array ?? []).compactMap { $0["text"]?.string }
-        #expect(texts.contains("alice authorized a log-in from board a"))
+        #expect(texts.contains("alice authorized a login from board a"))
         #expect(texts.contains("alice registered board b"))
     }
 
-    @Test("tells each step on both sides, in order and by its number (MAG 8.6)", arguments: Transport.allCases)
+    @Test(
+        "proximity login reports each step on both sides, in order and with its number (MAG 8.6)",
+        arguments: Transport.allCases)
     func states(_ transport: Transport) async throws {
         let granted = try await during("granted", transport)
         let login: [Int64] = [0, 2, 1, 3, 5, 6, 7, 8]
@@ -127,14 +129,16 @@ struct ProximityTests {
         #expect(try event("proximity.consent-asked", of: "a", in: granted)["name"]?.string == "board b")
     }
 
-    @Test("blinks while somebody waits for consent, and only then", arguments: Transport.allCases)
+    @Test(
+        "proximity login makes the LED blink while a device waits for consent, and only then",
+        arguments: Transport.allCases)
     func light(_ transport: Transport) async throws {
         let changes = observed("led-changes", in: try await during("granted", transport))
         // The script leaves off at the fourth.
         #expect(changes == [0, 4])
     }
 
-    @Test("refuses by a long press, and says so", arguments: Transport.allCases)
+    @Test("proximity login is refused by a long press, and reported so", arguments: Transport.allCases)
     func refused(_ transport: Transport) async throws {
         let refused = try await during("refused", transport)
         #expect(observed("login", in: refused) == [76])
@@ -149,7 +153,8 @@ struct ProximityTests {
     }
 
     @Test(
-        "refuses when nobody answers in time; a press before the question is no answer", arguments: Transport.allCases)
+        "proximity login is refused without an answer in time; a press before the question is not an answer",
+        arguments: Transport.allCases)
     func silent(_ transport: Transport) async throws {
         let silent = try await during("silent", transport)
         #expect(count("button.released", of: "a", in: silent) == 1)
@@ -158,7 +163,7 @@ struct ProximityTests {
         #expect(try error(in: silent) == "proximity.user-declined")
     }
 
-    @Test("takes a press on a bouncing button for one", arguments: Transport.allCases)
+    @Test("proximity login treats a press on a bouncing button as one", arguments: Transport.allCases)
     func bouncing(_ transport: Transport) async throws {
         let bouncing = try await during("bouncing", transport)
         #expect(count("button.pressed", of: "a", in: bouncing) == 1)
@@ -167,7 +172,7 @@ struct ProximityTests {
         #expect(count("proximity.sharing-stopped", of: "a", in: bouncing) == 0)
     }
 
-    @Test("ends sharing by a double press, which begins nothing anew", arguments: Transport.allCases)
+    @Test("proximity login ends sharing with a double press, which starts nothing new", arguments: Transport.allCases)
     func doubled(_ transport: Transport) async throws {
         let doubled = try await during("doubled", transport)
         #expect(count("button.pressed", of: "a", in: doubled) == 2)
@@ -178,7 +183,7 @@ struct ProximityTests {
         #expect(doubled.last { $0["policy"] != nil }?["sharing"]?.bool == false)
     }
 
-    @Test("ends sharing by a double press also when nobody waits", arguments: Transport.allCases)
+    @Test("proximity login ends sharing with a double press even if no device waits", arguments: Transport.allCases)
     func unasked(_ transport: Transport) async throws {
         let unasked = try await during("unasked", transport)
         #expect(count("button.released", of: "a", in: unasked) == 2)
@@ -186,7 +191,7 @@ struct ProximityTests {
         #expect(unasked.last { $0["policy"] != nil }?["sharing"]?.bool == false)
     }
 
-    @Test("keeps a record of everybody who asked", arguments: Transport.allCases)
+    @Test("proximity login keeps a record of every device that asked", arguments: Transport.allCases)
     func audit(of transport: Transport) async throws {
         let records = try await audit(transport)
         let decisions = records.map { $0["decision"]?.string }
@@ -203,7 +208,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("is offered again once Bluetooth is back", arguments: Transport.allCases)
+    @Test("proximity login is offered again once Bluetooth is back", arguments: Transport.allCases)
     func returned(_ transport: Transport) async throws {
         let gone = try await during("gone", transport)
         let interruption = try event("proximity.sharing-interrupted", of: "a", in: gone)
@@ -226,7 +231,7 @@ struct ProximityTests {
         #expect(observed("whoami", in: returned) == [0])
     }
 
-    @Test("has the doctor tell what is in the way, and what to do", arguments: Transport.allCases)
+    @Test("proximity login makes the doctor report obstacles, and what to do", arguments: Transport.allCases)
     func doctor(_ transport: Transport) async throws {
         let blocked = try check("bluetooth", in: try await during("blocked", transport))
         #expect(blocked["verdict"]?.string == "fail")
@@ -241,7 +246,7 @@ struct ProximityTests {
         #expect(consent["remedy"]?.string?.contains("name a button in the board definition") == true)
     }
 
-    @Test("tells of a button that was down before the agent began, and of nothing that it would have meant")
+    @Test("proximity login reports a button held down since before the start, and ignores its release")
     func stuck() async throws {
         let gone = try await during("gone", .kernel)
         #expect(try event("proximity.button-fault", of: "a", in: gone)["fault"]?.string == "stuck")
@@ -254,7 +259,7 @@ struct ProximityTests {
         #expect(count("proximity.sharing-stopped", of: "a", in: gone + returned) == 0)
     }
 
-    @Test("has the doctor tell of a missing permission, without bluetoothd")
+    @Test("proximity login makes the doctor report a missing permission, without bluetoothd")
     func unprivileged() async throws {
         let bluetooth = try check("bluetooth", in: try await during("unprivileged", .kernel))
         #expect(bluetooth["verdict"]?.string == "fail")
@@ -262,7 +267,7 @@ struct ProximityTests {
         #expect(bluetooth["remedy"]?.string?.contains("CAP_NET_ADMIN") == true)
     }
 
-    @Test("logs in five times in a row, and needs no more memory for it")
+    @Test("proximity login logs in five times in a row, and needs no more memory for it")
     func five() async throws {
         let kernel = try await log(.kernel)
         for step in ["granted", "bouncing", "third", "fourth", "fifth"] {

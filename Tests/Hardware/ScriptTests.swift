@@ -17,7 +17,7 @@ struct ScriptTests {
         return (ended.status, ended.output.split(separator: "\n").map(String.init), ended.errors)
     }
 
-    @Test("waits no longer for what somebody was to say who has ended")
+    @Test("a script on the virtual board stops waiting for output of a program that has ended")
     func ended() async throws {
         let ended = try await run(
             """
@@ -34,7 +34,8 @@ struct ScriptTests {
             ])
     }
 
-    @Test("ends when it has waited in vain three times, and says for what, in place of waiting for all the rest too")
+    @Test(
+        "a script on the virtual board ends after three failed waits, and names them, instead of waiting for the rest")
     func givesUp() async throws {
         let ended = try await run(
             """

@@ -23,13 +23,13 @@ struct SensorDriverTests {
         lines.count { $0["event"]?.string == event && $0["name"]?.string == name }
     }
 
-    @Test("do all that the script waits for")
+    @Test("sensors do all that the script waits for")
     func complete() async throws {
         #expect(try await Self.run.value.missed == [])
         #expect(try await Self.run.value.lines.filter { $0["event"]?.string == "unreadable" } == [])
     }
 
-    @Test("are all found by a check, with value and unit")
+    @Test("sensors are all found by a check, with value and unit")
     func check() async throws {
         let check = try await during("check")
         let expected: [(String, ClosedRange<Double>, String)] = [
@@ -48,7 +48,7 @@ struct SensorDriverTests {
         #expect(check.allSatisfy { $0["event"]?.string == "present" })
     }
 
-    @Test("show a change, each in its unit, and those that did not change are silent")
+    @Test("sensors report a change, each in its unit, and unchanged ones are silent")
     func change() async throws {
         let change = try await during("change")
         #expect(values("cpu.temperature", in: change) == [61.234])
@@ -60,7 +60,7 @@ struct SensorDriverTests {
         #expect(values("ds18b20.temperature", in: change) == [])
     }
 
-    @Test("are reported once when they do not answer, while the others are read on")
+    @Test("sensors are reported once when they do not respond, while the others are still read")
     func absent() async throws {
         let absent = try await during("absent")
         #expect(count("failed", of: "ds18b20.temperature", in: absent) == 1)
@@ -71,21 +71,21 @@ struct SensorDriverTests {
         #expect(values("cpu.temperature", in: absent) == [50, 52, 54, 56])
     }
 
-    @Test("come back by themselves, which is reported")
+    @Test("sensors come back by themselves, which is reported")
     func returned() async throws {
         let returned = try await during("returned")
         #expect(count("recovered", of: "ds18b20.temperature", in: returned) == 1)
         #expect(values("ds18b20.temperature", in: returned).last == -7.5)
     }
 
-    @Test("that give an error are reported with it")
+    @Test("sensors that return an error are reported with it")
     func failing() async throws {
         let failing = try await during("failing")
         #expect(failing.first { $0["event"]?.string == "failed" }?["code"]?.string == "board.sensor-unreadable")
         #expect(values("cpu.temperature", in: failing) == [47])
     }
 
-    @Test("are found again when the kernel numbers them anew")
+    @Test("sensors are found again when the kernel renumbers them")
     func renumbered() async throws {
         let renumbered = try await during("renumbered")
         let numbers = renumbered.filter { $0["event"]?.string == "observed" }.compactMap { $0["value"]?.integer }

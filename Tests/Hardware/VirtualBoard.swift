@@ -2,11 +2,11 @@ import Foundation
 import Groundwork
 import TestSupport
 
-/// The virtual board of `deploy/virtual-board`, on which a script works the simulated hardware.
+/// The virtual board of `Tests/VirtualBoard`, on which a script works the simulated hardware.
 enum VirtualBoard {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL
-    static let command = project.appendingPathComponent("deploy/virtual-board/virtual-board")
+    static let command = project.appendingPathComponent("Tests/VirtualBoard/virtual-board")
 
     /// One board at a time: several would only keep each other waiting, and each of them is meant to have this machine.
     static let boards = DispatchQueue(label: "virtual board")
@@ -48,12 +48,13 @@ enum VirtualBoard {
     /// Runs a script of `Scripts` on a board that this boots, after those asked for before.
     ///
     /// - Parameters:
-    ///   - definition: a file of `Boards`, without `.toml`, changed by `edit`.
+    ///   - definition: a file of `Boards`, without `.toml`, changed by `edit`; where that leaves no sensors, the board has none.
     ///   - controllers: of Bluetooth.
+    ///   - processors: 2 where several programs of the script have to keep up with each other.
     ///   - systemd: whether the board is started by systemd, and the script as a service.
     ///   - variables: more of the script's environment.
     static func log(
-        of script: String, definition: String, controllers: Int = 0, systemd: Bool = false,
+        of script: String, definition: String, controllers: Int = 0, processors: Int = 1, systemd: Bool = false,
         environment variables: [String: String] = [:], edit: (String) -> String = { $0 }
     ) async throws -> Log {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hardware-\(UUID().uuidString)")
@@ -61,11 +62,13 @@ enum VirtualBoard {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("\(definition).toml")
         let original = project.appendingPathComponent("Boards/\(definition).toml")
-        try edit(String(contentsOf: original, encoding: .utf8)).write(to: file, atomically: true, encoding: .utf8)
+        let parts = try edit(String(contentsOf: original, encoding: .utf8))
+        try parts.write(to: file, atomically: true, encoding: .utf8)
 
         let arguments =
-            (systemd ? ["--systemd"] : []) + [
-                "--controllers", "\(controllers)", "--timeout", "1200", "--env", "PROGRAMS", "--env", "LATCHKEY",
+            (systemd ? ["--systemd"] : []) + (parts.contains("[[sensor]]") ? [] : ["--no-sensors"]) + [
+                "--controllers", "\(controllers)", "--cpus", "\(processors)", "--timeout", "1200", "--env", "PROGRAMS",
+                "--env", "LATCHKEY",
                 "--env", "DEFINITION",
             ] + variables.keys.flatMap { ["--env", $0] } + [
                 "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,

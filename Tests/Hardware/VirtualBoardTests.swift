@@ -10,7 +10,7 @@ struct VirtualBoardTests {
     /// These boards are gone before they have begun, and wait for no other's end.
     private let line = DispatchQueue(label: "short boards")
 
-    @Test("ends, and its emulator with it, when the test that wanted it is cancelled")
+    @Test("the virtual board ends, and its emulator with it, when the test that wanted it is canceled")
     func cancelled() async throws {
         let mark = "board-\(UUID().uuidString)"
         let booting = Task { [line] in
@@ -26,7 +26,7 @@ struct VirtualBoardTests {
         for process in [board, emulator] { #expect(kill(process, 0) != 0, "\(process) is left") }
     }
 
-    @Test("is not begun with by a test that is cancelled before")
+    @Test("the virtual board is not started by a test that was canceled before")
     func neverBegun() async {
         await #expect(throws: CancellationError.self) {
             try await Task { [line] in
@@ -36,7 +36,7 @@ struct VirtualBoardTests {
         }
     }
 
-    @Test("ends by SIGTERM where whoever started it blocks that signal")
+    @Test("the virtual board ends on SIGTERM even if its parent blocks that signal")
     func blocked() async throws {
         let launcher = """
             import os, signal, sys
@@ -55,7 +55,7 @@ struct VirtualBoardTests {
     }
 
     @Test(
-        "inherits nothing of an agent that is installed, or was run, on this machine",
+        "the virtual board inherits nothing from an agent installed, or run before, on this machine",
         .enabled(if: getuid() == 0, "mounts as root"))
     func inheritsNothing() async throws {
         // A machine like that, in a mount namespace of its own.

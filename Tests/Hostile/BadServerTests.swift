@@ -6,14 +6,16 @@ import Messaging
 import TestSupport
 import Testing
 
-@Suite("A server that is wrong in one way", .timeLimit(.minutes(3)))
+@Suite("A server with one fault", .timeLimit(.minutes(3)))
 struct BadServerTests {
     /// In place of the product's minute: what comes late here never comes.
     private static func patience(with bad: BadServerCase) -> Duration {
         bad.https == .late ? .seconds(1) : .seconds(60)
     }
 
-    @Test("is refused over HTTPS with the error that says why, and a good one is not", arguments: BadServerCase.all)
+    @Test(
+        "a server with one fault is refused over HTTPS with the error that says why, and a good one is not",
+        arguments: BadServerCase.all)
     func https(bad: BadServerCase) async throws {
         let servers = try await BadServers.shared
         var request = HTTPRequest(
@@ -31,7 +33,9 @@ struct BadServerTests {
         }
     }
 
-    @Test("is refused over MQTT with the error that says why, and a good one is not", arguments: BadServerCase.all)
+    @Test(
+        "a server with one fault is refused over MQTT with the error that says why, and a good one is not",
+        arguments: BadServerCase.all)
     func mqtt(bad: BadServerCase) async throws {
         let servers = try await BadServers.shared
         let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-bad-\(UUID().uuidString)")

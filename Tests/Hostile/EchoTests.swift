@@ -3,9 +3,9 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What a gateway repeats of a request")
+@Suite("Secrets repeated by a gateway")
 struct EchoTests {
-    @Test("is marked in the words of its refusal, as it was sent and as it was typed")
+    @Test("a repeated secret is masked in the refusal's text, as it was sent and as it was typed")
     func marked() {
         var request = HTTPRequest(
             "POST", "https://localhost/token?token=query-token&a=kept",
@@ -16,16 +16,16 @@ struct EchoTests {
         let answer =
             "alice, correct%20horse or 'correct horse' with s3cr3t, access-token, query-token, basic-secret; kept, password, abc"
         #expect(
-            String(decoding: GatewaySession.echoes.removed(from: Array(answer.utf8), of: request), as: UTF8.self)
+            String(decoding: Exchange.echoes.removed(from: Array(answer.utf8), of: request), as: UTF8.self)
                 == "alice, *** or '***' with ***, ***, ***, ***; kept, password, abc")
     }
-    @Test("is marked as a whole where another secret is its beginning, however often it is repeated")
+    @Test("a repeated secret is masked completely if another secret is its prefix, however often it is repeated")
     func overlapping() {
         let request = HTTPRequest(
             "POST", "https://localhost/token", body: Array("password=horse&client_secret=horse-and-cart".utf8))
         let answer = Array(String(repeating: "horse-and-cart horse ", count: 50_000).utf8)
         #expect(
-            GatewaySession.echoes.removed(from: answer, of: request)
+            Exchange.echoes.removed(from: answer, of: request)
                 == Array(String(repeating: "*** *** ", count: 50_000).utf8))
     }
 }

@@ -56,19 +56,17 @@ struct LocalAPITests {
         }
     }
 
-    @Test("answers hostile programs with 4xx, serves others meanwhile, and weighs the same afterwards")
+    @Test("the local API answers hostile programs with 4xx, serves others meanwhile, and needs no more memory")
     func attacks() async throws {
-        let lab = try await Lab.start()
-        let board = try TestBoard()
-        let settings = try String(contentsOf: board.configuration, encoding: .utf8)
+        let prepared = try TestBoard()
+        let settings = try String(contentsOf: prepared.configuration, encoding: .utf8)
             .replacingOccurrences(of: "[api]\n", with: "[api]\n\(Self.access)\n")
             // Thousands of refusals are thousands of lines.
             .replacingOccurrences(of: "\"trace\"", with: "\"notice\"")
-        try settings.write(to: board.configuration, atomically: true, encoding: .utf8)
+        try settings.write(to: prepared.configuration, atomically: true, encoding: .utf8)
         // Others have to reach the socket in it.
-        chmod(board.folder.path, 0o755)
-        do {
-            try await board.start()
+        chmod(prepared.folder.path, 0o755)
+        try await withLabAndBoard(board: prepared) { lab, board in
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             let process = try #require(board.daemon?.processIdentifier)
@@ -93,12 +91,6 @@ struct LocalAPITests {
             let status = try await board.status()
             #expect(status.isConnected)
             #expect(board.daemon?.processIdentifier == process && kill(process, 0) == 0)
-        } catch {
-            try? await board.tearDown()
-            await lab.stop()
-            throw error
         }
-        try await board.tearDown()
-        await lab.stop()
     }
 }

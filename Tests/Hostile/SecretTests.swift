@@ -3,7 +3,7 @@ import Foundation
 import Groundwork
 import TestSupport
 import Testing
-import Vault
+@_spi(KeyBytes) import Vault
 
 @testable import GatewayLab
 
@@ -21,7 +21,7 @@ struct SecretTests {
     private static let passphrase = "the-vault-opens-with-these-words-2342"
 
     @Test(
-        "is in no log, answer, event, process list or file, and not in the memory of an idle daemon that needs it no more"
+        "a secret is in no log, answer, event, process list or file, nor in an idle daemon's memory"
     )
     func nowhere() async throws {
         var configuration = LabConfiguration()
@@ -109,7 +109,8 @@ struct SecretTests {
 
         // What the vault holds, by its own word.
         let held = try await Self.content(ofVaultIn: board)
-        #expect(held.contains { $0.name == "device-key" } && held.contains { $0.name.hasSuffix("refresh-token") })
+        #expect(
+            held.contains { $0.name.hasPrefix("software:device-") } && held.contains { $0.name.hasSuffix("refresh") })
         secrets += held
         let outputs =
             said + [follower, showing, letting].flatMap { [$0.output.text, $0.errors.text] }
@@ -128,7 +129,7 @@ struct SecretTests {
 
     /// What the lab has given out, and was given.
     private static func secrets(of lab: Lab) async -> [KnownSecret] {
-        await lab.desk.read { core in
+        await lab.store.read { core in
             core.state.accessTokens.keys.map { KnownSecret("access token", $0) }
                 + core.state.refreshTokens.keys.map { KnownSecret("refresh token", $0) }
                 + core.state.instances.values.map { KnownSecret("client secret", $0.secret) }
@@ -147,13 +148,26 @@ struct SecretTests {
         var found: [KnownSecret] = []
         for scope in try await vault.scopes() {
             for name in try await vault.names(scope: scope) {
-                guard let record = try await vault.record(name) else { continue }
-                guard [.privateKey, .token].contains(record.kind) || name.name == "client-secret" else { continue }
-                found.append(KnownSecret(name.name, record.content.exposed()))
+                guard let record = try await vault.exposedRecord(name) else { continue }
+                switch record.kind {
+                case .privateKey: found.append(KnownSecret(name.name, record.content.exposed()))
+                case .token, .clientCredentials:
+                    found += Self.secrets(in: try JSON(parsing: record.content.exposed()), of: name.name)
+                default: break
+                }
             }
         }
         await vault.close()
         return found
+    }
+
+    /// The secret members of a document, each by its path.
+    private static func secrets(in document: JSON, of path: String) -> [KnownSecret] {
+        (document.object ?? [:]).flatMap { name, value -> [KnownSecret] in
+            let path = "\(path) \(name)"
+            guard ["value", "refresh", "secret"].contains(name) else { return secrets(in: value, of: path) }
+            return [value.string].compactMap(\.self).map { KnownSecret(path, $0) }
+        }
     }
 
     private func searchProcesses(_ secrets: [KnownSecret], _ boards: [TestBoard]) async throws {
@@ -189,7 +203,7 @@ struct SecretTests {
         var image = try MemoryImage(of: process)
         let gone = secrets.filter { secret in !needed.contains(secret.forms[0]) && needed.isDisjoint(with: secret.forms)
         }
-        let keys = held.filter { ["device-key", "device-identifier-key"].contains($0.name) }
+        let keys = held.filter { KeyReference($0.name) != nil }
         let end = ContinuousClock.now + .seconds(20)
         while (gone + keys).contains(where: { $0.count(in: image) > 0 }), ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(500))
@@ -244,7 +258,7 @@ struct SecretTests {
         }
     }
 
-    @Test("reaches no core dump, whatever the limits are", arguments: [SIGABRT, SIGSEGV])
+    @Test("a secret reaches no core dump, whatever the limits are", arguments: [SIGABRT, SIGSEGV])
     func noCore(signal: Int32) async throws {
         let board = try TestBoard()
         do {
@@ -260,7 +274,7 @@ struct SecretTests {
             _ = try await control.ended(within: 60)
             let canDump = control.errors.text.contains("core dumped")
             let parent = try shell([Self.program.url.path, "run", "--config", board.configuration.path])
-            _ = try await parent.errors.line(containing: "ready")
+            _ = try await parent.errors.line(containing: "agent: ready")
             let children = try String(
                 contentsOfFile: "/proc/\(parent.processIdentifier)/task/\(parent.processIdentifier)/children",
                 encoding: .utf8)

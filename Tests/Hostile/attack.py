@@ -208,6 +208,8 @@ ROUTES = [
     ("POST", "/v1/call", {"method": "GET", "path": "/lab/hello", "headers": [{"name": "x", "value": "y"}], "body": "aGVsbG8="}),
     ("POST", "/v1/login", {"userName": "alice", "password": "secret"}),
     ("POST", "/v1/login/nearby", {"by": "qr"}),
+    ("POST", "/v1/login/prompted", {"userName": "alice", "answerers": "operators"}),
+    ("POST", "/v1/prompts/7", {"text": "secret", "choice": "a", "grant": True, "refuse": True, "program": "pin-pad"}),
     ("POST", "/v1/login/browser/none", {"answer": "https://a.test/?code=1&state=2"}),
     ("POST", "/v1/logout", {"force": False}),
     ("POST", "/v1/proximity/sharing", {"seconds": 60}),

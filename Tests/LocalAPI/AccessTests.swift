@@ -9,7 +9,7 @@ struct AccessTests {
     private static let uid = getuid()
     private static let gid = getgid()
 
-    @Test("is refused to a user whom the policy does not name, with what to change")
+    @Test("access is refused to a user whom the policy does not name, with what to change")
     func refused() async throws {
         let served = try Served(
             policy: AccessPolicy(
@@ -28,7 +28,7 @@ struct AccessTests {
         try await served.stop()
     }
 
-    @Test("is granted by permission, each for itself")
+    @Test("access is granted by independent permissions")
     func permissions() async throws {
         let served = try Served(policy: AccessPolicy(owners: [], grants: [.publish: .init(users: [Self.uid])]))
         #expect(try await served.ask("POST", "/v1/echo", body: "{}").status == 202)
@@ -37,7 +37,7 @@ struct AccessTests {
         try await served.stop()
     }
 
-    @Test("is granted to a group of the program that connects")
+    @Test("access is granted to a group of the program that connects")
     func groups() async throws {
         let served = try Served(policy: AccessPolicy(owners: [], grants: [.read: .init(groups: [Self.gid])]))
         #expect(try await served.ask("GET", "/v1/peer").status == 200)
@@ -45,7 +45,7 @@ struct AccessTests {
         try await served.stop()
     }
 
-    @Test("is judged by the kernel's word on the peer")
+    @Test("access is judged by the peer's identity from the kernel")
     func peer() async throws {
         let served = try Served()
         #expect(
@@ -55,7 +55,7 @@ struct AccessTests {
         try await served.stop()
     }
 
-    @Test("of other users goes by their user, group and supplementary groups", .enabled(if: getuid() == 0))
+    @Test("access of other users goes by their user, group and supplementary groups", .enabled(if: getuid() == 0))
     func otherUsers() async throws {
         // The socket's group lets them connect; the policy then tells them apart.
         let served = try Served(
@@ -74,7 +74,7 @@ struct AccessTests {
         try await served.stop()
     }
 
-    @Test("to the socket is for its user and group alone")
+    @Test("access to the socket is limited to its user and group")
     func socketMode() async throws {
         let served = try Served(policy: AccessPolicy(owners: [Self.uid], socketGroup: Self.gid))
         var status = stat()

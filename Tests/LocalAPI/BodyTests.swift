@@ -8,7 +8,7 @@ struct BodyTests {
     private static let sample =
         #"{"topic":"door/state","retain":true,"qos":1,"list":[1,-2.5e3,null],"more":{"a":"\u00e9"}}"#
 
-    @Test("arrives as it was sent")
+    @Test("a JSON body arrives as it was sent")
     func whole() async throws {
         let served = try Served()
         let answer = try await served.ask("POST", "/v1/echo", body: Self.sample)
@@ -17,7 +17,8 @@ struct BodyTests {
         try await served.stop()
     }
 
-    @Test("is refused with JSON of status 400 wherever it is cut off or spoilt, on one connection that stays open")
+    @Test(
+        "a JSON body that is truncated or corrupted is refused with JSON of status 400, and the connection stays open")
     func spoilt() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -39,7 +40,7 @@ struct BodyTests {
     }
 
     @Test(
-        "is refused where it is JSON, but no object, or no JSON at all",
+        "a JSON body is refused if it is JSON but not an object, or not JSON at all",
         arguments: [
             "", "null", "true", "1", #""text""#, "[]", #"[{"topic":"a"}]"#, "topic=a", "{}{}", "{'topic':'a'}", "NaN",
             "\u{FEFF}x", #"{"topic":"\ud800"}"#,
@@ -51,7 +52,7 @@ struct BodyTests {
         try await served.stop()
     }
 
-    @Test("is refused where it is nested without end", arguments: ["[", #"{"a":"#])
+    @Test("a JSON body is refused if it is nested too deeply", arguments: ["[", #"{"a":"#])
     func nested(opening: String) async throws {
         let served = try Served()
         let answer = try await served.ask("POST", "/v1/echo", body: String(repeating: opening, count: 100_000))
@@ -59,7 +60,7 @@ struct BodyTests {
         try await served.stop()
     }
 
-    @Test("is refused where it is not UTF-8")
+    @Test("a JSON body is refused if it is not UTF-8")
     func notUTF8() async throws {
         let served = try Served()
         let client = try served.connect()

@@ -10,7 +10,7 @@ struct DocumentationTests {
         contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Config/local-api.md"),
         encoding: .utf8)
 
-    @Test("has a Python example that works as it stands")
+    @Test("the documentation of the local API has a Python example that works unchanged")
     func python() async throws {
         let example = try #require(
             Self.text?.components(separatedBy: "```python\n").dropFirst().first?
@@ -56,11 +56,11 @@ struct DocumentationTests {
         }
     }
 
-    @Test("names the limits that hold unless others are set")
+    @Test("names the default limits")
     func limits() throws {
         let text = try #require(Self.text)
         let limits = LocalServer.Limits()
-        #expect(text.contains("\(limits.requestsPerUser) requests under way"))
+        #expect(text.contains("\(limits.requestsPerUser) requests in progress"))
         #expect(text.contains("\(limits.connectionsPerUser) connections"))
         #expect(text.contains("\(limits.requestsOfOthers) and \(limits.connectionsOfOthers)"))
         #expect(text.contains("within\n\(limits.request.components.seconds) s"))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Life of the server", .timeLimit(.minutes(1)))
 struct LifeTests {
-    @Test("ends without its socket")
+    @Test("the server removes its socket when it ends")
     func removesSocket() async throws {
         let served = try Served()
         #expect(FileManager.default.fileExists(atPath: served.path))
@@ -15,7 +15,7 @@ struct LifeTests {
         #expect(!FileManager.default.fileExists(atPath: served.path))
     }
 
-    @Test("begins on the socket that a dead daemon left behind")
+    @Test("the server starts on the socket that a dead daemon left behind")
     func staleSocket() async throws {
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -27,7 +27,7 @@ struct LifeTests {
         try await served.stop()
     }
 
-    @Test("does not begin while another serves there, which goes on")
+    @Test("the server does not start while another serves there, which continues")
     func secondServer() async throws {
         let first = try Served()
         #expect(throws: LocalAPIError.alreadyRunning(path: first.path)) { try Served(at: first.path) }
@@ -38,7 +38,7 @@ struct LifeTests {
         try await next.stop()
     }
 
-    @Test("begins once, of many at the same time")
+    @Test("the server starts only once of many at the same time")
     func manyServers() async throws {
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -53,19 +53,19 @@ struct LifeTests {
         try await servers.first?.stop()
     }
 
-    @Test("leaves alone what is no socket")
+    @Test("the server leaves a file alone that is not a socket")
     func otherFile() throws {
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let path = "\(directory)/api.sock"
         try Data("precious".utf8).write(to: URL(filePath: path))
-        #expect(throws: LocalAPIError.cannotListen(path: path, reason: "something else than a socket is there")) {
+        #expect(throws: LocalAPIError.cannotListen(path: path, reason: "the file there is not a socket")) {
             try Served(at: path)
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }
 
-    @Test("leaves a successor's socket alone")
+    @Test("the server leaves a successor's socket alone")
     func successor() async throws {
         let first = try Served()
         try FileManager.default.removeItem(atPath: first.path)
@@ -76,7 +76,7 @@ struct LifeTests {
     }
 
     @Test(
-        "says why it cannot listen",
+        "the server says why it cannot listen",
         arguments: ["/nowhere/at/all/api.sock", "/tmp/\(String(repeating: "x", count: 120))"])
     func cannotListen(path: String) {
         let error = #expect(throws: LocalAPIError.self) { try Served(at: path) }
@@ -84,7 +84,7 @@ struct LifeTests {
         #expect(error?.message.contains(path) == true)
     }
 
-    @Test("serves again after it was stopped and run once more")
+    @Test("the server serves again after it was stopped and run once more")
     func runAgain() async throws {
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -101,7 +101,7 @@ struct LifeTests {
         }
     }
 
-    @Test("ends while clients come and go, whatever they are at", arguments: 1...10)
+    @Test("the server ends while clients connect and disconnect, whatever they are doing", arguments: 1...10)
     func stopUnderLoad(round: Int) async throws {
         let served = try Served()
         let paths = ["/v1/peer", "/v1/events", "/v1/flood", "/v1/wait", "/v1/few", "/v1/nothing"]
@@ -122,7 +122,7 @@ struct LifeTests {
         served.opened.open()
     }
 
-    @Test("has one thread, by the name local-api")
+    @Test("the server has one thread, by the name local-api")
     func thread() async throws {
         let served = try Served()
         _ = try await served.ask("GET", "/v1/peer")

@@ -13,7 +13,7 @@ struct LimitsTests {
         return limits
     }
 
-    @Test("let a user have ten requests under way, and say so to the eleventh")
+    @Test("the server's limits let a user have ten requests in progress, and refuse the eleventh with that reason")
     func requestsPerUser() async throws {
         let served = try Served()
         var streams: [RawClient] = []
@@ -37,7 +37,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("end the handler of a client that vanished, and free its place then")
+    @Test("the server's limits end the handler of a client that vanished, and free its place then")
     func placeOfVanished() async throws {
         let served = try Served(limits: Self.limits { $0.requestsPerUser = 1 })
         let waiting = try served.connect()
@@ -50,7 +50,7 @@ struct LimitsTests {
     }
 
     @Test(
-        "close a connection that sends a byte now and then, and serve others meanwhile",
+        "the server's limits close a connection that sends a byte now and then, while others are served",
         arguments: [
             "", "GET /v1/pe", "GET /v1/peer HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
             "POST /v1/count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n",
@@ -67,7 +67,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("close an idle connection without a word that its next request could take for an answer")
+    @Test("the server's limits close an idle connection without sending anything that looks like an answer")
     func idleConnection() async throws {
         let served = try Served(limits: Self.limits { $0.request = .milliseconds(200) })
         let client = try served.connect()
@@ -77,7 +77,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("do not count the time in which a stream has nothing to say")
+    @Test("the server's limits do not count the time in which a stream has no events")
     func silentStream() async throws {
         let served = try Served(
             limits: Self.limits {
@@ -93,7 +93,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("refuse a body of one byte too many, announced or not, and take one that just fits")
+    @Test("the server's limits refuse a body of one byte too many, announced or not, and accept one that just fits")
     func bodySize() async throws {
         let served = try Served(limits: Self.limits { $0.bodyBytes = 10_000 })
         let fits = String(repeating: "x", count: 10_000)
@@ -110,7 +110,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("refuse a large body before it is sent, where the client asks first")
+    @Test("the server's limits refuse a large body before it is sent, if the client asks first")
     func expectation() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -129,7 +129,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("end a refused body that does not end")
+    @Test("the server's limits end a refused body that does not end")
     func endlessBody() async throws {
         let served = try Served(limits: Self.limits { $0.bodyBytes = 1000 })
         let client = try served.connect()
@@ -140,7 +140,9 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("refuse a head that is too large, with JSON unless it is enormous", arguments: [17_000, 200_000, 5_000_000])
+    @Test(
+        "the server's limits refuse a head that is too large, with JSON unless it is enormous",
+        arguments: [17_000, 200_000, 5_000_000])
     func headSize(bytes: Int) async throws {
         let served = try Served()
         let client = try served.connect()
@@ -154,7 +156,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("refuse a path that is too long")
+    @Test("the server's limits refuse a path that is too long")
     func targetSize() async throws {
         let served = try Served()
         for bytes in [17_000, 200_000] {
@@ -165,7 +167,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("refuse what is no HTTP, and go on")
+    @Test("the server's limits refuse input that is not HTTP, and keep serving")
     func noHTTP() async throws {
         let served = try Served()
         let garbage = [
@@ -189,7 +191,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("give a user so many connections, and tell it of the next")
+    @Test("the server's limits limit the connections of a user, and tell the next one")
     func connectionsPerUser() async throws {
         let served = try Served(limits: Self.limits { $0.connectionsPerUser = 3 })
         var open: [RawClient] = []
@@ -208,7 +210,9 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("keep no user from being served while another holds all the connections it may", .enabled(if: getuid() == 0))
+    @Test(
+        "the server's limits do not keep a user from being served while another holds all of its connections",
+        .enabled(if: getuid() == 0))
     func greedyUser() async throws {
         let served = try Served(
             policy: AccessPolicy(
@@ -220,7 +224,8 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("stand 300 connections at once: each is served or told why not, and the next is served")
+    @Test(
+        "the server's limits withstand 300 connections at once: each is served or told why not, and the next is served")
     func manyConnections() async throws {
         let served = try Served(limits: Self.limits { $0.request = .milliseconds(500) })
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -236,7 +241,7 @@ struct LimitsTests {
         try await served.stop()
     }
 
-    @Test("serve 300 connections of one user at once where they are set to")
+    @Test("the server's limits serve 300 connections of one user at once if configured")
     func manyAllowedConnections() async throws {
         let served = try Served(
             limits: Self.limits {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Client of the local API", .timeLimit(.minutes(1)))
 struct LocalClientTests {
-    @Test("gets, posts and deletes JSON")
+    @Test("the local client gets, posts and deletes JSON")
     func requests() async throws {
         let served = try Served()
         #expect(try await served.client.get("/v1/things/door?color=red") == ["name": "door", "color": "red"])
@@ -16,7 +16,7 @@ struct LocalClientTests {
         try await served.stop()
     }
 
-    @Test("throws the daemon's error as it came")
+    @Test("the local client throws the daemon's error unchanged")
     func remoteError() async throws {
         let served = try Served()
         let teapot = LocalAPIError.remote(status: 503, Refusal.teapot.explanation)
@@ -26,7 +26,7 @@ struct LocalClientTests {
         try await served.stop()
     }
 
-    @Test("says that the daemon is not running, and how to start the one that should be")
+    @Test("the local client reports that the daemon is not running, and how to start it")
     func notRunning() async throws {
         let directory = try Served.makeDirectory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -43,7 +43,7 @@ struct LocalClientTests {
                 "systemctl start latchkey") == true)
     }
 
-    @Test("reads the events of a stream to its end")
+    @Test("the local client reads the events of a stream to its end")
     func events() async throws {
         let served = try Served()
         var events: [LocalEvent] = []
@@ -52,7 +52,7 @@ struct LocalClientTests {
         try await served.stop()
     }
 
-    @Test("throws the error with which the daemon breaks off a stream, after the events before it")
+    @Test("the local client throws the daemon's error that breaks off a stream, after the events before it")
     func brokenStream() async throws {
         let served = try Served()
         var count = 0
@@ -64,7 +64,7 @@ struct LocalClientTests {
         try await served.stop()
     }
 
-    @Test("ends a stream in a cancelled task, and the daemon lets go of its source")
+    @Test("the local client ends a stream in a canceled task, and the daemon releases its source")
     func cancelledStream() async throws {
         let served = try Served()
         let first = Gate()
@@ -83,7 +83,7 @@ struct LocalClientTests {
         try await served.stop()
     }
 
-    @Test("ends a stream when the reader stops reading")
+    @Test("the local client ends a stream when the reader stops reading")
     func leftStream() async throws {
         let served = try Served()
         for try await _ in served.client.events("/v1/flood") { break }
@@ -91,7 +91,7 @@ struct LocalClientTests {
         try await served.stop()
     }
 
-    @Test("puts lines together from pieces of any size", arguments: 1...12)
+    @Test("the local client assembles lines from pieces of any size", arguments: 1...12)
     func lineSplitter(size: Int) throws {
         let text = Array("one\n\ntwo three\nfour".utf8)
         var splitter = LineSplitter()
@@ -102,7 +102,7 @@ struct LocalClientTests {
         #expect(lines.map { String(decoding: $0, as: UTF8.self) } == ["one", "", "two three"])
     }
 
-    @Test("refuses a line without end")
+    @Test("the local client refuses a line without end")
     func endlessLine() {
         var splitter = LineSplitter()
         let piece = [UInt8](repeating: UInt8(ascii: "x"), count: LineSplitter.limit / 2)

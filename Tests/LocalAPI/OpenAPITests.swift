@@ -15,7 +15,7 @@ struct OpenAPITests {
         return try JSON(parsing: answer.body)
     }
 
-    @Test("is OpenAPI 3.1 and lists every route, itself too")
+    @Test("the OpenAPI document is OpenAPI 3.1 and lists every route, including its own")
     func everyRoute() async throws {
         let document = try await document()
         #expect(document["openapi"] == "3.1.0")
@@ -32,7 +32,7 @@ struct OpenAPITests {
             ])
     }
 
-    @Test("gives each operation an identifier of its own, its permission, a success and a failure")
+    @Test("the OpenAPI document gives each operation an identifier of its own, its permission, a success and a failure")
     func operations() async throws {
         let operations = (try await document()["paths"]?.object ?? [:]).values.flatMap { ($0.object ?? [:]).values }
         let identifiers = operations.compactMap { $0["operationId"]?.string }
@@ -48,7 +48,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("describes parameters, bodies and events")
+    @Test("the OpenAPI document describes parameters, bodies and events")
     func details() async throws {
         let paths = try await document()["paths"]
         #expect(
@@ -67,7 +67,7 @@ struct OpenAPITests {
         #expect(events?[1]?["properties"]?["event"]?["enum"] == ["error"])
     }
 
-    @Test("states the status of a success as it is, and lists a named schema once")
+    @Test("the OpenAPI document states the real status of a success, and lists a named schema once")
     func statusAndNames() {
         var router = Router()
         let part = Schema.named("Part", .object(["next": .string("").orNull], required: ["next"]))
@@ -100,7 +100,7 @@ struct OpenAPITests {
         #expect(line?["anyOf"]?[0]?["properties"]?["event"]?["pattern"] == #"^part\.[a-z-]+$"#)
     }
 
-    @Test("is taken for valid by an independent reader of JSON")
+    @Test("the OpenAPI document is valid for an independent JSON parser")
     func validJSON() async throws {
         let bytes = try await document().bytes
         #expect(try JSONSerialization.jsonObject(with: Data(bytes)) is [String: Any])

@@ -7,7 +7,7 @@ import Testing
 @Suite("Places at the local API", .timeLimit(.minutes(2)))
 struct PlacesTests {
     @Test(
-        "keep places for the owners, however many other users there are",
+        "the local API's quotas reserve places for the owners, however many other users there are",
         .enabled(if: getuid() == 0, "takes connections as other users"))
     func placesOfOwners() async throws {
         var limits = LocalServer.Limits()
@@ -57,7 +57,7 @@ struct PlacesTests {
         try await served.stop()
     }
 
-    @Test("refuse what all users but the owners have too much of together, and say so")
+    @Test("the local API's quotas refuse requests beyond the common limit of all non-owners, with that reason")
     func others() throws {
         let shares = UserShares(limit: 3, othersLimit: 4)
         var places = try [

@@ -6,7 +6,7 @@ import Testing
 @Suite("Request target")
 struct RequestTargetTests {
     @Test(
-        "is decoded once, piece by piece",
+        "a request target is decoded once, piece by piece",
         arguments: [
             ("/", [], [:]),
             ("/v1/status", ["v1", "status"], [:]),
@@ -38,13 +38,13 @@ struct RequestTargetTests {
         "/v1/m?a=%00", "/v1/m?a=%", "/v1/m?a=%0A", "/v1/m?a=%FF", "/v1/m?a=[1]",
     ]
 
-    @Test("is refused when two readers could read it differently", arguments: tricks)
+    @Test("a request target is refused if two parsers could read it differently", arguments: tricks)
     func tricked(text: String) {
         let error = #expect(throws: LocalAPIError.self) { try RequestTarget(Array(text.utf8)) }
         #expect(error?.code == "local-api.bad-target")
     }
 
-    @Test("is refused over the socket with a JSON error of status 400", .timeLimit(.minutes(1)))
+    @Test("a request target is refused over the socket with a JSON error of status 400", .timeLimit(.minutes(1)))
     func refusedOverSocket() async throws {
         let served = try Served()
         for trick in Self.tricks where !trick.contains(" ") && !trick.isEmpty {

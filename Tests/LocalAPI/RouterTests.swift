@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Router", .timeLimit(.minutes(1)))
 struct RouterTests {
-    @Test("hands over what stands for a name of the pattern")
+    @Test("the router passes on the value of a name in the pattern")
     func parameters() async throws {
         let served = try Served()
         #expect(
@@ -16,14 +16,36 @@ struct RouterTests {
         try await served.stop()
     }
 
-    @Test("prefers the pattern with the fewest names, in whatever order they were added")
+    @Test("the router prefers the pattern with the fewest names, in whatever order they were added")
     func literalFirst() async throws {
         let served = try Served()
         #expect(try await served.ask("GET", "/v1/things/first").json == ["name": "the first"])
         try await served.stop()
     }
 
-    @Test("says what is not there, and where the routes are listed")
+    @Test("the router serves routes below another path too, with its path parameters described")
+    func moved() throws {
+        var routes = Router()
+        for path in ["/v1/token", "/v1/logins/{id}", "/v1/here", "/v2/token"] {
+            routes.on("GET", path, needs: .operate, .init("", answer: .object([:]))) { _ in .json([:]) }
+        }
+        let name = Schema.string("name of an account")
+        var all = Router()
+        all.add(routes)
+        all.add(
+            routes.moved(
+                from: "/v1", to: "/v1/accounts/{account}", describing: ["account": name], leavingOut: ["/v1/here"]))
+        #expect(
+            all.routes.map(\.path).sorted() == [
+                "/v1/accounts/{account}/logins/{id}", "/v1/accounts/{account}/token", "/v1/here", "/v1/logins/{id}",
+                "/v1/token", "/v2/token",
+            ])
+        #expect(all.routes.allSatisfy { $0.permission == .operate })
+        let parameter = all.openAPI["paths"]?["/v1/accounts/{account}/token"]?["get"]?["parameters"]?.array?.first
+        #expect(parameter?["description"] == "name of an account" && parameter?["required"] == true)
+    }
+
+    @Test("the router reports an unknown route, and where the routes are listed")
     func notFound() async throws {
         let served = try Served()
         for path in ["/", "/v1", "/v1/nothing", "/v1/things", "/v1/things/a/b", "/V1/peer"] {
@@ -34,7 +56,7 @@ struct RouterTests {
         try await served.stop()
     }
 
-    @Test("names the methods that a path has")
+    @Test("the router lists the methods of a path")
     func methodNotAllowed() async throws {
         let served = try Served()
         let answer = try await served.ask("POST", "/v1/things/door", body: "{}")
@@ -44,7 +66,7 @@ struct RouterTests {
         try await served.stop()
     }
 
-    @Test("answers HEAD with the head of GET and nothing else")
+    @Test("the router answers HEAD with the head of GET and nothing else")
     func head() async throws {
         let served = try Served()
         let get = try await served.ask("GET", "/v1/things/first")
@@ -60,7 +82,7 @@ struct RouterTests {
         try await served.stop()
     }
 
-    @Test("refuses a parameter that the route does not describe, and names those that it does")
+    @Test("the router refuses a parameter that the route does not describe, and lists those that it does")
     func unknownParameter() async throws {
         let served = try Served()
         let answer = try await served.ask("GET", "/v1/things/door?shade=red")
@@ -69,7 +91,7 @@ struct RouterTests {
         try await served.stop()
     }
 
-    @Test("gives an error of any room all that is said of it, and the status of its kind")
+    @Test("the router answers with the full explanation of any error, and the status of its kind")
     func explainedErrors() async throws {
         let served = try Served()
         let teapot = try await served.ask("GET", "/v1/teapot")
@@ -93,7 +115,7 @@ struct RouterTests {
         try await served.stop()
     }
 
-    @Test("does not show an error that was not written for people")
+    @Test("the router does not show an error that was not written for people")
     func bareError() async throws {
         let served = try Served()
         let answer = try await served.ask("GET", "/v1/secret")

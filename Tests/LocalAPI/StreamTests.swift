@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Event stream", .timeLimit(.minutes(1)))
 struct StreamTests {
-    @Test("is written as Server-Sent Events")
+    @Test("an event stream is written as Server-Sent Events")
     func serverSent() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -22,7 +22,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("is written as one JSON object a line to whom prefers that")
+    @Test("an event stream is written as one JSON object per line if the client prefers that")
     func lines() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -34,7 +34,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("never lets a name or identifier write lines of its own")
+    @Test("an event stream never lets a name or identifier inject lines")
     func oneLine() {
         let event = LocalEvent(name: "a\ndata: x\r\n\u{0}", id: "1\nevent: y", data: "two\nlines")
         let text = "id: 1event: y\nevent: adata: x\ndata: \"two\\nlines\"\n\n"
@@ -42,7 +42,7 @@ struct StreamTests {
         #expect(event.line.count { $0 == UInt8(ascii: "\n") } == 1)
     }
 
-    @Test("ends with an error event where its source breaks off")
+    @Test("an event stream ends with an error event if its source breaks off")
     func brokenOff() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -53,7 +53,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("of a reader that takes nothing stalls nobody, and is closed after a while")
+    @Test("an event stream of a stalled reader does not delay others, and is closed after a while")
     func stalledReader() async throws {
         var limits = LocalServer.Limits()
         limits.stall = .seconds(1)
@@ -77,7 +77,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("is as fast as its reader, through events that are larger than what may wait")
+    @Test("an event stream keeps its reader's pace, even with events larger than the buffer")
     func largeEvents() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -91,7 +91,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("lets go of its source at once when the reader vanishes")
+    @Test("an event stream releases its source at once when the reader vanishes")
     func vanishedReader() async throws {
         var limits = LocalServer.Limits()
         limits.requestsPerUser = 1
@@ -112,7 +112,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("lets go of its source when the reader vanishes amid a flood")
+    @Test("an event stream releases its source when the reader vanishes amid a flood")
     func vanishedInFlood() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -123,7 +123,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("goes on for a reader that has said all it wants")
+    @Test("an event stream continues for a reader that has closed its sending side")
     func halfClosed() async throws {
         let served = try Served()
         let client = try served.connect()
@@ -136,7 +136,7 @@ struct StreamTests {
         try await served.stop()
     }
 
-    @Test("ends when the server stops, with the reason")
+    @Test("an event stream ends when the server stops, with the reason")
     func serverStops() async throws {
         let served = try Served()
         let stream = try served.connect()

@@ -8,7 +8,7 @@ import Testing
 struct BadLineTests {
     /// Answers are held back first, so that the broker has taken messages that this side does not know it has.
     @Test(
-        "loses nothing, be the messages numbered or all the same, whatever quality was asked for",
+        "a line that breaks loses nothing, with distinct or equal messages, at every requested quality",
         arguments: [1, 2], [true, false])
     func cuts(requested: Int, isNumbered: Bool) async throws {
         let broker = try await TestBroker()
@@ -47,7 +47,7 @@ struct BadLineTests {
     }
 
     /// The cap is beyond the time limit: only delays that begin anew after progress get all of it across.
-    @Test("repeats little when it breaks again and again after some kilobytes, and does not wait longer each time")
+    @Test("a line that keeps breaking after some kilobytes repeats little, and the delay does not grow")
     func repetitions() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
@@ -76,7 +76,7 @@ struct BadLineTests {
         #expect(await station.outbox.status().deadLetters == 0)
     }
 
-    @Test("is sent one message first, and twice as many with each that is acknowledged")
+    @Test("after a line broke, sending restarts with one message and doubles with each acknowledgement")
     func slowStart() async throws {
         var pace = SendPace(limit: 100)
         #expect(pace.connectionEnded(with: .init(cause: .hangUp, underWay: Array(1...50))) == nil)

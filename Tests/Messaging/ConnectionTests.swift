@@ -15,7 +15,9 @@ struct ConnectionTests {
         return await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
     }
 
-    @Test("is made over TLS with the device's certificate (MAG checklist 39)", arguments: ["localhost", "127.0.0.1"])
+    @Test(
+        "a broker connection is made over TLS with the device's certificate (MAG checklist 39)",
+        arguments: ["localhost", "127.0.0.1"])
     func mutualTLS(host: String) async throws {
         let secure = try await SecureBroker(host: host)
         let credentials = try secure.credentials()
@@ -25,7 +27,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "keeps nothing back over TLS: a burst comes back whole, one message by itself too, and what is larger than a buffer"
+        "TLS holds nothing back: a burst, a single message and one larger than a buffer come back whole"
     )
     func bursts() async throws {
         let secure = try await SecureBroker(keepsAll: true)
@@ -44,7 +46,7 @@ struct ConnectionTests {
         try await station.waitUntilSent()
     }
 
-    @Test("is refused from here when no pin fits the broker")
+    @Test("a broker connection is refused by the client when no pin matches the broker")
     func wrongPin() async throws {
         let secure = try await SecureBroker()
         let other = PublicKeyPin(of: try PrivateKey(generating: .p256).publicKey)
@@ -54,7 +56,7 @@ struct ConnectionTests {
         #expect(await failure(of: station) == .tlsRefused(secure.broker.address, .pinMismatch))
     }
 
-    @Test("is refused from here when the certificate is for another host")
+    @Test("a broker connection is refused by the client when the certificate is for another host")
     func wrongHost() async throws {
         let secure = try await SecureBroker()
         let credentials = try secure.credentials(
@@ -64,7 +66,7 @@ struct ConnectionTests {
             await failure(of: station) == .tlsRefused(secure.broker.address, .hostMismatch(host: "gateway.example")))
     }
 
-    @Test("does not come about when the broker does not take the device's certificate")
+    @Test("a broker connection fails when the broker rejects the device's certificate")
     func wrongClientCertificate() async throws {
         let secure = try await SecureBroker()
         let credentials = try secure.credentials(from: try TestAuthority("Other CA"))
@@ -72,11 +74,11 @@ struct ConnectionTests {
         let error = try #require(await failure(of: station))
         // The broker says why and hangs up at once; with a reset, its word may be lost on the way (RFC 8446 section 6.2).
         let lost = MessagingError.connectionLost(
-            secure.broker.address, reason: "the broker ended it before it answered")
+            secure.broker.address, reason: "the broker closed it before it answered")
         #expect(error.code == "messaging.tls-failed" || error == lost, "\(error)")
     }
 
-    @Test("reports refused credentials, and comes back with fresh ones")
+    @Test("a broker connection reports refused credentials, and reconnects with fresh ones")
     func refusedCredentials() async throws {
         let bench = try Bench()
         let file = bench.path("passwords")
@@ -100,7 +102,7 @@ struct ConnectionTests {
         #expect(await station.messenger.status().lastError == nil)
     }
 
-    @Test("asks for fresh credentials before each connection, also when told to reconnect")
+    @Test("fresh credentials are requested before each connection, also on a requested reconnect")
     func freshCredentials() async throws {
         let broker = try await TestBroker()
         let asked = Mutex(0)
@@ -118,7 +120,7 @@ struct ConnectionTests {
         #expect(asked.withLock { $0 } == 2)
     }
 
-    @Test("waits and tries again when there are no credentials, and passes on why there are none and what to do")
+    @Test("without credentials the messenger retries later, and reports the reason and the remedy")
     func noCredentials() async throws {
         struct NotRegistered: Explained {
             let explanation = Explanation(
@@ -135,18 +137,18 @@ struct ConnectionTests {
         try await station.stop()
     }
 
-    @Test("names host and port when nobody listens, and a name that does not exist")
+    @Test("an error names the host and port that nothing listens on, and a host that does not exist")
     func nobodyListens() async throws {
         let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
         let station = try await Station(at: address, running: false)
         #expect(await failure(of: station) == .cannotConnect(address, reason: "Connection refused"))
         let unknown = BrokerAddress(host: "nowhere.invalid", port: 1)
         let other = try await Station(at: unknown, running: false)
-        #expect(await failure(of: other) == .cannotConnect(unknown, reason: "the host is not known"))
+        #expect(await failure(of: other) == .cannotConnect(unknown, reason: "the host is unknown"))
     }
 
     /// That it rests meanwhile is measured with the whole agent, among the faults that it gets over.
-    @Test("gives up a server that accepts and stays silent", arguments: [true, false])
+    @Test("a broker connection gives up on a server that accepts and stays silent", arguments: [true, false])
     func silentServer(tls: Bool) async throws {
         let server = try SilentServer()
         let context = try TLSContext(trust: ServerTrust(host: "127.0.0.1", usesPublicAnchors: true), identity: nil)
@@ -158,7 +160,7 @@ struct ConnectionTests {
         try await station.stop()
     }
 
-    @Test("notices a server that hangs up within the handshake", arguments: [true, false])
+    @Test("a broker connection notices a server that hangs up during the handshake", arguments: [true, false])
     func hangingUp(tls: Bool) async throws {
         let server = try SilentServer(hangsUp: true)
         let context = try TLSContext(trust: ServerTrust(host: "127.0.0.1", usesPublicAnchors: true), identity: nil)
@@ -169,18 +171,18 @@ struct ConnectionTests {
                 BrokerCredentials(clientID: "board", userName: nil, password: nil, tls: tls ? context : nil)
             })
         let error = try #require(await failure(of: station))
-        #expect(error == .connectionLost(address, reason: "the broker ended it before it answered"))
+        #expect(error == .connectionLost(address, reason: "the broker closed it before it answered"))
         try await station.stop()
     }
 
-    @Test("finds a broker that listens on one family only behind a name of both")
+    @Test("a broker connection finds a broker that listens on one address family behind a name with both")
     func families() async throws {
         let broker = try await TestBroker(host: "localhost")
         let station = try await Station(at: broker.address)
         try await station.waitUntilConnected()
     }
 
-    @Test("ends in good order when its task is cancelled, also while it waits to try again (MAG checklist 41)")
+    @Test("a broker connection ends in order when its task is canceled, also while waiting to retry (MAG checklist 41)")
     func stopping() async throws {
         let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
         let station = try await Station(at: address, running: false) {
@@ -191,7 +193,7 @@ struct ConnectionTests {
         #expect(await station.messenger.status().state == .stopped)
     }
 
-    @Test("is kept once at a time")
+    @Test("a messenger runs only once at a time")
     func once() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -199,7 +201,7 @@ struct ConnectionTests {
         await #expect(throws: MessagingError.alreadyRunning) { try await station.messenger.run() }
     }
 
-    @Test("sleeps while nothing happens: fewer than one wake-up a second")
+    @Test("a broker connection sleeps while nothing happens: fewer than one wake-up a second")
     func idle() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -213,7 +215,7 @@ struct ConnectionTests {
         #expect(own.map { (after[$0] ?? 0) - (before[$0] ?? 0) }.min() == 0)
     }
 
-    @Test("lives beyond the keep-alive of a broker that waits one and a half times as long")
+    @Test("a broker connection outlives the broker's keep-alive limit of one and a half periods")
     func keepAlive() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address) { $0.keepAlive = .seconds(5) }
@@ -227,7 +229,7 @@ struct ConnectionTests {
         #expect(await lost.value == nil)
     }
 
-    @Test("notices a broker that no longer answers")
+    @Test("a broker connection notices a broker that no longer answers")
     func frozenBroker() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address) { $0.keepAlive = .seconds(5) }
@@ -235,7 +237,7 @@ struct ConnectionTests {
         let events = station.messenger.events.subscribe()
         broker.freeze()
         let error = await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
-        #expect(error == .connectionLost(broker.address, reason: "it did not answer to a ping"))
+        #expect(error == .connectionLost(broker.address, reason: "it did not answer a ping"))
         broker.thaw()
     }
 }

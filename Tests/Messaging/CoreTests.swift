@@ -14,7 +14,7 @@ struct SendWindowTests {
             acceptedAt: Date())
     }
 
-    @Test("lets no more messages out than its limit")
+    @Test("the send window lets no more messages out than its limit")
     func limit() throws {
         var window = SendWindow(limit: 2)
         window.add([try message(1), try message(2), try message(3)])
@@ -25,7 +25,7 @@ struct SendWindowTests {
         #expect(window.ready().map(\.id) == [3])
     }
 
-    @Test("lets no more bytes out than its limit, but always one message")
+    @Test("the send window lets no more bytes out than its limit, but always one message")
     func bytes() throws {
         var window = SendWindow(limit: 10)
         window.add([try message(1, size: 2 << 20), try message(2)])
@@ -34,7 +34,8 @@ struct SendWindowTests {
         #expect(window.ready().map(\.id) == [2])
     }
 
-    @Test("holds a message back while others of its topic are under way with another quality of service")
+    @Test(
+        "the send window holds a message back while others of its topic are under way with another quality of service")
     func mixedQualities() throws {
         var window = SendWindow(limit: 10)
         window.add([
@@ -48,7 +49,7 @@ struct SendWindowTests {
         #expect(window.ready().map(\.id) == [3, 4])
     }
 
-    @Test("asks for more only when half of it is free")
+    @Test("the send window requests more only when half of it is free")
     func batches() throws {
         var window = SendWindow(limit: 4)
         window.add([try message(1), try message(2), try message(3)])
@@ -62,7 +63,7 @@ struct SendWindowTests {
 @Suite("A refused connection")
 struct BrokerRefusalTests {
     @Test(
-        "is named by the codes of MQTT 3.1.1, and of MQTT 5 from a broker that speaks only that",
+        "a refused connection is named by the codes of MQTT 3.1.1, and of MQTT 5 from a broker that speaks only that",
         arguments: [
             (1, BrokerRefusal.protocolVersion), (2, .clientID), (3, .serverUnavailable), (4, .badCredentials),
             (5, .notAuthorized),
@@ -77,7 +78,7 @@ struct BrokerRefusalTests {
 struct KeepAliveTests {
     private let start = ContinuousClock.now
 
-    @Test("asks an idle connection once in each period")
+    @Test("the keep-alive checks an idle connection once per period")
     func idle() {
         var keepAlive = KeepAlive(seconds: 60, now: start)
         #expect(keepAlive.due == start + .seconds(61))
@@ -88,7 +89,7 @@ struct KeepAliveTests {
         #expect(keepAlive.due == start + .seconds(183))
     }
 
-    @Test("never lets a silence pass half a period, whatever was read in between")
+    @Test("the keep-alive never allows a silence of one and a half periods, whatever was read in between")
     func readsMayHaveWritten() {
         var keepAlive = KeepAlive(seconds: 60, now: start)
         keepAlive.hasRead(at: start + .seconds(50))
@@ -98,7 +99,7 @@ struct KeepAliveTests {
         #expect(keepAlive.due == start + .seconds(111))
     }
 
-    @Test("is put off by what is written")
+    @Test("the keep-alive is postponed by writing")
     func writes() {
         var keepAlive = KeepAlive(seconds: 10, now: start)
         keepAlive.hasRead(at: start + .seconds(5))
@@ -106,7 +107,7 @@ struct KeepAliveTests {
         #expect(keepAlive.due == start + .seconds(16))
     }
 
-    @Test("is due when nothing was read for a period, however much is written")
+    @Test("the keep-alive is due when nothing was read for a period, however much is written")
     func silence() {
         var keepAlive = KeepAlive(seconds: 10, now: start)
         for second in 1...10 { keepAlive.hasWritten(at: start + .seconds(second)) }
@@ -120,7 +121,7 @@ struct KeepAliveTests {
 
 @Suite("Queue")
 struct QueueTests {
-    @Test("gives back what it was given, in order, through many turns")
+    @Test("a queue returns its elements in order, through many rounds")
     func order() {
         var queue = Queue<Int>()
         var expected = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("A message that the broker answers by hanging up", .timeLimit(.minutes(2)))
+@Suite("Dead letters", .timeLimit(.minutes(2)))
 struct DeadLetterTests {
     /// As the agent has it: what the broker acknowledges first on each connection.
     private func present(_ settings: inout MessengerSettings) throws { settings.presenceTopic = try Topic("presence") }
@@ -16,7 +16,7 @@ struct DeadLetterTests {
         throw CancellationError()
     }
 
-    @Test("is sent alone, kept aside after three tries, and stops no other: too large for Mosquitto")
+    @Test("a rejected message is sent alone, set aside after three tries, and blocks no other: too large for Mosquitto")
     func tooLarge() async throws {
         let broker = try await TestBroker(.init(lines: ["allow_anonymous true", "max_packet_size 20000"]))
         let observer = try await broker.observe("t/#")
@@ -39,7 +39,7 @@ struct DeadLetterTests {
         #expect((status.depth, status.deadLetters, status.dropped.total, status.delivered) == (0, 1, 0, 60))
     }
 
-    @Test("is found among hundreds by its topic, at a gate that resets the connection")
+    @Test("a rejected message is found among hundreds when the broker resets the connection for its topic")
     func forbiddenTopic() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t/#")
@@ -61,7 +61,7 @@ struct DeadLetterTests {
         #expect(await station.outbox.status().deadLetters == 1)
     }
 
-    @Test("can be looked at, sent again and removed, also after a restart")
+    @Test("a rejected message can be looked at, sent again and removed, also after a restart")
     func afterwards() async throws {
         let broker = try await TestBroker(.init(lines: ["allow_anonymous true", "max_packet_size 20000"]))
         let bench = try Bench()
@@ -96,7 +96,7 @@ struct DeadLetterTests {
         #expect(await again.outbox.deadLetters().isEmpty)
     }
 
-    @Test("is blamed only when it was alone, and by hang-ups sooner than by silence")
+    @Test("a rejected message is blamed only when it was alone in flight, and sooner for hang-ups than for silence")
     func blame() {
         var pace = SendPace(limit: 100)
         func end(_ cause: Mailbox.Loss.Cause, _ ids: Int64...) -> Int64? {
@@ -121,7 +121,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("gives way to newer ones when there are too many")
+    @Test("the oldest dead letters are dropped when there are too many")
     func bound() async throws {
         let bench = try Bench()
         // An eighth is for dead letters.
@@ -131,7 +131,7 @@ struct DeadLetterTests {
             try await outbox.accept(OutgoingMessage(topic: try Topic("t"), payload: [UInt8](repeating: 0, count: 1000)))
         }
         let page = try await outbox.next(limit: 100, bytes: 1 << 20, acknowledging: [])
-        for message in page.messages { try await outbox.bury(message.id, because: "test") }
+        for message in page.messages { try await outbox.makeDeadLetter(message.id, because: "test") }
         let status = await outbox.status()
         #expect((status.deadLetters, status.dropped.unsendable, status.depth) == (64, 6, 0))
         #expect(await outbox.deadLetters().first?.id == 7)

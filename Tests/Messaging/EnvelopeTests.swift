@@ -7,7 +7,7 @@ import Testing
 struct EnvelopeTests {
     private let date = Date(timeIntervalSince1970: 1_767_225_600)
 
-    @Test("is written as MAG 9.3 has it (MAG checklist 40)")
+    @Test("a message envelope is written as in MAG 9.3 (MAG checklist 40)")
     func encoding() throws {
         let envelope = Envelope(from: "alice", .user, sentAt: date, payload: Array("hi".utf8))
         let text = String(decoding: try envelope.encode(), as: UTF8.self)
@@ -16,7 +16,7 @@ struct EnvelopeTests {
                 + #""SenderId":"alice","SenderType":"USER","SentTime":1767225600000,"Version":"1.0"}"#)
     }
 
-    @Test("comes back as it was written")
+    @Test("a message envelope comes back as it was written")
     func roundTrip() throws {
         let envelope = Envelope(
             from: "3f9a", .device, displayName: "Küche \"1\"", sentAt: date, contentType: "application/json",
@@ -26,7 +26,7 @@ struct EnvelopeTests {
         #expect(!(try long.encode()).contains(UInt8(ascii: "\n")))
     }
 
-    @Test("needs a payload")
+    @Test("a message envelope needs a payload")
     func empty() {
         #expect(throws: MessagingError.emptyPayload) {
             try Envelope(from: "a", .device, sentAt: date, payload: []).encode()
@@ -34,7 +34,7 @@ struct EnvelopeTests {
     }
 
     @Test(
-        "of either reference client is read",
+        "a message envelope of either reference client is read",
         arguments: [
             #"{"Version":"1.0","SenderId":"bob","SenderType":"user","DisplayName":"Bob","SentTime":1767225600000,"ContentType":"text/plain","ContentEncoding":"BASE64","Payload":"aGVsbG8gd29ybGQ="}"#,
             #"{"Version":"1.0","SenderId":"bob","SenderType":"USER","DisplayName":"Bob","SentTime":1767225600000,"ContentType":"text/plain","ContentEncoding":"UTF-8","Payload":"aGVsbG8g\r\nd29ybGQ=\r\n"}"#,
@@ -49,7 +49,7 @@ struct EnvelopeTests {
     }
 
     @Test(
-        "is not what has no object, SentTime or base 64 Payload: that is delivered raw",
+        "a payload without JSON object, SentTime or base 64 Payload is not an envelope and is delivered raw",
         arguments: [
             "", "21.5", "[]", "{", "null", #"{"t":21.5}"#, #"{"SentTime":1,"Payload":""}"#,
             #"{"SentTime":1,"Payload":"*"}"#,
@@ -58,7 +58,7 @@ struct EnvelopeTests {
         ])
     func raw(_ text: String) { #expect(Envelope(decoding: Array(text.utf8)) == nil) }
 
-    @Test("beyond the limit is not parsed, and a field beyond it is left out")
+    @Test("an envelope beyond the limit is not parsed, and a field beyond its limit is omitted")
     func bounds() throws {
         let long = String(repeating: "x", count: 5000)
         let text = #"{"SenderId":"\#(long)","SentTime":1,"Payload":"aGk="}"#

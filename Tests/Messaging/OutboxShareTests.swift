@@ -19,7 +19,7 @@ struct OutboxShareTests {
     }
 
     @Test(
-        "is at most half for one user's messages, and the rest stays for others and the agent",
+        "room in the outbox is at most half for one user's messages, and the rest stays for others and the agent",
         arguments: [
             Durability.disk, .memory,
         ])
@@ -44,7 +44,7 @@ struct OutboxShareTests {
         }
     }
 
-    @Test("is known again after a restart")
+    @Test("shares of the outbox are known again after a restart")
     func restart() async throws {
         let policy = OutboxPolicy(limitBytes: 100_000)
         let first = try await Outbox.open(at: bench.path("outbox.db"), policy: policy)
@@ -57,7 +57,7 @@ struct OutboxShareTests {
         try await again.accept(try message(1))
     }
 
-    @Test("is kept for readings, however much programs publish")
+    @Test("room in the outbox is reserved for readings, however much programs publish")
     func reserve() async throws {
         let outbox = try await Outbox.open(at: bench.path("outbox.db"), policy: OutboxPolicy(limitBytes: 100_000))
         for user in UInt32(1)...87 { try await outbox.accept(try message(user)) }
@@ -89,7 +89,7 @@ struct OutboxOwnerTests {
             try await outbox.accept(OutgoingMessage(topic: try Topic("old/t"), payload: Array(text.utf8)))
         }
         let id = try await outbox.next(limit: 1, bytes: 1 << 20, acknowledging: []).messages[0].id
-        try await outbox.bury(id, because: "test")
+        try await outbox.makeDeadLetter(id, because: "test")
         try await outbox.rewind(arrival: nil)
     }
 
@@ -102,7 +102,7 @@ struct OutboxOwnerTests {
         }
     }
 
-    @Test("does not send what was accepted for another device, counts it, and keeps no byte of it")
+    @Test("an outbox does not send messages accepted for another device, counts them, and keeps no byte of them")
     func otherOwner() async throws {
         let first = try await open("device-1")
         try await fill(first)
@@ -120,7 +120,7 @@ struct OutboxOwnerTests {
         #expect(await again.status().depth == 2)
     }
 
-    @Test("is taken over by the device that opens it first, as former versions did not note whose it was")
+    @Test("an outbox of a version without an owner belongs to the first device that opens it")
     func formerVersion() async throws {
         let first = try await open(nil)
         try await fill(first)
@@ -129,7 +129,7 @@ struct OutboxOwnerTests {
         #expect(await second.status().depth == 2)
     }
 
-    @Test("gives everything up when it is told to, also what is being sent")
+    @Test("an outbox drops everything on request, including messages being sent")
     func clear() async throws {
         let outbox = try await open("device-1")
         try await fill(outbox)

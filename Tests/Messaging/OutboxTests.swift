@@ -37,7 +37,9 @@ struct OutboxTests {
         }
     }
 
-    @Test("keeps what it accepted across a restart, in order, with all its properties", arguments: [true, false])
+    @Test(
+        "the outbox keeps what it accepted across a restart, in order, with all its properties",
+        arguments: [true, false])
     func reopening(closed: Bool) async throws {
         let first = try await open()
         let sent = [
@@ -56,7 +58,7 @@ struct OutboxTests {
         await first.close()
     }
 
-    @Test("has written what it accepted before it says so")
+    @Test("the outbox has written a message before it reports acceptance")
     func durable() async throws {
         let outbox = try await open()
         try await outbox.accept(message("here"))
@@ -70,7 +72,7 @@ struct OutboxTests {
         #expect(try await waiting(in: other) == ["here"])
     }
 
-    @Test("removes what the broker acknowledged, and never uses a number again")
+    @Test("the outbox removes what the broker acknowledged, and never uses a number again")
     func acknowledging() async throws {
         let outbox = try await open()
         try await outbox.accept((1...5).map { message("\($0)") })
@@ -87,7 +89,7 @@ struct OutboxTests {
         #expect(try await again.accept(message("6")) == 6)
     }
 
-    @Test("writes what the broker acknowledged with the next message, and by itself when none comes")
+    @Test("the outbox writes what the broker acknowledged with the next message, and by itself when none comes")
     func removing() async throws {
         let outbox = try await open()
         try await outbox.accept(message("1"))
@@ -107,7 +109,7 @@ struct OutboxTests {
         #expect(try await outbox.rows() == 0)
     }
 
-    @Test("ignores acknowledgements of what it did not hand out")
+    @Test("the outbox ignores acknowledgements of messages that it did not return")
     func strangeAcknowledgements() async throws {
         let outbox = try await open()
         try await outbox.accept(message("1"))
@@ -115,7 +117,7 @@ struct OutboxTests {
         #expect(await outbox.status().depth == 1)
     }
 
-    @Test("writes messages that are accepted at the same time together")
+    @Test("the outbox writes messages that are accepted at the same time together")
     func groupCommit() async throws {
         let outbox = try await open()
         let log = bench.path("outbox.db-wal")
@@ -143,7 +145,7 @@ struct OutboxTests {
         #expect(written < count * 4096 / 4, "\(written) bytes")
     }
 
-    @Test("tells its sender once when there is something again")
+    @Test("the outbox notifies its sender once when there are messages again")
     func arrival() async throws {
         let outbox = try await open()
         let calls = Mutex(0)
@@ -156,7 +158,7 @@ struct OutboxTests {
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test("drops the oldest telemetry when it is full, and says how much")
+    @Test("the outbox drops the oldest telemetry when it is full, and reports how much")
     func fullOfTelemetry() async throws {
         let size = message("000").size
         let outbox = try await open(OutboxPolicy(limitBytes: 10 * size))
@@ -175,7 +177,7 @@ struct OutboxTests {
         #expect(await again.status().dropped.full == 21)
     }
 
-    @Test("refuses an explicit message when no telemetry can make room, and drops nothing for it")
+    @Test("the outbox refuses an explicit message when no telemetry can make room, and drops nothing for it")
     func fullOfExplicit() async throws {
         let size = message("000").size
         let outbox = try await open(OutboxPolicy(limitBytes: 4 * size, telemetryReserve: 0))
@@ -195,7 +197,7 @@ struct OutboxTests {
         #expect((status.dropped.full, status.delivered, status.accepted) == (2, 0, 5))
     }
 
-    @Test("does not drop what is being sent")
+    @Test("the outbox does not drop what is being sent")
     func underWay() async throws {
         let size = message("000").size
         let outbox = try await open(OutboxPolicy(limitBytes: 3 * size))
@@ -205,7 +207,7 @@ struct OutboxTests {
         #expect(try await waiting(in: outbox) == ["100", "101", "103"])
     }
 
-    @Test("drops what has become too old, whatever its kind")
+    @Test("the outbox drops messages that are too old, whatever their kind")
     func age() async throws {
         let now = Mutex(OutboxPolicy.plausibleSince)
         let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
@@ -219,7 +221,7 @@ struct OutboxTests {
         #expect((status.dropped.expired, status.depth) == (20, 1))
     }
 
-    @Test("knows no age of messages accepted while the clock showed 1970")
+    @Test("messages accepted while the clock showed 1970 have no known age")
     func unsetClock() async throws {
         let now = Mutex(Date(timeIntervalSince1970: 60))
         let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
@@ -228,7 +230,7 @@ struct OutboxTests {
         #expect(try await waiting(in: outbox) == ["early"])
     }
 
-    @Test("accepts several messages wholly or not at all")
+    @Test("the outbox accepts several messages all or none")
     func batches() async throws {
         let size = message("000").size
         let outbox = try await open(OutboxPolicy(limitBytes: 3 * size, telemetryReserve: 0))
@@ -237,7 +239,7 @@ struct OutboxTests {
         #expect(try await outbox.accept((0..<3).map { message("10\($0)") }) == [1, 2, 3])
     }
 
-    @Test("refuses a payload beyond the limit, and anything once it is closed")
+    @Test("the outbox refuses a payload beyond the limit, and anything once it is closed")
     func refusals() async throws {
         let outbox = try await open(OutboxPolicy(payloadLimit: 10))
         await #expect(throws: MessagingError.payloadTooLarge(bytes: 11, limit: 10)) {
@@ -249,7 +251,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("starts anew beside a damaged file, which it keeps")
+    @Test("the outbox starts a new file beside a damaged one, which it keeps")
     func damage() async throws {
         try bench.write(String(repeating: "no database", count: 1000), to: "outbox.db")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: bench.path("outbox.db"))
@@ -259,7 +261,7 @@ struct OutboxTests {
         #expect(FileManager.default.fileExists(atPath: setAside))
     }
 
-    @Test("does not grow by topics that are gone")
+    @Test("the outbox does not grow with unused topics")
     func topics() async throws {
         let outbox = try await open()
         for round in 0..<3 {
@@ -279,7 +281,7 @@ struct OutboxTests {
         #expect(try database.first("SELECT count(*) FROM topic") { $0.int64(0) } == 0)
     }
 
-    @Test("in memory does the same, without a file")
+    @Test("the outbox in memory behaves the same, without a file")
     func memory() async throws {
         let size = message("000").size
         let outbox = try await open(OutboxPolicy(limitBytes: 5 * size), durability: .memory)

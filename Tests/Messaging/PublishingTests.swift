@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Publishing", .timeLimit(.minutes(1)))
 struct PublishingTests {
-    @Test("brings messages of each quality of service to other clients", arguments: QoS.allCases)
+    @Test("the messenger brings messages of each quality of service to other clients", arguments: QoS.allCases)
     func qualities(_ qos: QoS) async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t/#")
@@ -19,7 +19,7 @@ struct PublishingTests {
         #expect((status.sent, status.acknowledged, status.outbox.delivered) == (50, 50, 50))
     }
 
-    @Test("leaves a retained message for clients that come later")
+    @Test("the messenger leaves a retained message for later clients")
     func retain() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -29,7 +29,7 @@ struct PublishingTests {
         #expect(await observer.first() == [.init(topic: "t", qos: 1, retained: true, payload: "kept")])
     }
 
-    @Test("keeps the order of a topic when its messages mix qualities of service")
+    @Test("the messenger keeps the order of a topic when its messages mix qualities of service")
     func mixedQualities() async throws {
         let broker = try await TestBroker()
         // At QoS 0 it sees the order in which the broker took the messages over.
@@ -42,7 +42,7 @@ struct PublishingTests {
         #expect(await observer.first(300).map(\.payload) == (0..<300).map { "\($0)" })
     }
 
-    @Test("says online while it is connected and offline when it ends, both retained")
+    @Test("the messenger publishes online while connected and offline when it ends, both retained")
     func presence() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("status")
@@ -55,7 +55,7 @@ struct PublishingTests {
         #expect(await later.first() == [.init(topic: "status", qos: 1, retained: true, payload: "offline")])
     }
 
-    @Test("leaves offline as its last will when it vanishes")
+    @Test("the messenger leaves offline as its last will when it vanishes")
     func will() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("status")
@@ -72,7 +72,7 @@ struct PublishingTests {
         try await station.stop()
     }
 
-    @Test("loses nothing and keeps the order of each topic when the broker goes away in the middle")
+    @Test("the messenger loses nothing and keeps the order of each topic when the broker disappears midway")
     func brokerRestarts() async throws {
         let broker = try await TestBroker(.keepingAll)
         let observer = try await broker.observe("t/#")
@@ -105,7 +105,7 @@ struct PublishingTests {
         #expect((status.outbox.accepted, status.outbox.delivered, status.outbox.dropped.total) == (count, count, 0))
     }
 
-    @Test("sends on the next start what the last one could not")
+    @Test("the messenger sends after a restart what it could not send before")
     func outboxSurvives() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
@@ -120,7 +120,7 @@ struct PublishingTests {
         try await station.waitUntilSent()
     }
 
-    @Test("sends a backlog through a narrow window", arguments: [1, 3])
+    @Test("the messenger sends a backlog through a narrow window", arguments: [1, 3])
     func window(_ window: Int) async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")
@@ -131,7 +131,7 @@ struct PublishingTests {
         #expect(await observer.first(200).map(\.payload) == (0..<200).map { "\($0)" })
     }
 
-    @Test("works without a disk where that is asked for")
+    @Test("the messenger works without a disk if configured")
     func memory() async throws {
         let broker = try await TestBroker()
         let observer = try await broker.observe("t")

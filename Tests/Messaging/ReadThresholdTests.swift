@@ -3,7 +3,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Waiting for a batch of acknowledgements")
+@Suite("Read threshold")
 struct ReadThresholdTests {
     /// What the kernel waits for before it wakes a reader (socket(7), SO_RCVLOWAT).
     private func lowWater(_ socket: Int32) -> Int32 {
@@ -12,7 +12,7 @@ struct ReadThresholdTests {
         return getsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &value, &size) == 0 ? value : -1
     }
 
-    @Test("takes the least that so many acknowledgements have, and nothing where they are few")
+    @Test("the read threshold is the least size of the expected acknowledgements, and is not raised for a few")
     func raised() throws {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(socket >= 0)
@@ -29,7 +29,7 @@ struct ReadThresholdTests {
         }
     }
 
-    @Test("is given up where they do not come, until new messages are under way")
+    @Test("the read threshold is given up when they do not arrive, until new messages are sent")
     func givenUp() throws {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(socket >= 0)
@@ -39,7 +39,7 @@ struct ReadThresholdTests {
         threshold.giveUp(on: socket)
         threshold.raise(for: 50, on: socket)
         #expect(lowWater(socket) == 1 && !threshold.isRaised)
-        threshold.hope()
+        threshold.resume()
         threshold.raise(for: 50, on: socket)
         #expect(lowWater(socket) == 200)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Receiving", .timeLimit(.minutes(1)))
 struct ReceivingTests {
-    @Test("hands messages to whoever asked for them, in order")
+    @Test("the messenger delivers messages to their subscribers, in order")
     func delivery() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address, running: false)
@@ -20,7 +20,7 @@ struct ReceivingTests {
         #expect(await early.texts(50).first == "0")
     }
 
-    @Test("decodes envelopes and delivers anything else raw (MAG checklist 40)")
+    @Test("the messenger decodes envelopes and delivers anything else raw (MAG checklist 40)")
     func envelopes() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -41,7 +41,7 @@ struct ReceivingTests {
         #expect(found[1].qos == .atLeastOnce)
     }
 
-    @Test("gets what was sent while it was away")
+    @Test("the messenger receives messages sent while it was disconnected")
     func persistentSession() async throws {
         let broker = try await TestBroker()
         let first = try await Station(at: broker.address, clientID: "board")
@@ -58,7 +58,7 @@ struct ReceivingTests {
         #expect(await Station.first(of: events) { if case .connected(_, let kept) = $0 { kept } else { nil } } == true)
     }
 
-    @Test("subscribes again when the broker has forgotten the session")
+    @Test("the messenger subscribes again when the broker has forgotten the session")
     func forgottenSession() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -77,7 +77,7 @@ struct ReceivingTests {
         #expect(await mine.texts(1) == ["after"])
     }
 
-    @Test("is not held up by a subscriber that does not read, which learns what it missed")
+    @Test("the messenger is not held up by a subscriber that does not read, which learns what it missed")
     func slowSubscriber() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -96,7 +96,7 @@ struct ReceivingTests {
         for number in 490..<500 { #expect(await reader.next()?.text == "\(number)") }
     }
 
-    @Test("tells of a subscription that the broker refuses")
+    @Test("the messenger reports a subscription that the broker refuses")
     func refusedSubscription() async throws {
         let bench = try Bench()
         let rules = try bench.write(
@@ -118,7 +118,7 @@ struct ReceivingTests {
         _ = try await station.messenger.subscribe("open/#")
     }
 
-    @Test("takes a filter from the broker when its last subscriber has gone")
+    @Test("the messenger unsubscribes a filter at the broker when its last subscriber is gone")
     func unsubscribing() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -140,7 +140,7 @@ struct ReceivingTests {
         #expect((status.received, status.unclaimed) == (2, 0))
     }
 
-    @Test("ends a subscription with the task that reads it")
+    @Test("the messenger ends a subscription with the task that reads it")
     func cancellation() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address)
@@ -152,7 +152,7 @@ struct ReceivingTests {
         try await until { await station.messenger.established.isEmpty }
     }
 
-    @Test("leaves out payloads beyond the limit, and counts them")
+    @Test("the messenger discards payloads beyond the limit, and counts them")
     func oversized() async throws {
         let broker = try await TestBroker()
         let station = try await Station(at: broker.address) { $0.payloadLimit = 10 }

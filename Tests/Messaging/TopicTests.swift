@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Topics")
 struct TopicTests {
-    @Test("may not be empty, too long or too deep, nor hold wildcards or control characters")
+    @Test("topics must not be empty, too long or too deep, nor contain wildcards or control characters")
     func topicValidation() throws {
         #expect(throws: MessagingError.invalidTopic("", .empty)) { try Topic("") }
         #expect(throws: MessagingError.invalidTopic("a/+", .wildcard)) { try Topic("a/+") }
@@ -17,7 +17,7 @@ struct TopicTests {
         #expect(try Topic("/Straße/ 1").name == "/Straße/ 1")
     }
 
-    @Test("of a device and a user are those of MAG 9.2 (MAG checklist 40)")
+    @Test("topics of a device and a user are those of MAG 9.2 (MAG checklist 40)")
     func gatewayTopics() throws {
         let board = try TopicNamespace(prefix: "", deviceID: "d1")
         #expect(try board.custom("a/b").name == "/2.0/client/devices/d1/custom/a/b")
@@ -33,7 +33,7 @@ struct TopicTests {
         #expect(try user.ownFilter.text == "/2.0/client/users/alice/custom/#")
     }
 
-    @Test("begin with another level for a broker that does not take the gateway's")
+    @Test("topics begin with another level for a broker that cannot use the gateway's")
     func version() throws {
         let board = try TopicNamespace(prefix: "p", version: "2", deviceID: "d1")
         #expect(try board.custom("a").name == "/p/2/client/devices/d1/custom/a")
@@ -42,7 +42,7 @@ struct TopicTests {
         #expect(throws: MessagingError.self) { try TopicNamespace(prefix: "p", version: "2/0", deviceID: "d1") }
     }
 
-    @Test("that are refused are quoted as they were written, without the device's own beginning")
+    @Test("topics that are refused are quoted as written, without the device's prefix")
     func quoted() throws {
         let board = try TopicNamespace(prefix: "", deviceID: String(repeating: "ab", count: 32))
         #expect(throws: MessagingError.invalidTopic("a/#", .wildcard)) { try board.custom("a/#") }
@@ -55,7 +55,7 @@ struct TopicTests {
         }
     }
 
-    @Test("below the device's own have the short form that was published to, others none")
+    @Test("topics below the device's own have the published short form, others have none")
     func shortened() throws {
         let board = try TopicNamespace(prefix: "p", deviceID: "d1")
         #expect(board.shortened(try board.custom("door/state").name) == "door/state")
@@ -64,7 +64,7 @@ struct TopicTests {
     }
 
     @Test(
-        "begin with one slash and the prefix, however the configuration writes it (Q15)",
+        "topics begin with one slash and the prefix, however the configuration writes it (MAG quirk Q15)",
         arguments: [
             ("test", "/test"), ("/test", "/test"), ("//test/", "/test"), ("", ""), ("/", ""), ("a/b", "/a/b"),
         ])
@@ -73,14 +73,14 @@ struct TopicTests {
         #expect(try topics.custom("t").name == normal + "/2.0/client/devices/d/custom/t")
     }
 
-    @Test("cannot be steered to somebody else's by an identifier", arguments: ["a/b", "+", "#", "", "a\0"])
+    @Test("topics cannot be redirected to another device by an identifier", arguments: ["a/b", "+", "#", "", "a\0"])
     func identifiers(_ id: String) throws {
         #expect(throws: MessagingError.self) { try TopicNamespace(prefix: "", deviceID: id) }
         let topics = try TopicNamespace(prefix: "", deviceID: "d")
         #expect(throws: MessagingError.self) { try topics.user(id, "t") }
     }
 
-    @Test("whose last level is error are the broker's complaints (MAG 9.2)")
+    @Test("topics whose last level is error are the broker's error reports (MAG 9.2)")
     func errors() {
         #expect(TopicNamespace.isError("/2.0/client/users/a/error"))
         #expect(!TopicNamespace.isError("/2.0/client/users/a/terror"))
@@ -90,7 +90,7 @@ struct TopicTests {
 @Suite("Topic filters")
 struct TopicFilterTests {
     @Test(
-        "match as MQTT 3.1.1 section 4.7 says",
+        "topic filters match as MQTT 3.1.1 section 4.7 says",
         arguments: [
             ("a/b", "a/b", true), ("a/b", "a/c", false), ("a/b", "a", false), ("a", "a/b", false),
             ("a/+", "a/b", true), ("a/+", "a", false), ("a/+", "a/", true), ("a/+", "a/b/c", false),
@@ -106,7 +106,7 @@ struct TopicFilterTests {
     }
 
     @Test(
-        "hold wildcards only as whole levels, and # only at the end",
+        "topic filters contain wildcards only as whole levels, and # only at the end",
         arguments: ["a+", "a/b#", "#/a", "a/#/b", "+a/b", ""])
     func invalid(_ filter: String) {
         #expect(throws: MessagingError.self) { try TopicFilter(filter) }

@@ -14,7 +14,7 @@ struct GrantTests {
         request.fields.map { "\($0.name)=\($0.value.exposedText())" }
     }
 
-    @Test("send the fields of their RFC, and nothing without a value")
+    @Test("grants send the fields of their RFC, and nothing without a value")
     func requests() {
         let password = PasswordGrant(userName: "alice", password: SecretBytes(utf8: "p"), scope: "a").request
         #expect(
@@ -34,7 +34,7 @@ struct GrantTests {
         #expect(client.type == "client_credentials" && client.fields.isEmpty && client.scope == "a")
     }
 
-    @Test("by what a session holds apply where it holds that, and spend no more than the refresh token")
+    @Test("grants from a session apply only if it holds the token, and spend only the refresh token")
     func held() throws {
         #expect(RefreshTokenGrant(HeldTokens()) == nil)
         let tokens = HeldTokens(
@@ -49,7 +49,7 @@ struct GrantTests {
     }
 
     @Test(
-        "go on to the next after a refusal of what was granted, never after one of the client",
+        "grants continue with the next after a refused grant, never after a refused client",
         arguments: [
             RefusalSubject.client, .grant, .passing,
         ])
@@ -70,7 +70,7 @@ struct GrantTests {
         for grant in last { #expect(grant.consequence(of: subject) == GrantConsequence(.fail)) }
     }
 
-    @Test("are sent with the client's id and secret, each encoded")
+    @Test("grants are sent with the client's id and secret, each encoded")
     func form() {
         let client = ClientAuthentication(id: "c 1", secret: SecretBytes(utf8: "s&1"), expires: nil)
         let form = client.form(GrantRequest(type: "t", fields: [("a", SecretBytes(utf8: "=ä"))], scope: "x y"))
@@ -85,7 +85,7 @@ struct GrantTests {
 
 @Suite("Client authentication")
 struct ClientAuthenticationTests {
-    @Test("ends at the second the server named, or never")
+    @Test("client authentication expires at the second that the server named, or never")
     func expiry() {
         let end = Date(timeIntervalSince1970: 1_893_456_000)
         let client = ClientAuthentication(id: "c", secret: SecretBytes(utf8: "s"), expires: end)
@@ -98,14 +98,14 @@ struct ClientAuthenticationTests {
 
 @Suite("Proof key")
 struct ProofKeyTests {
-    @Test("is challenged as RFC 7636 appendix B shows")
+    @Test("a proof key is challenged as RFC 7636 appendix B shows")
     func challenge() {
         let proof = ProofKey(
             verifier: SecretBytes(utf8: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"), state: SecretBytes(utf8: ""))
         #expect(proof.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    @Test("is 86 characters for the verifier, 22 for the state, and never the same")
+    @Test("a proof key is 86 characters for the verifier, 22 for the state, and never the same")
     func fresh() throws {
         let (one, other) = (try ProofKey(), try ProofKey())
         #expect(one.verifier.count == 86 && one.state.count == 22)
@@ -113,7 +113,7 @@ struct ProofKeyTests {
         #expect(one.verifier.exposed().allSatisfy { PercentEncoding.isUnreserved($0) })
     }
 
-    @Test("is asked for with its challenge and state, and its verifier stays here (RFC 7636 section 4.3)")
+    @Test("a proof key is requested with challenge and state, and keeps its verifier (RFC 7636 section 4.3)")
     func request() {
         let proof = ProofKey(
             verifier: SecretBytes(utf8: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"), state: SecretBytes(utf8: "s-1"))

@@ -44,14 +44,14 @@ struct IDTokenTests {
         return try KeySet(document.bytes)
     }
 
-    @Test("accepts HS256 by the client secret (MAG checklist 22)")
+    @Test("id_token validation accepts HS256 by the client secret (MAG checklist 22)")
     func hs256() throws {
         let token = try token(claims())
         #expect(try IDTokenValidation.neededKey(token) == nil)
         #expect(try validation.validate(token, keys: nil) == Date(timeIntervalSince1970: 1_800_000_060))
     }
 
-    @Test("accepts RS256 by a published key (MAG checklist 22)")
+    @Test("id_token validation accepts RS256 by a published key (MAG checklist 22)")
     func rs256() throws {
         let token = try token(claims(), .RS256, key: .key(Self.key), keyID: "k1")
         #expect(try IDTokenValidation.neededKey(token) == "k1")
@@ -59,7 +59,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "accepts an aud array with the client, and exp as a string or this very second",
+        "id_token validation accepts an aud array with the client, and exp as a string or this very second",
         arguments: [
             ["aud": JSON.array(["other", "c900"])], ["exp": "1800000060"], ["exp": 1_800_000_000],
         ])
@@ -68,7 +68,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "refuses claims of others, and a token that has ended",
+        "id_token validation refuses claims for others, and an expired token",
         arguments: [
             (["aud": "other"], IDTokenFault.claimRefused("aud")), (["aud": nil], .claimRefused("aud")),
             (["aud": ["other"]], .claimRefused("aud")), (["aud": ["c900": "c900"]], .claimRefused("aud")),
@@ -81,7 +81,7 @@ struct IDTokenTests {
         #expect(throws: fault) { try validation.validate(token, keys: nil) }
     }
 
-    @Test("asks for the audience also without rules of a server's own")
+    @Test("id_token validation checks the audience even without a server's own rules")
     func withoutRules() throws {
         let plain = IDTokenValidation(
             client: ClientAuthentication(id: "c900", secret: Self.secret, expires: nil), now: now)
@@ -90,7 +90,7 @@ struct IDTokenTests {
         #expect(throws: IDTokenFault.claimRefused("aud")) { try plain.validate(token, keys: nil) }
     }
 
-    @Test("refuses another secret, another key, an unknown key, and a changed payload")
+    @Test("id_token validation refuses another secret, another key, an unknown key, and a changed payload")
     func signatures() throws {
         let otherSecret = try token(claims(), key: .hmac(SecretBytes(utf8: "another secret 0123456789 0123456789")))
         #expect(throws: IDTokenFault.signatureInvalid) { try validation.validate(otherSecret, keys: nil) }
@@ -111,7 +111,7 @@ struct IDTokenTests {
         #expect(throws: IDTokenFault.signatureInvalid) { try validation.validate(changed, keys: nil) }
     }
 
-    @Test("refuses other algorithms, also none")
+    @Test("id_token validation refuses other algorithms, also none")
     func algorithms() throws {
         let ec = try PrivateKey(generating: .p256)
         let es256 = try token(claims(), .ES256, key: .key(ec), keyID: "k1")
@@ -125,7 +125,8 @@ struct IDTokenTests {
     }
 
     @Test(
-        "refuses what is no signed token, and RS256 without a key id", arguments: ["", "a.b", "a.b.c", "....", "é.é.é"])
+        "id_token validation refuses input that is not a signed token, and RS256 without a key id",
+        arguments: ["", "a.b", "a.b.c", "....", "é.é.é"])
     func malformed(text: String) throws {
         #expect(throws: IDTokenFault.malformed) { try validation.validate(text, keys: nil) }
         let withoutKeyID = try token(claims(), .RS256, key: .key(Self.key))

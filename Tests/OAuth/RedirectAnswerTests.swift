@@ -5,7 +5,7 @@ import Testing
 @Suite("Redirect answer")
 struct RedirectAnswerTests {
     @Test(
-        "gives code and state, whatever else is in it",
+        "a redirect answer gives code and state, whatever else is in it",
         arguments: [
             ("https://app.example/done?code=c-1&state=s-1", "c-1", "s-1"), ("?state=s-1&code=c-1", "c-1", "s-1"),
             ("latchkey://done?code=c%2D1&state=s+1#fragment?code=other", "c-1", "s 1"),
@@ -18,7 +18,7 @@ struct RedirectAnswerTests {
     }
 
     @Test(
-        "is refused for what it lacks",
+        "a redirect answer is refused if a part is missing",
         arguments: [
             ("", RedirectFault.withoutQuery), ("https://app.example/done", .withoutQuery), ("#?", .withoutCode),
             ("?code=c", .withoutCode), ("?state=s", .withoutCode), ("?code=&state=s", .withoutCode),
@@ -31,7 +31,7 @@ struct RedirectAnswerTests {
         #expect(throws: fault) { try RedirectAnswer.code(in: answer) }
     }
 
-    @Test("is of the redirect address, however a browser writes it, or of none")
+    @Test("a redirect answer must match the redirect address, however a browser writes it")
     func address() throws {
         for (own, answer) in [
             ("https://app.example/done", "https://App.example/done?code=c&state=s"),
@@ -49,7 +49,7 @@ struct RedirectAnswerTests {
         }
     }
 
-    @Test("passes on what the server told the browser, fit to be shown (RFC 6749 section 4.1.2.1)")
+    @Test("a redirect answer passes on the server's error, safe to display (RFC 6749 section 4.1.2.1)")
     func serverError() {
         #expect(throws: RedirectFault.refused(error: "access_denied", text: "The user denied")) {
             try RedirectAnswer.code(

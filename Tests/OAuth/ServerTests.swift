@@ -6,7 +6,7 @@ import Testing
 struct ServerMetadataTests {
     private func metadata(_ text: String) throws -> ServerMetadata { try ServerMetadata(Array(text.utf8)) }
 
-    @Test("gives the addresses that the server names, and says which it does not")
+    @Test("server metadata has the addresses that the server names, and reports missing ones")
     func addresses() throws {
         let metadata = try metadata(
             #"""
@@ -20,7 +20,7 @@ struct ServerMetadataTests {
     }
 
     @Test(
-        "is refused when it is no object, or an address could break a request",
+        "server metadata is refused if it is not an object, or an address could break a request",
         arguments: [
             "", "[]", "<html>", #"{"token_endpoint":"https://as.example/\r\nX: y"}"#, #"{"issuer":"a b"}"#,
         ])
@@ -34,7 +34,7 @@ struct OAuthRefusalTests {
     }
 
     @Test(
-        "are about the client, what was granted, or neither",
+        "OAuth refusals concern the client, the grant, or neither",
         arguments: [
             (401, "invalid_client", RefusalSubject.client), (400, "invalid_grant", .grant),
             (400, "unauthorized_client", .grant),
@@ -52,7 +52,7 @@ struct OAuthRefusalTests {
         #expect(refusal.status == status && refusal.error == error)
     }
 
-    @Test("keep the server's words, on one line and bounded")
+    @Test("OAuth refusals keep the server's words, on one line and bounded")
     func words() throws {
         let text = "a\\nb" + String(repeating: "x", count: 1000)
         let refusal = try #require(
@@ -63,7 +63,7 @@ struct OAuthRefusalTests {
     }
 
     @Test(
-        "are not what a proxy says, nor a success",
+        "OAuth refusals do not include a proxy's answer or a success",
         arguments: [
             (502, "<html>"), (400, ""), (400, "{}"), (400, #"{"error":""}"#), (400, #"{"error":7}"#), (400, "[]"),
             (302, #"{"code":"c"}"#),
@@ -75,7 +75,7 @@ struct OAuthRefusalTests {
         }
     }
 
-    @Test("leave a success to be a token, or one that cannot be used")
+    @Test("OAuth refusals leave a success to be a token, or one that cannot be used")
     func success() {
         guard case .granted = OAuthRefusals().judge(response(200, #"{"access_token":"a","token_type":"Bearer"}"#)),
             case .unusable = OAuthRefusals().judge(response(200, #"{"error":"invalid_grant"}"#))
@@ -88,7 +88,7 @@ struct OAuthRefusalTests {
 
 @Suite("Secrets of OAuth in an answer")
 struct EchoTests {
-    @Test("are taken out, with those of a server's own")
+    @Test("OAuth secrets in an answer are removed, including those of a server's own")
     func removed() {
         var request = HTTPRequest(
             "POST", "https://as.example/token?token=query-token",

@@ -8,7 +8,7 @@ import Testing
 struct TokenAnswerTests {
     private func answer(_ text: String) throws -> TokenAnswer { try TokenAnswer(Array(text.utf8)) }
 
-    @Test("gives token, life, scope and what else there is")
+    @Test("a token answer has token, lifetime, scope and its other members")
     func complete() throws {
         let answer = try answer(
             #"{"access_token":"at-1","token_type":"Bearer","expires_in":3600,"refresh_token":"rt-1","scope":"a b","id_token":"x.y.z"}"#
@@ -22,7 +22,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "has its life as a number or a string, and 0 without one (MAG quirk Q27)",
+        "a token answer has its lifetime as a number or a string, and 0 without one (MAG quirk Q27)",
         arguments: [
             (#""3600""#, 3600), ("3600.0", 3600), ("0", 0), ("-5", 0), ("null", 0), (#""x""#, 0),
             ("1e300", TokenAnswer.lifetimeLimit),
@@ -32,7 +32,7 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "is refused when it is not bearer, empty, or could break a header (MAG checklist 21)",
+        "a token answer is refused when it is not bearer, empty, or could break a header (MAG checklist 21)",
         arguments: [
             #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a"}"#,
             #"{"access_token":"","token_type":"bearer"}"#,
@@ -47,7 +47,7 @@ struct TokenAnswerTests {
 struct HeldTokenTests {
     private let noon = Date(timeIntervalSince1970: 1_800_000_000)
 
-    @Test("of this run ends by the clock that nobody sets")
+    @Test("an access token of this run expires by a clock that is never set")
     func monotonic() {
         let token = HeldToken(value: SecretBytes(utf8: "t"), lifetime: 60, scope: "", at: noon, uptime: .seconds(1000))
         #expect(token.isValid(at: .seconds(1060)))
@@ -57,7 +57,7 @@ struct HeldTokenTests {
     }
 
     @Test(
-        "of an earlier run ends by its age; from the future it has ended",
+        "an access token of an earlier run expires by its age; one from the future has expired",
         arguments: [
             (30.0, true), (60, true), (61, false), (-1, false), (1e9, false),
         ])
@@ -71,13 +71,13 @@ struct HeldTokenTests {
 
 @Suite("Scope")
 struct ScopeTests {
-    @Test("is words between blanks, whatever their number")
+    @Test("a scope is a list of words separated by any number of spaces")
     func words() {
         #expect(Scope.list("  b a  b ") == ["b", "a", "b"])
         #expect(Scope.words(nil).isEmpty && Scope.words("a b a") == ["a", "b"])
     }
 
-    @Test("granted suffices where every word needed is in it, but for those that a request is served without")
+    @Test("a scope suffices if it has every needed word, except those that need not be granted")
     func sufficient() {
         #expect(Scope.suffices("a b", for: "a"))
         #expect(Scope.suffices("", for: nil))

@@ -1,3 +1,4 @@
+import Prompts
 import TestSupport
 import Testing
 
@@ -12,7 +13,9 @@ struct ScannedCodeTests {
     private func authorizer(_ policy: ConsentDesk.Policy) -> SessionAuthorizer {
         var settings = ConsentDesk.Settings()
         settings.policy = policy
-        let desk = ConsentDesk(settings: settings, clock: clock, events: recorder.events) { _ in }
+        let desk = ConsentDesk(
+            settings: settings, prompts: PromptDesk(clock: clock), clock: clock, events: recorder.events
+        ) { _ in }
         return SessionAuthorizer(gateway: gateway, desk: desk, events: recorder.events)
     }
 

@@ -1,4 +1,5 @@
 import Bluetooth
+import Prompts
 import Synchronization
 import TestSupport
 import Testing
@@ -17,7 +18,9 @@ struct SharingServiceTests {
 
     init() {
         let records = records
-        desk = ConsentDesk(clock: clock, events: recorder.events) { records.append($0) }
+        desk = ConsentDesk(prompts: PromptDesk(clock: clock), clock: clock, events: recorder.events) {
+            records.append($0)
+        }
         var settings = SharingSettings(service: service, characteristic: characteristic)
         settings.localName = "board"
         sharing = SharingService(

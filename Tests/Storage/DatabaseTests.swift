@@ -7,7 +7,7 @@ import Testing
 struct DatabaseTests {
     let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
 
-    @Test("is in WAL, synced in full, and forgets what is deleted")
+    @Test("a database uses WAL and full sync, and erases deleted content")
     func settings() throws {
         let database = try workplace.open()
         #expect(try database.setting("journal_mode") == "wal")
@@ -16,7 +16,7 @@ struct DatabaseTests {
         #expect(try database.setting("journal_size_limit") == String(1 << 20))
     }
 
-    @Test("is readable by its owner only, with its log and index, whatever the umask")
+    @Test("a database is readable by its owner only, with its log and index, whatever the umask")
     func modes() async {
         // In a process of its own, since the umask belongs to all tests.
         await #expect(processExitsWith: .success) {
@@ -28,14 +28,14 @@ struct DatabaseTests {
         }
     }
 
-    @Test("open to others is refused and named")
+    @Test("a database open to others is refused and named")
     func tooOpen() throws {
         try workplace.fill(notes: 1)
         try workplace.setMode(0o644)
         #expect(throws: StorageError.permissionsTooOpen(path: workplace.path, mode: 0o644)) { try workplace.open() }
     }
 
-    @Test("gives back every type of value as it was, the empty ones too")
+    @Test("a database returns every type of value unchanged, including empty ones")
     func values() throws {
         let database = try workplace.open()
         let values: [Value] = [
@@ -55,14 +55,14 @@ struct DatabaseTests {
         #expect(try !statement.step())
     }
 
-    @Test("refuses more or fewer values than the statement has parameters")
+    @Test("a database refuses more or fewer values than the statement has parameters")
     func count() throws {
         let database = try workplace.open()
         #expect(throws: StorageError.self) { try database.run("SELECT ?1, ?2", 1) }
         #expect(throws: StorageError.self) { try database.run("SELECT ?1", 1, 2) }
     }
 
-    @Test("keeps statements, and gives a second one where the first is in use")
+    @Test("a database caches statements, and makes a second one if the first is in use")
     func statements() throws {
         let database = try workplace.open()
         for text in ["a", "b"] { try database.note(text) }
@@ -76,7 +76,7 @@ struct DatabaseTests {
         #expect(try outer.step() && outer.text(0) == "b")
     }
 
-    @Test("says how many rows changed and which was inserted last")
+    @Test("a database reports how many rows changed and which was inserted last")
     func changes() throws {
         let database = try workplace.open()
         for text in ["a", "b", "c"] { try database.note(text) }
@@ -85,7 +85,7 @@ struct DatabaseTests {
         #expect(try database.notes() == ["a"])
     }
 
-    @Test("does all of a transaction or nothing of it")
+    @Test("a database does all of a transaction or nothing of it")
     func transaction() throws {
         struct Refusal: Error {}
         let database = try workplace.open()
@@ -104,7 +104,7 @@ struct DatabaseTests {
         #expect(try database.notes() == ["b"])
     }
 
-    @Test("has the old state after a power cut within a transaction, and the new one after the commit")
+    @Test("a database has the old state after a power cut within a transaction, and the new one after the commit")
     func powerCut() throws {
         let database = try workplace.open { _ in }
         try database.note("old")
@@ -120,7 +120,7 @@ struct DatabaseTests {
         #expect(try after.open().notes().count == 201)
     }
 
-    @Test("leaves nothing deleted in its files once the log is written back")
+    @Test("a database has no deleted content in its files once the log is written back")
     func secureDelete() throws {
         let database = try workplace.open()
         try database.note("plain-words-of-a-note")
@@ -132,7 +132,7 @@ struct DatabaseTests {
         #expect(try workplace.bytes("-wal").isEmpty)
     }
 
-    @Test("cuts its log back after a transaction that made it long")
+    @Test("a database cuts its log back after a transaction that made it long")
     func logLimit() throws {
         let database = try workplace.open { $0.logBytes = 100_000 }
         try database.transaction {
@@ -144,7 +144,7 @@ struct DatabaseTests {
         #expect(try workplace.bytes("-wal").count <= 100_000)
     }
 
-    @Test("that is closed has its log written back, and says so to whoever still asks")
+    @Test("a database that is closed has its log written back, and fails later calls with that reason")
     func closed() throws {
         let database = try workplace.open()
         try database.note("a")
@@ -153,7 +153,7 @@ struct DatabaseTests {
         #expect(throws: StorageError.closed(path: workplace.path)) { try database.note("b") }
     }
 
-    @Test("that is closed under a statement is no harm to it")
+    @Test("a database may be closed while a statement is in use")
     func closedUnderStatement() throws {
         let database = try workplace.open()
         let statement = try database.prepare("SELECT 'a' UNION ALL SELECT 'b'")

@@ -8,7 +8,7 @@ import Testing
 struct FailureTests {
     let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
 
-    @Test("that is full says so and keeps what it had")
+    @Test("a database that is full says so and keeps what it had")
     func full() throws {
         let database = try workplace.open()
         try database.note("kept")
@@ -22,7 +22,7 @@ struct FailureTests {
         try database.note("short")
     }
 
-    @Test("that another holds says so after the busy timeout")
+    @Test("a database that another process holds says so after the busy timeout")
     func busy() throws {
         let first = try workplace.open()
         let second = try workplace.open { $0.busyTimeout = .milliseconds(20) }
@@ -32,20 +32,20 @@ struct FailureTests {
         try second.note("a")
     }
 
-    @Test("that may not be written says so")
+    @Test("a database that may not be written says so")
     func readOnly() throws {
         let database = try workplace.open()
         try database.execute("PRAGMA query_only = ON")
         #expect(throws: StorageError.readOnly(path: workplace.path)) { try database.note("a") }
     }
 
-    @Test("that is not there is not made where none was to be made")
+    @Test("a database that is missing is not created unless requested")
     func missing() throws {
         #expect(throws: StorageError.missing(path: workplace.path)) { try workplace.open { $0.creates = false } }
         #expect(try workplace.files() == [])
     }
 
-    @Test("in no directory, or that is one, names the reason")
+    @Test("a database in no directory, or that is one, names the reason")
     func cannotOpen() throws {
         let nowhere = workplace.directory + "/none/test.db"
         #expect(throws: StorageError.cannotOpen(path: nowhere, reason: "No such file or directory")) {
@@ -57,7 +57,7 @@ struct FailureTests {
     }
 
     @Test(
-        "that was lost leaves a log beside its name: it is set aside, and not played into the one that is made in its place"
+        "a database that was lost leaves a log that is set aside, not replayed into the new database"
     )
     func leftOverLog() throws {
         let former = try workplace.open()
@@ -80,13 +80,13 @@ struct FailureTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: "\(workplace.directory)/\(try #require(kept.last))")) == left)
     }
 
-    @Test("that is something else is told from one that is damaged")
+    @Test("a database is distinguished from a file that is not a database")
     func notADatabase() throws {
         try workplace.write(Data(repeating: 0x41, count: 8192))
         #expect(throws: StorageError.notADatabase(path: workplace.path)) { try workplace.open() }
     }
 
-    @Test("with its end cut off is found at open, and not touched", arguments: [1, 2, 3])
+    @Test("a database with its end cut off is detected at open, and not touched", arguments: [1, 2, 3])
     func truncated(quarters: Int) throws {
         try workplace.fill(notes: 500)
         let cut = try workplace.bytes().prefix(workplace.bytes().count / 4 * quarters)
@@ -96,7 +96,7 @@ struct FailureTests {
         #expect(try workplace.bytes() == cut)
     }
 
-    @Test("with a page overwritten is found at open when it is small, at the read when it is large")
+    @Test("a database with an overwritten page is detected at open if small, at the read if large")
     func overwritten() throws {
         try workplace.fill(notes: 500)
         var bytes = try workplace.bytes()
@@ -111,7 +111,7 @@ struct FailureTests {
         #expect(try #require(throws: StorageError.self) { try unchecked.notes() }.code == "storage.damaged")
     }
 
-    @Test("refuses a value larger than was agreed")
+    @Test("a database refuses a value beyond its limit")
     func valueLimit() throws {
         let database = try workplace.open { $0.valueBytes = 1000 }
         let error = try #require(throws: StorageError.self) { try database.note(String(repeating: "x", count: 2000)) }
@@ -119,7 +119,7 @@ struct FailureTests {
     }
 
     @Test(
-        "whose own files cannot grow says that the disk is full or read-only, and not that it failed",
+        "a database whose files cannot grow reports a full or read-only disk, not a failed one",
         arguments: [10 | 19 << 8, 14])
     func systemErrors(status: Int32) {
         func error(_ systemError: Int32) -> StorageError {
@@ -130,7 +130,7 @@ struct FailureTests {
         #expect(["storage.input-output", "storage.cannot-open"].contains(error(EIO).code))
     }
 
-    @Test("that is damaged can be read as far as it goes, even where its end is cut off, and is not written to")
+    @Test("a database that is damaged can be read as far as possible, even truncated, and is not written to")
     func damagedRest() throws {
         try workplace.fill(notes: 500)
         let cut = try workplace.bytes().prefix(workplace.bytes().count / 4 * 3 + 100)
@@ -154,7 +154,7 @@ struct FailureTests {
         (14, "storage.cannot-open"), (26, "storage.not-a-database"),
     ]
 
-    @Test("has an error of its own for each trouble, with the path and a remedy", arguments: resultCodes)
+    @Test("a database has a separate error for each failure, with the path and a remedy", arguments: resultCodes)
     func codes(status: Int32, code: String) {
         let error = StorageError(code: status, path: "/state/vault.db", reason: "reason")
         #expect(error.code == code)

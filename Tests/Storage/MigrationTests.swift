@@ -8,7 +8,7 @@ struct MigrationTests {
     let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
     let second = Migration(version: 2, sql: "ALTER TABLE note ADD COLUMN color TEXT; UPDATE note SET color = 'red'")
 
-    @Test("bring a file of any age to the newest version, each once")
+    @Test("migrations bring a file of any age to the newest version, each once")
     func order() throws {
         let old = try workplace.open()
         try old.note("a")
@@ -21,7 +21,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("that fail leave the version and the rows of before")
+    @Test("migrations that fail leave the version and rows as they were")
     func failing() throws {
         try workplace.fill(notes: 3)
         let broken = Migration(version: 2, sql: "DELETE FROM note; INSERT INTO nowhere VALUES (1)")
@@ -31,7 +31,7 @@ struct MigrationTests {
         #expect(try database.setting("user_version") == "1")
     }
 
-    @Test("refuse a file of a newer program and leave it and its log as they are")
+    @Test("migrations refuse a file of a newer program and leave it and its log as they are")
     func newer() throws {
         let new = try workplace.open(Workplace.notes + [second])
         try new.note("a")

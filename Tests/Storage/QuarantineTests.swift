@@ -9,7 +9,7 @@ struct QuarantineTests {
     /// 2026-11-21T02:03:04Z
     let now = Date(timeIntervalSince1970: 1_795_226_584)
 
-    @Test("is set aside under a dated name with its log and index, whole, and a new one begun")
+    @Test("a damaged database is set aside completely under a dated name with its log and index, and a new one created")
     func setAside() throws {
         let garbage = Data(repeating: 0x41, count: 5000)
         try workplace.write(garbage)
@@ -29,7 +29,7 @@ struct QuarantineTests {
         #expect(try workplace.open().notes() == ["a"])
     }
 
-    @Test("never takes the place of one set aside before")
+    @Test("a damaged database never replaces one set aside before")
     func twice() throws {
         for letter in ["A", "B", "C"] {
             try workplace.write(Data(String(repeating: letter, count: 5000).utf8))
@@ -41,7 +41,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is told from a sound one, a newer one and one that is open to others: those stay")
+    @Test("a damaged database is distinguished from a sound one, a newer one and one open to others, which stay")
     func others() throws {
         try workplace.fill(notes: 2)
         let sound = try Database.openSettingAsideDamage(path: workplace.path, migrations: Workplace.notes)
@@ -60,11 +60,11 @@ struct QuarantineTests {
     }
 }
 
-@Suite("A database made as a whole")
+@Suite("A database created as a whole")
 struct CreationTests {
     let workplace = try! Workplace()  // Without a temporary directory there is nothing to test.
 
-    @Test("has its name only once it is filled")
+    @Test("a database created as a whole has its name only once it is filled")
     func whole() throws {
         // What a crash while filling leaves behind.
         try Data("half".utf8).write(to: URL(fileURLWithPath: workplace.path + ".new"))
@@ -76,7 +76,7 @@ struct CreationTests {
         #expect(try workplace.open { $0.creates = false }.notes() == ["a"])
     }
 
-    @Test("leaves nothing when filling fails")
+    @Test("a database created as a whole leaves nothing when filling fails")
     func failing() throws {
         struct Refusal: Error {}
         #expect(throws: Refusal.self) {
@@ -85,10 +85,10 @@ struct CreationTests {
         #expect(try workplace.files() == [])
     }
 
-    @Test("never takes the place of one that is there, and an empty file is no database then")
+    @Test("a database created as a whole never replaces an existing file, even an empty one")
     func existing() throws {
         try workplace.write(Data())
-        #expect(throws: StorageError.cannotOpen(path: workplace.path, reason: "it exists already")) {
+        #expect(throws: StorageError.cannotOpen(path: workplace.path, reason: "it already exists")) {
             try Database.create(at: workplace.path, migrations: Workplace.notes) { _ in }
         }
         #expect(throws: StorageError.damaged(path: workplace.path, detail: "the file is empty")) {

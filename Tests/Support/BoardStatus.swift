@@ -61,6 +61,16 @@ package struct BoardStatus: Decodable, Sendable {
         package let error: Trouble
     }
 
+    /// The board at one gateway.
+    package struct Account: Decodable, Sendable {
+        package let name: String
+        package let isDefault: Bool
+        package let usesBroker: Bool
+        package let gateway: Gateway
+        package let registration: Registration
+        package let user: User?
+    }
+
     package let registration: Registration
     package let gateway: Gateway?
     package let certificate: Certificate?
@@ -71,6 +81,7 @@ package struct BoardStatus: Decodable, Sendable {
     package let vault: Vault?
     package let lastError: Trouble?
     package let otherGateways: [Gateway]?
+    package let accounts: [Account]?
     package let warnings: [String]?
     /// The names of files that were damaged.
     package let setAside: [String]?

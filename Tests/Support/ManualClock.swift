@@ -18,6 +18,8 @@ package final class ManualClock: Sendable {
 
     package init() {}
 
+    package var hasSleeper: Bool { state.withLock { !$0.sleepers.isEmpty } }
+
     package var now: Duration { state.withLock { $0.now } }
 
     package func sleep(until deadline: Duration) async throws {

@@ -1,4 +1,4 @@
-import Cryptography
+@_spi(KeyBytes) import Cryptography
 import Foundation
 
 /// A certificate authority of a test's own.

@@ -46,7 +46,7 @@ package final class TestBoard {
     }
 
     /// Starts the daemon and waits until it answers.
-    package func start() async throws { _ = try await launch().errors.line(containing: "ready") }
+    package func start() async throws { _ = try await launch().errors.line(containing: "agent: ready") }
 
     /// Starts the daemon, and does not wait for it.
     @discardableResult
@@ -156,15 +156,25 @@ package func value(_ object: Any?, _ path: String...) -> Any? {
     path.reduce(object) { ($0 as? [String: Any])?[$1] }
 }
 
-/// Gives `body` a lab and a board that are gone afterwards.
+/// Gives `body` a lab and a started board. Both are gone afterwards.
 package func withLabAndBoard(
     _ lab: LabConfiguration = LabConfiguration(), settings: String = "",
+    _ body: (Lab, TestBoard) async throws -> Void
+) async throws {
+    try await withLabAndBoard(lab, board: try TestBoard(settings: settings), body)
+}
+
+/// Gives `body` a lab and a started board. Both are gone afterwards.
+///
+/// - Parameter board: is called once the lab runs; what it changes of the board's settings holds from the start.
+package func withLabAndBoard(
+    _ lab: LabConfiguration = LabConfiguration(), board makeBoard: @autoclosure () throws -> TestBoard,
     _ body: (Lab, TestBoard) async throws -> Void
 ) async throws {
     let started = StartedPrograms()
     defer { started.endAll() }
     let lab = try await Lab.start(lab)
-    let board = try TestBoard(settings: settings)
+    let board = try makeBoard()
     do {
         try await StartedPrograms.$here.withValue(started) {
             try await board.start()

@@ -12,10 +12,10 @@ struct RecordTests {
     func restart() async throws {
         let vault = try await desk.open()
         let content = SecretBytes((0...255).map { UInt8($0) })
-        try await vault.commit([.put(deviceKey, .privateKey, content), .put(token, .token, SecretBytes([]))])
+        try await vault.commit([.put(deviceKey, .state, content), .put(token, .token, SecretBytes([]))])
         await vault.close()
         let again = try await desk.open(creating: false)
-        let expected = Record(name: deviceKey, kind: .privateKey, version: 1, content: content)
+        let expected = Record(name: deviceKey, kind: .state, version: 1, content: content)
         #expect(try await again.record(deviceKey) == expected)
         #expect(try await again.record(token)?.content.count == 0)
         #expect(try await again.record(RecordName(scope: "", name: "token")) == nil)

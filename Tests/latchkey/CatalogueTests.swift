@@ -91,7 +91,7 @@ struct CatalogueTests {
 
     @Test("has every event that the sources name")
     func events() throws {
-        let family = /"((?:agent|broker|button|gateway|outbox|proximity|sensor|vault)\.[a-z-]+)"/
+        let family = /"((?:agent|broker|button|gateway|outbox|prompt|proximity|sensor|vault)\.[a-z-]+)"/
         let agent = Sources.all.filter { $0.path.hasPrefix("Agent/") }.map(\.text)
         var names = Set(agent.flatMap { $0.matches(of: family).map { String($0.1) } })
         let gateway = try Sources.text("Sources/Gateway/Session/GatewayEvent.swift")
@@ -102,6 +102,8 @@ struct CatalogueTests {
         for match in proximity.matches(of: /\("([a-z-]+)",/) where match.1 != "event" {
             names.insert("proximity.\(match.1)")
         }
+        let prompts = try Sources.text("Sources/Prompts/PromptEvent.swift")
+        names.formUnion(prompts.matches(of: /"(prompt\.[a-z-]+)"/).map { String($0.1) })
         #expect(names.count > 80)
         #expect(names.filter { Explain.catalogue.entries(named: $0).isEmpty }.sorted() == [])
     }

@@ -28,6 +28,7 @@ struct HelpTests {
             let word = next.prefix { $0 != " " }
             // The parser leaves the last column free.
             #expect(line.count + 1 + word.count >= Self.columns, "there is room for \(word) after: \(line)")
+            #expect(!line.contains("  "), "a gap in: \(line)")
         }
     }
 

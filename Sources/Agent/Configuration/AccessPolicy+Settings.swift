@@ -13,14 +13,14 @@ extension AccessPolicy {
         if !settings.group.isEmpty { socketGroup = try Self.group(settings.group) }
     }
 
-    /// Whether this machine knows a user, or a group after `@`, that the settings name.
+    /// Whether a user, or a group after `@`, that the settings name exists on this machine.
     static func knows(_ name: String) -> Bool { (try? grant([name])) != nil }
 
-    private static func grant(_ names: [String]) throws(ConfigurationError) -> Grant {
-        var grant = Grant()
+    private static func grant(_ names: [String]) throws(ConfigurationError) -> AccessRight {
+        var grant = AccessRight()
         for name in names {
             if name.hasPrefix("@") {
-                // The package's own group is missing where the agent was only built, not installed.
+                // The package's own group is missing if the agent was only built, not installed.
                 if name == "@latchkey", getgrnam("latchkey") == nil { continue }
                 grant.groups.insert(try group(String(name.dropFirst())))
             } else {

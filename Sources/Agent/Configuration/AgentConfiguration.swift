@@ -1,19 +1,20 @@
 public import Bluetooth
 import Board
 import FoundationEssentials
+import Groundwork
 import LocalAPI
 public import Logging
 
 /// The agent's own settings, from one TOML file; `Config/latchkey.toml` documents every key with its default.
 public struct AgentConfiguration: Sendable, Equatable {
-    /// The file that is read when none is named.
+    /// The file that is read if none is named.
     public static let defaultPath = "/etc/latchkey/latchkey.toml"
-    /// Where the daemon listens, and programs look for it, when nothing else is said.
+    /// The socket on which the daemon listens and programs connect unless set otherwise.
     public static let defaultSocketPath = LocalClient.standardSocketPath
 
-    /// Where databases live; only the agent may read it.
+    /// The directory of the databases; only the agent may read it.
     public var stateDirectory = "/var/lib/latchkey"
-    /// Least level that is logged.
+    /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
     public var vault = VaultSettings()
     public var api = APISettings()
@@ -24,6 +25,8 @@ public struct AgentConfiguration: Sendable, Equatable {
     public var gateway = GatewaySettings()
     public var bluetooth = BluetoothSettings()
     public var proximity = ProximitySettings()
+    /// The features' own settings, by key path; see ``Setting``.
+    var ofFeatures: [String: JSON] = [:]
 
     /// The defaults.
     public init() {}
@@ -32,7 +35,7 @@ public struct AgentConfiguration: Sendable, Equatable {
 /// How the vault is opened.
 public struct VaultSettings: Sendable, Equatable {
     public enum Slot: String, Sendable, CaseIterable {
-        /// A credential that systemd hands over (`LoadCredentialEncrypted=`).
+        /// A credential that systemd provides (`LoadCredentialEncrypted=`).
         case systemdCredential = "systemd-credential"
         /// A passphrase, in a credential or a file of mode 0600.
         case passphrase
@@ -56,7 +59,7 @@ public struct APISettings: Sendable, Equatable {
     public var socket = AgentConfiguration.defaultSocketPath
     /// Group that may connect at all; empty: the group that the agent runs as.
     public var group = ""
-    /// Who may look: status, sensors, events, messages.
+    /// Who may read status, sensors, events and messages.
     public var read = ["@latchkey"]
     /// Who may send messages.
     public var publish = ["@latchkey"]
@@ -64,7 +67,7 @@ public struct APISettings: Sendable, Equatable {
     public var operate: [String] = []
 }
 
-/// Which button, LED and sensors there are.
+/// The board's button, LED and sensors.
 public struct BoardSettings: Sendable, Equatable {
     /// Name of a file in one of the directories, a path, or `auto`.
     public var definition = "auto"
@@ -76,7 +79,7 @@ public struct BoardSettings: Sendable, Equatable {
 public struct TelemetrySettings: Sendable, Equatable {
     /// Whether readings are published at all.
     public var enabled = true
-    /// Below the device's own topics.
+    /// The topic, below the device's own topics.
     public var topic = "telemetry"
     /// Quality of service, 0 to 2.
     public var qos = 1
@@ -84,31 +87,33 @@ public struct TelemetrySettings: Sendable, Equatable {
 
 /// Where the broker is, and how the connection to it is kept.
 public struct BrokerSettings: Sendable, Equatable {
+    /// The account whose registration is used at the broker, and to which the outbox belongs.
+    public var account = "gateway"
     /// Empty: the gateway's host.
     public var host = ""
     /// 0: what the gateway's configuration announces (`mas.mqtt-port`), else 8883.
     public var port = 0
-    /// Seconds; also the longest that a dead connection goes unnoticed by half.
+    /// In seconds; the broker waits one and a half times as long before it gives up a silent connection.
     public var keepAliveSeconds = 60
     /// Below the device's own topics: `online` or `offline`, retained.
     public var statusTopic = "status"
     /// The first level of all topics after the gateway's prefix.
     public var topicVersion = "2.0"
-    /// Most messages that wait for the broker's word at once.
+    /// The most messages that await the broker's acknowledgement at once.
     public var window = 100
 }
 
 /// How much may wait for the broker, and for how long.
 public struct OutboxSettings: Sendable, Equatable {
-    /// Beyond it the oldest telemetry goes, and messages published explicitly are refused.
+    /// Beyond this the oldest telemetry is dropped, and messages published explicitly are refused.
     public var limitBytes = 64 << 20
-    /// What is older goes.
+    /// Older messages are dropped.
     public var maxAgeHours = 24 * 30
     /// The largest payload that is accepted, in bytes.
     public var payloadLimitBytes = 256 << 10
-    /// The largest that a request to the local API can hold: 1 MiB of JSON with the payload in base64.
+    /// The largest payload that a request to the local API can hold: 1 MiB of JSON with the payload in base64.
     public static let greatestPayload = 700 << 10
-    /// Whether what is accepted is on disk; else it is in memory and lost with the process.
+    /// Whether accepted messages are on disk; otherwise they are in memory and lost with the process.
     public var durable = true
 }
 
@@ -116,26 +121,26 @@ public struct OutboxSettings: Sendable, Equatable {
 public struct GatewaySettings: Sendable, Equatable {
     /// Name that the board registers with; empty: the host name.
     public var deviceName = ""
-    /// The certificate is renewed so many days before it ends.
+    /// The certificate is renewed this many days before it expires.
     public var renewDays = 30
 
     /// The name that people call this board by.
     var shownDeviceName: String { deviceName.isEmpty ? ProcessInfo.processInfo.hostName : deviceName }
 }
 
-/// What carries proximity log-in over Bluetooth.
+/// The Bluetooth adapter for proximity login.
 public struct BluetoothSettings: Sendable, Equatable {
     public var transport = BluetoothChoice.Preference.auto
-    /// Such as `hci1`, or an address; empty: the first there is.
+    /// Such as `hci1`, or an address; empty: the first one.
     public var adapter = ""
-    /// Whether to go by addresses that change (Bluetooth Core 5.4, Vol 3 Part C 10.7); the kernel's transport alone.
+    /// Whether to use addresses that change (Bluetooth Core 5.4, Vol 3 Part C 10.7); only with the kernel's transport.
     public var isPrivate = false
 }
 
 /// How this board lets others log in with its user's session, and how it logs in with theirs.
 public struct ProximitySettings: Sendable, Equatable {
     public enum Share: String, Sendable, CaseIterable {
-        /// Only when it is asked to, by `latchkey share`.
+        /// Only on request, by `latchkey share`.
         case never
         /// Also for some minutes after each press of the button.
         case button
@@ -144,14 +149,14 @@ public struct ProximitySettings: Sendable, Equatable {
     }
 
     public var share = Share.never
-    /// For how long a press of the button shares.
+    /// How long sharing lasts after a press of the button.
     public var shareMinutes = 10
     /// How long a question waits for consent; then it is refused.
     public var consentSeconds = 30
-    /// Most requests of one device in a minute.
+    /// The most requests of one device per minute.
     public var requestsPerMinute = 6
-    /// The weakest signal that is answered, in dBm; 0: what the gateway's configuration says.
+    /// The weakest signal that is answered, in dBm; 0: the value of the gateway's configuration.
     public var leastSignal = 0
-    /// Whether only bonded devices may ask, over an encrypted link. The reference clients bond with nobody.
+    /// Whether only bonded devices may ask, over an encrypted link. The reference clients never bond.
     public var requireEncryption = false
 }

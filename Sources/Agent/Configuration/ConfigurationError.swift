@@ -1,13 +1,13 @@
 public import Groundwork
 public import Settings
 
-/// Why the agent's configuration could not be taken.
+/// Why the agent's configuration was not accepted.
 public enum ConfigurationError: Explained, Equatable {
-    /// There is no such file, or it cannot be read, or it is no text.
+    /// The file does not exist, cannot be read, or is not text.
     case unreadable(path: String, reason: String)
-    /// Every fault of the file, in its order.
+    /// Every fault of the file, in file order.
     case faults(path: String, [SettingsFault])
-    /// A user or a group of `[api]` that this machine does not know.
+    /// A user or a group of `[api]` does not exist on this machine.
     case unknownPeer(name: String)
 
     public var explanation: Explanation {
@@ -20,7 +20,7 @@ public enum ConfigurationError: Explained, Equatable {
             Explanation(
                 "configuration.faults", .configuration,
                 "\(path): " + faults.map(\.description).joined(separator: "; "),
-                remedy: "mend them and check with: latchkey config check")
+                remedy: "fix them and check with: latchkey config check")
         case .unknownPeer(let name):
             Explanation(
                 "configuration.unknown-peer", .configuration,

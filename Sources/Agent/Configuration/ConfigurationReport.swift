@@ -4,18 +4,18 @@ import Settings
 
 /// What `latchkey config check` finds in a file.
 public struct ConfigurationReport: Sendable {
-    /// What keeps the file from being taken: the place, what is wrong there, what to write instead.
+    /// Why the file is not accepted: the place, what is wrong there, what to write instead.
     public private(set) var faults: [Finding] = []
-    /// What is no fault but worth a look: settings without effect, keys that are not known.
+    /// Not faults but worth a look: settings without effect, unknown keys.
     public private(set) var notices: [Finding] = []
 
-    /// One thing that was found.
+    /// One fault or notice.
     public struct Finding: Sendable, Equatable, CustomStringConvertible {
-        /// Where: keys joined by dots; empty where it is the file as a whole.
+        /// The place: keys joined by dots; empty for the file as a whole.
         public let path: String
         /// What is wrong there.
         public let message: String
-        /// What to write instead, where there is something.
+        /// What to write instead, if that is known.
         public let remedy: String?
 
         /// In one line, for people.
@@ -40,8 +40,8 @@ public struct ConfigurationReport: Sendable {
 
     /// - Parameters:
     ///   - path: a gateway's document when it ends in `.json`, else the agent's own settings.
-    ///   - comparesMachine: whether to look for what the agent's settings name on this machine as well: users, groups, files,
-    ///     the board definition, the Bluetooth adapter.
+    ///   - comparesMachine: whether to check too that this machine has what the agent's settings name: users, groups,
+    ///     files, the board definition, the Bluetooth adapter.
     public init(of bytes: [UInt8], path: String, comparesMachine: Bool = false) {
         if path.hasSuffix(".json") { checkGateway(bytes) } else { checkAgent(bytes, path, comparesMachine) }
     }

@@ -4,11 +4,11 @@ import Groundwork
 import LocalAPI
 import Settings
 
-/// What settings name and this machine lacks: what `latchkey run` would refuse, or do without.
+/// Finds what the settings name and this machine lacks: `latchkey run` would refuse to start, or do without it.
 struct MachineComparison {
     /// What keeps the agent from starting, or from doing what the settings ask for.
     private(set) var faults: [SettingsFault] = []
-    /// What may be as it should be, or cannot be seen by this user.
+    /// What may be correct, or cannot be checked by this user.
     private(set) var notices: [SettingsFault] = []
 
     private let configuration: AgentConfiguration
@@ -35,7 +35,7 @@ struct MachineComparison {
 
     private enum Found {
         case missing
-        /// Why it cannot be looked at.
+        /// Why the path cannot be examined.
         case hidden(String)
         case there(stat)
     }
@@ -61,7 +61,7 @@ struct MachineComparison {
         case .there: break
         case .hidden(let reason): note(key, "\(path) cannot be looked at: \(reason)", fix: "check again as root")
         case .missing:
-            // The agent makes it, but not what it lies in.
+            // The agent creates this directory, but not its parent.
             guard case .missing = Self.look(at: Self.directory(of: path)) else { return }
             fail(key, "\(Self.directory(of: path)) does not exist", fix: "make it, or name another directory")
         }
@@ -107,7 +107,7 @@ struct MachineComparison {
         }
         let directory = Self.directory(of: path)
         guard case .missing = Self.look(at: directory) else { return }
-        // What systemd makes with the service is not there before.
+        // Directories that systemd creates with the service do not exist before.
         guard !path.hasPrefix("/run/") else {
             if path != AgentConfiguration.defaultSocketPath {
                 note(key, "\(directory) does not exist", fix: "have systemd make it: RuntimeDirectory= of the unit")
@@ -139,11 +139,11 @@ struct MachineComparison {
         let key = "board.definition"
         do throws(BoardError) {
             for fault in try configuration.board.read(on: machine).faults {
-                note(key, fault.message, fix: fault.remedy ?? "mend or remove it")
+                note(key, fault.message, fix: fault.remedy ?? "fix or remove it")
             }
         } catch {
             let fix = error.remedy ?? "name another"
-            // Nobody has asked for that one by its name.
+            // The settings do not ask for this definition by name.
             if configuration.board.definition == "auto" {
                 note(key, error.message, fix: fix)
             } else {
@@ -154,7 +154,7 @@ struct MachineComparison {
 
     private mutating func compareAdapter() {
         let name = configuration.bluetooth.adapter
-        // An address is known to the kernel only once the adapter is asked.
+        // The kernel knows an address only after it has queried the adapter.
         guard name.hasPrefix("hci"), case .missing = Self.look(at: "/sys/class/bluetooth/\(name)") else { return }
         fail(
             "bluetooth.adapter", "there is no Bluetooth adapter \(name)",

@@ -2,12 +2,13 @@ import Groundwork
 import Messaging
 import Settings
 
-/// What a text has to be.
+/// A rule that a text has to meet.
 enum TextRule {
     case any, notEmpty, plainName, absolutePath, absolutePathOrEmpty
     /// A topic to publish to, below the device's own.
     case topic
     case topicLevel
+    case accountName
     /// A host name or an address, without scheme and port.
     case hostOrEmpty
 
@@ -17,16 +18,19 @@ enum TextRule {
         case .notEmpty: text.isEmpty ? ("is empty", "write a value, or leave the key out") : nil
         case .topic:
             (try? Topic(text)) == nil
-                ? ("is no topic to publish to", "write levels with / between them, without + and #") : nil
+                ? ("is not a topic to publish to", "write levels with / between them, without + and #") : nil
         case .topicLevel:
             (try? Topic(text)) == nil || text.contains("/")
                 ? ("is not one level of a topic", "leave out slashes, + and #, and do not leave it empty") : nil
         case .hostOrEmpty:
             text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:".contains($0)) }
-                ? nil : ("is no host name and no address", "write it without scheme, port and brackets")
+                ? nil : ("is not a host name or an address", "write it without scheme, port and brackets")
+        case .accountName:
+            AccountName(text) == nil
+                ? ("is not the name of an account", "use lower-case letters, digits and hyphens, at most 32") : nil
         case .plainName:
             text.isEmpty || text.contains("/")
-                ? ("is no plain name", "leave out slashes, and do not leave it empty") : nil
+                ? ("is not a plain name", "leave out slashes, and do not leave it empty") : nil
         case .absolutePath: text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
         case .absolutePathOrEmpty:
             text.isEmpty || text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
@@ -34,9 +38,9 @@ enum TextRule {
     }
 }
 
-/// Reads keys into the places they are kept in; a key that is absent or wrong leaves its place as it is.
+/// Reads keys into the properties that hold them; an absent or wrong key leaves its property unchanged.
 extension SettingsTable {
-    /// Reads a table inside this one, and refuses the keys in it that nobody asked for.
+    /// Reads a table inside this one, and refuses its unknown keys.
     mutating func table(_ key: String, read: (inout SettingsTable) -> Void) {
         guard var inner = table(key) else { return }
         read(&inner)

@@ -1,18 +1,27 @@
 import Bluetooth
 import Board
 import FoundationEssentials
+import Gateway
 import Groundwork
 import HTTPClient
 import Messaging
 import Proximity
 import Vault
 
-/// What the health checks look at, gathered once; the checks themselves ask nothing.
+/// The input of the health checks, gathered once; the checks themselves query nothing.
 struct AgentState: Sendable {
     struct Broker: Sendable {
         var address: String
         var isConnected: Bool
         var lastError: (any Explained)?
+    }
+
+    /// An account other than the default one.
+    struct OtherAccount: Sendable {
+        var name: String
+        var registration: GatewayStatus.Registration
+        var certificateEnd: Date?
+        var lastError: GatewayError?
     }
 
     struct Outbox: Sendable {
@@ -25,23 +34,24 @@ struct AgentState: Sendable {
 
     var now: Date
     var clockIsPlausible: Bool
-    /// Where the newest confirmed time is kept.
+    /// The file of the newest confirmed time.
     var clockFile = ""
     var vaultSlot: Slot.Kind?
     var vaultFaults: [VaultError] = []
     /// `nil` when no gateway is active.
     var gatewayHost: String?
-    /// What the gateway answered to a question that needs no registration: an HTTP status, or why there was none.
+    /// The gateway's answer to a request that needs no registration: an HTTP status, or why there was none.
     var probe: Result<Int, HTTPError>?
     var certificateEnd: Date?
     var renewDays: Int
+    var otherAccounts: [OtherAccount] = []
     var broker: Broker?
     var outbox: Outbox?
     /// Why the outbox cannot be opened.
     var outboxFault: MessagingError?
     /// What is wrong with the disk of the state directory.
     var diskTrouble: String?
-    /// Databases that were set aside as damaged and still lie in the state directory.
+    /// Databases that were set aside as damaged and are still in the state directory.
     var setAside: [String] = []
     /// Why there is no board definition.
     var boardFault: BoardError?
@@ -50,7 +60,7 @@ struct AgentState: Sendable {
     var lineCount = 0
     var linesAreSimulated = false
     var lineFaults: [BoardError] = []
-    /// `nil` where nothing of this board's settings needs Bluetooth and there is no adapter.
+    /// `nil` if no setting needs Bluetooth and there is no adapter.
     var adapter: AdapterStatus?
     var sharing = ProximitySettings.Share.never
     /// Whether only bonded devices may ask to be let in.
@@ -59,4 +69,6 @@ struct AgentState: Sendable {
     var takesKeyboards = false
     var hasButton = false
     var buttonFault: ButtonFault?
+    /// Findings of features without a member of their own here, by a name that the feature chooses.
+    var found: [String: JSON] = [:]
 }

@@ -1,8 +1,8 @@
 import Bluetooth
 import Groundwork
 
-/// Fails when the Bluetooth adapter cannot be used: none, blocked, no Low Energy, no permission. Warns where a device that pairs
-/// to be let in could become this board's keyboard.
+/// Fails when the Bluetooth adapter cannot be used: missing, blocked, without Low Energy or permission. Warns when a
+/// device that pairs to be let in could become this board's keyboard.
 struct BluetoothCheck: HealthCheck {
     static let name = "bluetooth"
 

@@ -2,19 +2,20 @@ import FoundationEssentials
 import Glibc
 import Groundwork
 
-/// What bluetoothd does with devices that connect to this board, by its settings file and its command line (BlueZ 5.66,
-/// `main.conf` and `bluetoothd(8)`). Both are read as GLib reads them: what bluetoothd would not take counts as not said.
+/// How bluetoothd treats devices that connect to this board, by its settings file and its command line (BlueZ 5.66,
+/// `main.conf` and `bluetoothd(8)`). Both are read as GLib reads them: values that bluetoothd would not accept are
+/// ignored.
 struct BluetoothDaemonSettings: Equatable {
     /// Whether it reads the services of a device that has connected to this board, and uses them.
     private(set) var looksAtCentrals = true
-    /// Whether it has the plugin that takes the input of a bonded device (HID over GATT).
+    /// Whether it has the plugin that accepts input from a bonded device (HID over GATT).
     private(set) var takesInput = true
     /// Whether a bonded device that connects to this board can become its keyboard.
     var takesKeyboards: Bool { looksAtCentrals && takesInput }
     /// The settings file that the command line names.
     private(set) var file = "/etc/bluetooth/main.conf"
 
-    /// - Parameter arguments: of its command line, without its own name.
+    /// - Parameter arguments: its command line, without its own name.
     init(arguments: [String] = []) {
         var plugins: String?
         var excluded = ""
@@ -29,8 +30,8 @@ struct BluetoothDaemonSettings: Equatable {
         takesInput = !Self.names("hog", in: excluded) && plugins.map { Self.names("hog", in: $0) } ?? true
     }
 
-    /// Takes over the text of the settings file. One line that is neither a section, a setting nor a comment makes bluetoothd
-    /// ignore all of it.
+    /// Applies the text of the settings file. One line that is neither a section, a setting nor a comment makes
+    /// bluetoothd ignore the whole file.
     mutating func apply(_ text: String) {
         var section: Substring?
         var looks = true
@@ -62,7 +63,7 @@ struct BluetoothDaemonSettings: Equatable {
                 }
                 options.append((parts[0], value))
             } else if argument.hasPrefix("-") {
-                // Letters without a value may stand before the one that has it.
+                // Letters without a value may precede the one that has it.
                 guard let letter = argument.firstIndex(where: { "pPfdEK".contains($0) }),
                     "pPf".contains(argument[letter])
                 else { continue }
@@ -74,7 +75,7 @@ struct BluetoothDaemonSettings: Equatable {
         return options
     }
 
-    /// Whether one of the patterns of a list is for this plugin.
+    /// Whether one of the patterns of a list matches this plugin.
     private static func names(_ plugin: String, in list: String) -> Bool {
         list.split(whereSeparator: { ", ".contains($0) }).contains { pattern in
             // GLib's patterns have no brackets.
@@ -91,7 +92,7 @@ struct BluetoothDaemonSettings: Equatable {
 }
 
 extension BluetoothDaemonSettings {
-    /// The settings of the bluetoothd that runs. Its command line counts where this process may see it, and the presets where
+    /// The settings of the running bluetoothd. Its command line counts if this process may see it, and the defaults if
     /// the file cannot be read.
     static func read() -> BluetoothDaemonSettings {
         var settings = BluetoothDaemonSettings(arguments: arguments() ?? [])
@@ -101,8 +102,8 @@ extension BluetoothDaemonSettings {
         return settings
     }
 
-    /// Of the process called bluetoothd. Only root's, in the real user too: anybody may call a process so, with the help of a
-    /// program that becomes root even one that is.
+    /// The arguments of the process called bluetoothd. Its real user must be root too: anyone can give a process this
+    /// name, even one that runs as root by means of a setuid program.
     private static func arguments() -> [String]? {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         for process in processes where Int32(process) != nil {

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Fails when the broker refuses; warns when it is not connected at the moment.
+/// Fails when the broker refuses the connection; warns when there is none at the moment.
 struct BrokerCheck: HealthCheck {
     static let name = "broker"
 

@@ -1,6 +1,6 @@
 import Proximity
 
-/// Warns when this board shares by itself and has no button to give consent by, or one that cannot be used.
+/// Warns when this board shares by itself and has no usable button to give consent with.
 struct ConsentCheck: HealthCheck {
     static let name = "consent"
 

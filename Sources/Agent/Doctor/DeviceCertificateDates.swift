@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Warns when the device certificate should have been renewed; fails when it has ended.
+/// Warns when the device certificate should have been renewed; fails when it has expired.
 struct DeviceCertificateDates: HealthCheck {
     static let name = "device-certificate-dates"
 

@@ -13,7 +13,7 @@ struct GatewayCheck: HealthCheck {
         case .success(let status) where (200..<300).contains(status): return .pass("\(host) answers")
         case .success(let status):
             return .warn("\(host) answers with status \(status)", remedy: "ask the gateway's administrator")
-        // The key has a check of its own.
+        // The server's key has its own check.
         case .failure(.tls): return .pass("\(host) is reached")
         case .failure(let error): return .fail(error.message, remedy: error.remedy ?? "check the network")
         }

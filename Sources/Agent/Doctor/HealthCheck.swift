@@ -1,6 +1,6 @@
 import Groundwork
 
-/// One thing that the agent lives on, checked when somebody asks. A check is a file.
+/// One thing that the agent depends on, checked on request. Each check has its own file.
 protocol HealthCheck: Sendable {
     /// Stable, for programs: lower case with hyphens.
     static var name: String { get }
@@ -35,20 +35,16 @@ enum Verdict: Sendable, Equatable {
 }
 
 extension Verdict {
-    /// What programs get: every verdict, and the worst of them.
+    /// The report for programs: every verdict, and the worst of them.
     static func report(_ verdicts: [(name: String, verdict: Verdict)]) -> JSON {
         let worst = ["fail", "warn"].first { word in verdicts.contains { $0.verdict.word == word } } ?? "pass"
         return ["worst": .string(worst), "checks": .array(verdicts.map { $0.verdict.json(named: $0.name) })]
     }
 }
 
-/// Every check, in the order in which a person mends: what comes first is often why what follows fails.
+/// Every check, in the order in which a person would fix failures: an earlier one often causes the later ones.
 enum Doctor {
-    static let checks: [any HealthCheck] = [
-        ClockCheck(), VaultCheck(), StorageCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(),
-        DeviceCertificateDates(),
-        BrokerCheck(), OutboxCheck(), SensorsCheck(), LinesCheck(), BluetoothCheck(), ConsentCheck(),
-    ]
+    static let checks: [any HealthCheck] = Features.all.flatMap(\.checks)
 
     static func examine(_ agent: AgentState, by checks: [any HealthCheck] = checks) -> JSON {
         Verdict.report(checks.map { check in (name: type(of: check).name, verdict: check.run(agent)) })

@@ -5,7 +5,7 @@ import Messaging
 /// Fails when the outbox cannot be opened; warns of dead letters, and when messages wait for long or were dropped.
 struct OutboxCheck: HealthCheck {
     static let name = "outbox"
-    /// From here on a wait is long: an hour, in seconds.
+    /// The shortest wait that counts as long, in seconds: an hour.
     static let longWait: TimeInterval = 3600
 
     func run(_ agent: AgentState) -> Verdict {
@@ -28,7 +28,7 @@ struct OutboxCheck: HealthCheck {
             return .warn(
                 "\(outbox.depth) messages wait, the oldest for \(Int(age / 60)) minutes",
                 remedy:
-                    "mend the connection to the broker; nothing is lost before outbox.limit_bytes or outbox.max_age_hours"
+                    "fix the connection to the broker; nothing is lost before outbox.limit_bytes or outbox.max_age_hours"
             )
         }
         return .pass(

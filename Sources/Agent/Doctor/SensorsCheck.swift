@@ -1,7 +1,7 @@
 import Board
 import Groundwork
 
-/// Fails when a sensor does not answer, or when nothing says which there are.
+/// Fails when a sensor does not respond, or when there is no usable board definition.
 struct SensorsCheck: HealthCheck {
     static let name = "sensors"
 

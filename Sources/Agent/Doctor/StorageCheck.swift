@@ -1,5 +1,5 @@
-/// Fails when the disk of the state directory is full or read-only; warns as long as a database lies there that was damaged
-/// and set aside.
+/// Fails when the disk of the state directory is full or read-only; warns while a damaged database that was set aside
+/// is still there.
 struct StorageCheck: HealthCheck {
     static let name = "storage"
 

@@ -1,7 +1,7 @@
 import Groundwork
 import Vault
 
-/// Fails when the vault or a record of it cannot be read; warns when its key lies beside it.
+/// Fails when the vault or a record of it cannot be read; warns when its key is stored beside it.
 struct VaultCheck: HealthCheck {
     static let name = "vault"
 

@@ -3,38 +3,47 @@ public import FoundationEssentials
 import Gateway
 public import Groundwork
 import Messaging
+import Prompts
 import Proximity
 
-/// Something that happened in the agent's life, for `latchkey status --follow`, programs and the log.
+/// Something that happened in the agent, for `latchkey status --follow`, programs and the log.
 public struct AgentEvent: Sendable {
     public let time: Date
-    /// What happened. Whatever the agent does about it, it decides by this alone.
+    /// What happened. The agent's reactions depend on this alone.
     let source: Source
-    /// Stable and for programs: `room.what-happened`.
+    /// A stable name for programs: `room.what-happened`.
     public let name: String
     public let severity: EventReport.Severity
-    /// What it happened to; nothing secret.
+    /// The details; nothing secret.
     public let details: [String: JSON]
 
-    /// Whose event it is.
+    /// The origin of an event.
     enum Source: Sendable {
         case gateway(GatewayEvent)
         case broker(MessengerEvent)
         case outbox(OutboxEvent)
+        case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
         case sensor(SensorEvent)
         case own(OwnEvent)
+        /// An account other than the default one.
+        indirect case account(AccountName, Source)
+
+        /// The same without its account: what happened, at whichever it was.
+        var ofAnyAccount: Source { if case .account(_, let source) = self { source.ofAnyAccount } else { self } }
 
         fileprivate var report: EventReport {
             switch self {
             case .gateway(let event): event.report
             case .broker(let event): event.report
             case .outbox(let event): event.report
+            case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report
             case .sensor(let event): event.report
             case .own(let event): event.report
+            case .account(_, let source): source.report
             }
         }
     }
@@ -46,12 +55,13 @@ public struct AgentEvent: Sendable {
         name = report.name
         severity = report.severity
         var details = report.fields
+        if case .account(let name, _) = source { details["account"] = .string(name.text) }
         if let message = report.message { details["message"] = .string(message) }
         if let error = report.error { details.merge(error.explanation) { _, new in new } }
         self.details = details
     }
 
-    /// For how long a trouble is shown that nothing ends, such as messages that were dropped, in seconds.
+    /// How long a problem is shown that no event ends, such as dropped messages, in seconds.
     static let shownSeconds: TimeInterval = 86_400
 
     public var json: JSON {
@@ -63,6 +73,6 @@ public struct AgentEvent: Sendable {
 }
 
 extension Error {
-    /// All that is said of an error, as members of an event or of a part of the status.
+    /// The explanation of an error, as members of an event or of a part of the status.
     var explanation: [String: JSON] { Explanation(of: self).members }
 }

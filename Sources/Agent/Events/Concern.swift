@@ -3,18 +3,18 @@ import Gateway
 import Messaging
 import Proximity
 
-/// What a trouble is about, as far as a later event can end it.
+/// The subject of a problem that a later event can end.
 enum Concern {
     case broker
     /// The registration and the tokens that the board needs for its broker.
     case credentials
     /// The renewal of the device certificate.
     case renewal
-    /// Anything else with the gateway.
+    /// Any other problem with the gateway.
     case gateway
-    /// That the session can be offered at all.
+    /// Whether the session can be offered at all.
     case sharing
-    /// That what is offered is on the air.
+    /// Whether the offer is on the air.
     case radio
     case button
 
@@ -22,29 +22,36 @@ enum Concern {
     fileprivate static let ofIdentity: Set<Concern> = [.broker, .credentials, .renewal, .gateway]
 }
 
-/// What an event means for what a person should look at.
+/// What an event means for the problems that a person sees.
 private struct Bearing {
-    /// What it is about when it is trouble; `nil` for what nothing ends.
+    /// Its subject if it is a problem; `nil` if no event ends it.
     var concern: Concern?
-    /// The troubles that are over with it.
+    /// The problems that it ends.
     var ends: Set<Concern> = []
 }
 
 extension AgentEvent {
-    /// Whether what a trouble told of is over with this.
+    /// Whether this event ends the problem.
     func ends(_ trouble: AgentEvent) -> Bool {
-        trouble.source.bearing.concern.map(source.bearing.ends.contains) ?? false
+        trouble.source.account == source.account
+            && trouble.source.bearing.concern.map(source.bearing.ends.contains) ?? false
     }
 }
 
 extension AgentEvent.Source {
+    /// The account that it is about; a problem of one is not ended by an event of another.
+    fileprivate var account: AccountName {
+        if case .account(let name, _) = self { name } else { .gateway }
+    }
+
     fileprivate var bearing: Bearing {
         switch self {
         case .gateway(let event): event.bearing
         case .broker(let event): event.bearing
         case .proximity(let event): event.bearing
         case .own(let event): event.bearing
-        case .outbox, .button, .sensor: Bearing()
+        case .account(_, let source): source.bearing
+        case .outbox, .prompt, .button, .sensor: Bearing()
         }
     }
 }
@@ -58,7 +65,7 @@ extension GatewayEvent {
             Bearing(concern: .gateway)
         case .tokenDidArrive: Bearing(ends: [.credentials])
         case .deviceDidRenew: Bearing(ends: [.renewal])
-        // Another identity, or none: what went wrong with the former one is over.
+        // Another identity, or none: the problems of the former one are over.
         case .didSwitchGateway, .deviceDidRegister, .deviceDidDeregister, .deviceDidResetLocally:
             Bearing(ends: Concern.ofIdentity)
         case .willSwitchGateway, .clientWillInitialize, .clientDidInitialize, .deviceWillRegister,
@@ -72,7 +79,7 @@ extension GatewayEvent {
 extension MessengerEvent {
     fileprivate var bearing: Bearing {
         switch self {
-        // Whoever is connected has a registration and a token that are good.
+        // A connected board has a valid registration and a valid token.
         case .connected: Bearing(ends: [.broker, .credentials])
         case .connecting, .refused, .failed, .disconnected, .subscriptionRefused: Bearing(concern: .broker)
         }

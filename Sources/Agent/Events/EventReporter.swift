@@ -2,9 +2,9 @@ import Groundwork
 import Logging
 import Synchronization
 
-/// Reports what happens to subscribers and to the log, and remembers what a person should look at.
+/// Reports events to subscribers and to the log, and remembers the newest that needs a person's attention.
 ///
-/// A part of its own, so that the agent's parts can report before there is an agent.
+/// A separate part, so that the agent's parts can report before the agent exists.
 final class EventReporter: Sendable {
     let events = Broadcast<AgentEvent>()
     private let logger: Logger
@@ -23,7 +23,7 @@ final class EventReporter: Sendable {
             }
         logger.log(
             level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
-        // Before it is told: whoever hears of it finds it in the status.
+        // Before it is reported: a subscriber must find it in the status.
         newestTrouble.withLock { newest in
             if event.severity == .trouble { newest = event }
             if let trouble = newest, event.ends(trouble) { newest = nil }
@@ -31,6 +31,6 @@ final class EventReporter: Sendable {
         events.send(event)
     }
 
-    /// The newest event that a person should look at.
+    /// The newest event that needs a person's attention.
     var lastTrouble: AgentEvent? { newestTrouble.withLock { $0 } }
 }

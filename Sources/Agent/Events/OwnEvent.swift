@@ -1,17 +1,17 @@
 import Gateway
 import Groundwork
 
-/// What the agent itself tells of, beside the rooms whose events it passes on.
+/// Events of the agent itself, besides those of other modules that it passes on.
 enum OwnEvent: ReportedEvent {
-    /// A part of the agent failed, and is started again after the delay.
+    /// A part of the agent failed, and restarts after the delay.
     case serviceFailed(String, any Error, retryAfter: Duration)
     case vaultSetAside(path: String)
     case outboxSetAside(path: String, rescued: Int)
-    /// What is stored of the active gateway cannot be used.
+    /// The stored records of the active gateway cannot be used.
     case configurationUnusable(any Error)
-    /// Why the board is not at its broker.
+    /// Why the board is not connected to its broker.
     case notReady(any Error, retryAfter: Duration)
-    /// The session cannot be offered to devices nearby; `nil` where nothing tries again by itself.
+    /// The session cannot be offered to devices nearby; `nil` if there is no automatic retry.
     case sharingFailed(any Error, retryAfter: Duration?)
     /// A record of consent could not be kept.
     case auditFailed(AgentError)
@@ -45,8 +45,8 @@ enum OwnEvent: ReportedEvent {
         delay.map { ["retrySeconds": .integer($0.components.seconds)] } ?? [:]
     }
 
-    /// What the session has told of as trouble already is not told as such again, and what a person wanted, or an
-    /// administrator has to do, is no trouble.
+    /// A problem that the session has already reported is not reported as one again, and what a person wanted, or an
+    /// administrator has to do, is not a problem.
     private static func severity(ofNotReady error: any Error) -> EventReport.Severity {
         switch error as? GatewayError {
         case .notRegistered, .awaitingActivation: .notable

@@ -6,17 +6,20 @@ public import Groundwork
 import HTTPClient
 import LocalAPI
 import Messaging
+import Prompts
 import Proximity
 import Storage
 import Vault
 
-/// Every name that this program says to people and programs, for `latchkey explain`: made from the error types.
+/// Every error, event and code that this program shows, for `latchkey explain`: made from the error types.
 public struct Catalogue: Sendable {
-    /// The error types of the rooms.
+    /// The error types of the modules.
     public static let types: [any Explained.Type] = [
-        AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self, CryptographyError.self,
+        AccountError.self, AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self,
+        CryptographyError.self,
         GatewayError.self,
-        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, ProximityError.self, StorageError.self,
+        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, PromptError.self, ProximityError.self,
+        StorageError.self,
         UnexpectedError.self, VaultError.self,
     ]
 
@@ -30,7 +33,7 @@ public struct Catalogue: Sendable {
             for explanation in Self.examples(of: type) { byCode[explanation.code, default: []].append(explanation) }
         }
         let errors = byCode.sorted { $0.key < $1.key }.map { CatalogueEntry(code: $0.key, $0.value) }
-        let events = EventMeanings.all.sorted { $0.key < $1.key }.map {
+        let events = Features.all.flatMap(\.eventMeanings).sorted { $0.key < $1.key }.map {
             CatalogueEntry(name: $0.key, category: .event, meaning: $0.value)
         }
         entries = errors + events + OAuthErrors.all
@@ -40,7 +43,7 @@ public struct Catalogue: Sendable {
         type.examples.map { ($0 as any Explained).explanation }
     }
 
-    /// All that a name or a number means: a name may be that of an error and of an event.
+    /// All meanings of a name or a number: an error and an event may have the same name.
     public func entries(named name: String) -> [CatalogueEntry] {
         let wanted = name.lowercased()
         let named = entries.filter { $0.name == wanted }
@@ -48,7 +51,7 @@ public struct Catalogue: Sendable {
         return named + Self.entries(of: number) + entries.filter { $0.numbers.contains(number.number) }
     }
 
-    /// The numbers of the gateway by what they have in common: their last three digits.
+    /// The gateway's numbers, grouped by what they have in common: their last three digits.
     public static var gatewayNumbers: [CatalogueEntry] {
         RefusalNumber.suffixes.flatMap { entries(of: RefusalNumber($0)) }
     }
@@ -64,7 +67,7 @@ public struct Catalogue: Sendable {
 }
 
 extension RefusalNumber {
-    /// At least three digits.
+    /// The number, with at least three digits.
     fileprivate var text: String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits

@@ -1,6 +1,6 @@
 public import Groundwork
 
-/// What `latchkey explain` says of one name, without an error at hand.
+/// What `latchkey explain` shows for one name, without an actual error.
 public struct CatalogueEntry: Sendable, Equatable {
     public enum Category: String, Sendable, CaseIterable {
         /// A code of this program's errors.
@@ -13,7 +13,7 @@ public struct CatalogueEntry: Sendable, Equatable {
         case oauthError = "oauth-error"
     }
 
-    /// One way in which an error is told: in capitals what only a real one knows.
+    /// One form of an error's text: capitals stand for what only an actual error knows.
     public struct Telling: Sendable, Equatable {
         public let message: String
         public let remedy: String?
@@ -21,7 +21,7 @@ public struct CatalogueEntry: Sendable, Equatable {
 
     public let name: String
     public let category: Category
-    /// One sentence without its full stop; `nil` where the tellings say it.
+    /// One sentence without its period; `nil` if the tellings contain it.
     public var meaning: String?
     /// Where it comes from: an interface of the gateway, or a standard and its section.
     public var source: String?
@@ -29,7 +29,7 @@ public struct CatalogueEntry: Sendable, Equatable {
     public var code: String?
     public var kind: ExplanationKind?
     public var tellings: [Telling] = []
-    /// The numbers that the public clients give it (MAG 8.6 and 13.4), in order.
+    /// The numbers that the public clients give it (MAG 8.6 and MAG 13.4), in order.
     public var numbers: [Int] = []
 
     public var json: JSON {
@@ -57,7 +57,7 @@ public struct CatalogueEntry: Sendable, Equatable {
 }
 
 extension CatalogueEntry {
-    /// - Parameter explanations: of one code, at least one.
+    /// - Parameter explanations: at least one, all of one code.
     init(code: String, _ explanations: [Explanation]) {
         self.init(
             name: code, category: .error, meaning: explanations.lazy.compactMap(\.meaning).first,
@@ -66,7 +66,7 @@ extension CatalogueEntry {
             let telling = Telling(message: explanation.message, remedy: explanation.remedy)
             if !tellings.contains(telling) { tellings.append(telling) }
         }
-        // A number that the gateway sends is found by itself.
+        // A number that the gateway sends has its own entry.
         numbers = Set(explanations.compactMap(\.gateway).filter { $0.domain.isOfClient }.map(\.number)).sorted()
     }
 }

@@ -1,19 +1,26 @@
-/// What each event means, by its name, as `GET /v1/events`, `latchkey status --follow` and the log have it.
+/// The meaning of each event, by its name in `GET /v1/events`, `latchkey status --follow` and the log. Each feature
+/// adds its own events.
 enum EventMeanings {
-    static let all: [String: String] = [
-        "agent.service-failed": "a part of the agent failed, and is started again",
+    static let agent = [
+        "agent.service-failed": "a part of the agent failed, and is started again"
+    ]
 
+    static let broker = [
         "broker.connecting": "the agent connects to the broker",
         "broker.connected": "the broker has accepted the connection; what waits is sent",
         "broker.disconnected": "the agent ended the connection to the broker",
         "broker.failed": "the connection to the broker was lost or could not be made; it is tried again",
         "broker.refused": "the broker did not accept the access token; a new one is taken",
         "broker.subscription-refused": "the broker does not let this device read these topics",
+    ]
 
+    static let button = [
         "button.found-down": "the board's button was held down when the agent began to look",
         "button.pressed": "the board's button was pressed",
         "button.released": "the board's button was let go",
+    ]
 
+    static let gateway = [
         "gateway.client-did-fail-to-initialize": "the gateway gave the board no client credentials",
         "gateway.client-did-initialize": "the gateway gave the board client credentials",
         "gateway.client-will-initialize": "the board asks the gateway for client credentials",
@@ -44,18 +51,32 @@ enum EventMeanings {
         "gateway.user-will-authenticate": "a user is logging in",
         "gateway.user-will-logout": "the user is being logged out",
         "gateway.will-switch": "another gateway is about to become the active one",
+    ]
 
+    static let outbox = [
         "outbox.dead-letter": "a message is no longer sent, as the broker ended the connection on it",
         "outbox.dropped": "messages that waited were dropped; the event says how many, and why",
         "outbox.set-aside": "the outbox was damaged; what could be read of it was taken over, and the file is kept",
+    ]
 
+    static let sensor = [
         "sensor.failed": "a sensor does not answer, or answers with something else than a number",
         "sensor.recovered": "a sensor that had failed answers again",
+    ]
 
-        "vault.set-aside": "the vault was damaged and is kept under another name; the board has to be enrolled again",
-    ].merging(proximity) { own, _ in own }
+    static let prompt = [
+        "prompt.answered": "a prompt was answered; the event says by whom, and never with what",
+        "prompt.asked": "a prompt waits for an answer, the first or one after a wrong answer: latchkey prompts",
+        "prompt.expired": "nobody answered a prompt in time",
+        "prompt.refused": "somebody refused to answer a prompt",
+        "prompt.withdrawn": "a prompt no longer needs an answer, because its asker has gone",
+    ]
 
-    private static let proximity = [
+    static let vault = [
+        "vault.set-aside": "the vault was damaged and is kept under another name; the board has to be enrolled again"
+    ]
+
+    static let proximity = [
         "proximity.ambiguous": "several devices ask for consent, so the button lets none of them in",
         "proximity.audit-failed": "it could not be recorded who was let in",
         "proximity.authorization-code-received": "another device has let this one in",
@@ -75,7 +96,7 @@ enum EventMeanings {
         "proximity.device-disconnected": "this device has disconnected from one nearby",
         "proximity.device-failed": "a device nearby could not be asked; the next one is tried",
         "proximity.device-too-far": "a device that shares a session is too far away",
-        "proximity.login-failed": "a log-in with a device nearby has failed",
+        "proximity.login-failed": "a login with a nearby device has failed",
         "proximity.login-succeeded": "a user is logged in with a device nearby",
         "proximity.polled": "the gateway was asked, and nobody has let this device in yet",
         "proximity.qr-code-hidden": "the QR code is no longer shown",

@@ -1,4 +1,4 @@
-/// The error codes of OAuth 2.0 and its family, which a gateway says beside its own numbers.
+/// The error codes of OAuth 2.0 and its family, which a gateway sends besides its own numbers.
 enum OAuthErrors {
     static let all: [CatalogueEntry] = codes.map { name, source, meaning, remedy in
         CatalogueEntry(
@@ -7,10 +7,10 @@ enum OAuthErrors {
     }
 
     private static let compareClient = "compare the client in the configuration with the one at the gateway"
-    private static let logInAgain = "begin the log-in again"
+    private static let logInAgain = "start the login again"
 
     private static let codes: [(name: String, source: String, meaning: String, remedy: String?)] = [
-        ("access_denied", "RFC 6749 section 4.1.2.1", "the user or the server denied the log-in", logInAgain),
+        ("access_denied", "RFC 6749 section 4.1.2.1", "the user or the server denied the login", logInAgain),
         (
             "authorization_pending", "RFC 8628 section 3.5", "nobody has authorized the device yet",
             "wait; it is asked again by itself"

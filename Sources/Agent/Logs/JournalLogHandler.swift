@@ -5,7 +5,7 @@ public import Logging
 public struct JournalLogHandler: LogHandler {
     /// Where journald listens.
     public static let socketPath = "/run/systemd/journal/socket"
-    /// Longest value of a field, in bytes; what is longer is cut, since one datagram has to hold the entry.
+    /// Longest value of a field, in bytes; longer values are cut, because one datagram has to hold the entry.
     static let valueLimit = 8192
 
     public var metadata: Logger.Metadata = [:]
@@ -15,7 +15,7 @@ public struct JournalLogHandler: LogHandler {
     private let label: String
     private let socket: UnixDatagram
 
-    /// - Parameter level: the least level that is logged.
+    /// - Parameter level: the lowest level that is logged.
     public init(label: String, level: Logger.Level, socketPath: String = Self.socketPath) {
         self.label = label
         logLevel = level
@@ -42,7 +42,7 @@ public struct JournalLogHandler: LogHandler {
     /// A value with a line break needs the binary form: name, line feed, length as 64 bits little endian, value.
     static func append(_ name: String, _ value: String, to entry: inout [UInt8]) {
         var bytes = value.utf8.prefix(valueLimit)
-        // Not within a character, as the journal takes what is no UTF-8 for binary data.
+        // Not within a character, because the journal takes invalid UTF-8 for binary data.
         while bytes.endIndex != value.utf8.endIndex, bytes.endIndex.samePosition(in: value.unicodeScalars) == nil {
             bytes = bytes.dropLast()
         }
@@ -64,7 +64,7 @@ public struct JournalLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-    /// The number that journald and syslog know the level by (`sd-daemon(3)`).
+    /// The number of the level in journald and syslog (`sd-daemon(3)`).
     var syslogPriority: Int {
         switch self {
         case .trace, .debug: 7
@@ -78,7 +78,7 @@ extension Logger.Level {
 }
 
 extension LogEvent {
-    /// The fields of the entry: the event's own win over the logger's, and those over the provider's.
+    /// The fields of the entry: the event's own override the logger's, and those override the provider's.
     func fields(beside metadata: Logger.Metadata, _ provider: Logger.MetadataProvider?) -> Logger.Metadata {
         (provider?.get() ?? [:]).merging(metadata) { _, own in own }.merging(self.metadata ?? [:]) { _, own in own }
     }

@@ -14,7 +14,7 @@ public enum Logs {
         }
     }
 
-    /// The variable is inherited; only when device and inode are those of standard error is the journal meant.
+    /// The variable is inherited: standard error is the journal only if its device and inode match.
     static func isConnectedToJournal(_ stream: String?) -> Bool {
         guard let stream else { return false }
         var status = stat()

@@ -3,7 +3,7 @@ import Glibc
 import Groundwork
 public import Logging
 
-/// Writes one line an entry to standard error, for a terminal or a supervisor other than systemd.
+/// Writes one line per entry to standard error, for a terminal or a supervisor other than systemd.
 public struct StandardErrorLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var logLevel: Logger.Level
@@ -11,7 +11,7 @@ public struct StandardErrorLogHandler: LogHandler {
     private let label: String
     private let isTerminal: Bool
 
-    /// - Parameter level: the least level that is logged.
+    /// - Parameter level: the lowest level that is logged.
     public init(label: String, level: Logger.Level) {
         self.label = label
         logLevel = level
@@ -25,7 +25,7 @@ public struct StandardErrorLogHandler: LogHandler {
 
     public func log(event: LogEvent) {
         let line = Array((text(of: event, at: Date()) + "\n").utf8)
-        // One call a line, so that lines of several threads do not mix.
+        // One call per line, so that lines of several threads do not mix.
         _ = write(STDERR_FILENO, line, line.count)
     }
 

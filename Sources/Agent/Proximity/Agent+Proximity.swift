@@ -4,7 +4,7 @@ import Groundwork
 import Proximity
 
 extension Agent {
-    /// Tells of what happens between devices nearby.
+    /// Reports proximity events.
     nonisolated func tellOfNearby(_ events: AsyncStream<ProximityEvent>) async {
         for await event in events { report(.proximity(event)) }
     }
@@ -14,26 +14,26 @@ extension Agent {
     /// - Throws: `ProximityError`, ``AgentError/notEnrolled``, ``AgentError/noProximityService``
     func share(_ term: SharingTerm) async throws {
         let session = try activeLink().session
-        try await nearby.share(term, of: session)
-        // The gateway may have been switched, or the user have left, while the radio was got ready.
+        try await nearby.sharing.begin(term, of: session)
+        // The gateway may have been switched, or the user logged out, while the radio was starting.
         await endSharingForFormerUser()
     }
 
-    /// Ends sharing when whoever leads a log-in by it is not who is logged in now, whatever the settings.
+    /// Ends sharing if the shared session is not that of the current user, whatever the settings.
     private func endSharingForFormerUser() async {
-        guard let shared = await nearby.shared else { return }
+        guard let shared = await nearby.sharing.gateway else { return }
         if let session = link?.session, session === shared.session, (try? await shared.requireUserSession()) != nil {
             return
         }
         await nearby.stopSharing(by: .agent)
     }
 
-    /// Keeps sharing in step with who is logged in; ends by cancellation.
+    /// Keeps sharing in step with the logged-in user; runs until canceled.
     func keepSharing() async {
         let (changes, feed) = AsyncStream.makeStream(
             of: SharingKeeper.Change.self, bufferingPolicy: .bufferingNewest(64))
-        // Subscribed before the first look: who logs in meanwhile is not missed.
-        let (told, near, ends) = (events.subscribe(), nearby.events.subscribe(), nearby.sharingEnds.subscribe())
+        // Subscribed before the first check, so that no login in between is missed.
+        let (told, near, ends) = (events.subscribe(), nearby.events.subscribe(), nearby.sharing.ends.subscribe())
         feed.yield(.ready)
         await withDiscardingTaskGroup { group in
             group.addTask {
@@ -59,7 +59,7 @@ extension Agent {
         }
     }
 
-    /// - Returns: when to try again; `nil` when it is on the air, or not to be.
+    /// - Returns: the delay before the next attempt; `nil` if sharing is on the air or not wanted.
     private func offer(_ backoff: inout Backoff) async -> Duration? {
         do {
             guard let session = link?.session, try await session.user() != nil, await !nearby.isSharing else {
@@ -68,7 +68,7 @@ extension Agent {
             try await share(.endless)
             backoff.reset()
         } catch ProximityError.sharingInProgress {
-            // Its end is told.
+            // The end of the other sharing leads to the next attempt.
         } catch {
             guard !Task.isCancelled else { return nil }
             let delay = backoff.next()
@@ -78,7 +78,7 @@ extension Agent {
         return nil
     }
 
-    /// What the button does beside answering questions: it lets this board share for a while, where the settings want that.
+    /// Shares for a while after a press of the button that answers no question, if the settings say so.
     func shareByButton() async {
         guard configuration.proximity.share == .button, await !nearby.isSharing else { return }
         do {

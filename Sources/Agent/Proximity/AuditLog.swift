@@ -2,20 +2,21 @@ import Glibc
 import Groundwork
 import Proximity
 
-/// Who was let in, when, how and by whose consent, and who was refused: a line of JSON each, kept over restarts.
+/// A log of who was let in, when, how and by whose consent, and who was refused: a line of JSON each, kept across
+/// restarts.
 ///
-/// Runs on ``NamedThread/storage``, as every line is on disk before the next is taken. What was granted and what was refused
-/// have a file each: beyond its limit a file becomes the former one, and the one before that goes. So whoever has himself
-/// refused over and over, which takes nobody's consent, does not push out the record of who was let in.
+/// Runs on ``NamedThread/storage``, because every line is on disk before the next is accepted. Grants and refusals have
+/// separate files. A file beyond its limit is renamed, replacing the one renamed before. So a device that is refused
+/// over and over, which needs no consent, does not push out the record of who was let in.
 actor AuditLog {
     nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
     private static let lineFeed = UInt8(ascii: "\n")
 
-    /// Of what was granted, whatever came of it.
+    /// The file of grants, whatever their outcome.
     private let granted: String
     private let refused: String
-    /// Of a file that is written to, in bytes; the preset is some thousand lines.
+    /// The size, in bytes, beyond which a file is renamed; the default is some thousand lines.
     private let limit: Int
 
     init(directory: String, limit: Int = 1 << 20) {
@@ -32,7 +33,7 @@ actor AuditLog {
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        // A line that a power cut left half written must not take this one with it.
+        // A line left incomplete by a power cut must not spoil this one.
         let line = (endsInsideLine(descriptor) ? [Self.lineFeed] : []) + record.json.bytes + [Self.lineFeed]
         guard line.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == line.count,
             fdatasync(descriptor) == 0
@@ -45,9 +46,9 @@ actor AuditLog {
         return end > 0 && pread(descriptor, &last, 1, end - 1) == 1 && last != Self.lineFeed
     }
 
-    /// The newest records of both kinds, the newest last; a line that a power cut left half written is left out.
+    /// The newest records of both kinds, the newest last, without lines left incomplete by a power cut.
     func newest(_ count: Int) -> [JSON] {
-        // Each file is in order; which of two goes first is told by their times, and within a second by their numbers.
+        // Each file is in order; records of both are ordered by their times, and within a second by their numbers.
         var sources = [granted, refused].map { newest(count, in: $0)[...] }
         var merged: [JSON] = []
         while merged.count < count {

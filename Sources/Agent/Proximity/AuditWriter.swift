@@ -2,12 +2,12 @@ import Groundwork
 import Proximity
 import Synchronization
 
-/// Hands records to the ``AuditLog`` one by one, in the order of their answers, without keeping whoever has one waiting.
+/// Passes records to the ``AuditLog`` one by one, in the order of their answers, without blocking the caller.
 ///
-/// One writer: tasks of their own would put the records in any order, and lose the last ones when the agent stops.
+/// One writer: a task for each record would write them in any order, and lose the last ones when the agent stops.
 final class AuditWriter: Sendable {
-    /// The most records that may wait for a disk that does not keep up when a refusal comes. What was granted is always taken:
-    /// each took somebody's consent.
+    /// With this many records waiting for a slow disk, refusals are dropped. Grants are always accepted: each took a
+    /// person's consent.
     static let bound = 1024
 
     private let record: AsyncStream<AuditRecord>.Continuation
@@ -20,7 +20,7 @@ final class AuditWriter: Sendable {
         let count = Mutex(0)
     }
 
-    /// - Parameter onFailure: told when a record could not be kept.
+    /// - Parameter onFailure: called when a record could not be kept.
     init(_ log: AuditLog, directory: String, onFailure: @escaping @Sendable (AgentError) -> Void) {
         let (records, record) = AsyncStream.makeStream(of: AuditRecord.self)
         let waiting = Waiting()
@@ -46,7 +46,7 @@ final class AuditWriter: Sendable {
         record.yield(entry)
     }
 
-    /// Returns when all that was taken is written; nothing is taken afterwards.
+    /// Returns when all accepted records are written; none are accepted afterwards.
     func end() async {
         record.finish()
         await writing.value

@@ -3,13 +3,13 @@ import Gateway
 import Groundwork
 import Proximity
 
-/// The gateway session as proximity log-in needs it.
+/// The gateway session, adapted to proximity login.
 struct SessionGateway: ProximityGateway {
     let session: GatewaySession
-    /// When the user logged in whose session lets others in; `nil` where nobody is let in. Whoever logs in later has not agreed
-    /// to anything.
+    /// Login time of the user whose session lets others in; `nil` if none are let in. A user who logs in later has not
+    /// agreed to anything.
     var logIn: Date?
-    /// Who has to let this board in; `nil` for whoever does.
+    /// The user who has to let this board in; `nil` for any user.
     var expectedUser: String?
 
     @discardableResult
@@ -48,7 +48,8 @@ struct SessionGateway: ProximityGateway {
                 return .authorized {
                     let user = try await session.logIn(with: code, of: authorization).userName
                     if let expectedUser, user != expectedUser {
-                        // Nothing of it stays, at the gateway neither: not the log-in, nor a registration that came with it.
+                        // Nothing of it remains, at the gateway either: neither the login nor a registration that came
+                        // with it.
                         try? await session.logOut(force: true)
                         if !wasRegistered { try? await session.deregister() }
                         throw ProximityError.unexpectedUser(name: user)
@@ -61,7 +62,7 @@ struct SessionGateway: ProximityGateway {
 }
 
 extension SessionGateway {
-    /// For whoever is logged in now.
+    /// For the user who is logged in now.
     ///
     /// - Throws: `ProximityError.noUserSession`, what the vault throws
     init(ofUserAt session: GatewaySession) async throws {

@@ -3,15 +3,15 @@ import Groundwork
 import Messaging
 import Proximity
 
-/// When the session is offered to devices nearby, and when no longer. Pure: what happened in, what to do out.
+/// Decides when the session is offered to devices nearby. Pure: changes in, actions out.
 struct SharingKeeper {
     enum Change: Sendable, Equatable {
-        /// The agent has begun, or the board is connected: whoever was logged in may still be.
+        /// The agent has started, or the board is connected: the last user may still be logged in.
         case ready
-        /// Somebody logged in, in the place of whoever was.
+        /// A user logged in, replacing any former one.
         case loggedIn
         case loggedOut
-        /// Somebody wants that it ends: by the button, the command or a program.
+        /// A person asked to end sharing: by the button, the command or a program.
         case unwanted
         case ended(SharingEnd)
         /// Another attempt is due.
@@ -19,14 +19,14 @@ struct SharingKeeper {
     }
 
     enum Action: Equatable {
-        /// End what is shared in the name of somebody who is not logged in any more.
+        /// End sharing of the session of a user who is no longer logged in.
         case endForFormerUser
-        /// Share, if somebody is logged in and nothing is shared; when that fails, ``Change/due`` is to follow.
+        /// Share, if a user is logged in and nothing is shared; after a failure, ``Change/due`` must follow.
         case offer
     }
 
     private let keeps: Bool
-    /// A person has ended it: it begins again with the next log-in, not by itself.
+    /// A person has ended sharing: it begins again with the next login, not by itself.
     private var isHeldBack = false
 
     init(_ policy: ProximitySettings.Share) { keeps = policy == .always }
@@ -40,7 +40,7 @@ struct SharingKeeper {
         case .unwanted:
             isHeldBack = true
             return []
-        // Ended here, and who did that has said why.
+        // Ended on request: the change behind the request decides what follows.
         case .ended(.requested): return []
         case .ready, .ended, .due: return offer
         }
@@ -50,13 +50,14 @@ struct SharingKeeper {
 }
 
 extension SharingKeeper.Change {
-    /// What an event of the agent means for sharing; `nil` when nothing.
+    /// What an event of the agent means for sharing; `nil` if nothing.
     init?(_ event: AgentEvent) {
         switch event.source {
-        case .broker(.connected): self = .ready
+        case .broker(.connected), .account(_, .broker(.connected)): self = .ready
         case .gateway(.userDidAuthenticate): self = .loggedIn
         case .gateway(.userDidLogout): self = .loggedOut
-        case .broker, .gateway, .outbox, .proximity, .button, .sensor, .own: return nil
+        // Only the default account shares.
+        case .broker, .gateway, .outbox, .prompt, .proximity, .button, .sensor, .own, .account: return nil
         }
     }
 

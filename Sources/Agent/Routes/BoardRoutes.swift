@@ -64,7 +64,7 @@ extension Agent {
         }
     }
 
-    /// How long a press may be that ends by itself.
+    /// The allowed duration of a press that ends by itself.
     private static let pressMilliseconds: ClosedRange<Int64> = 1...60_000
 }
 

@@ -3,7 +3,7 @@ import Groundwork
 import LocalAPI
 import Messaging
 
-/// Messages that the broker answers by ending the connection.
+/// Dead letters: messages that make the broker end the connection.
 extension Agent {
     nonisolated func addDeadLetterRoutes(to router: inout Router) {
         let id: [String: Schema] = ["id": .integer("number of the dead letter", in: 1...Int64.max)]

@@ -1,7 +1,7 @@
 import LocalAPI
 import Messaging
 
-/// The data of what `GET /v1/events` tells, by the family of the event's name.
+/// The data of the events of `GET /v1/events`, by the family of the event's name.
 extension Schema {
     static let agentEvents: [String: Schema] = families.reduce(into: [:]) { events, family in
         events["\(family.name).*"] = .named(
@@ -10,12 +10,13 @@ extension Schema {
                 withExplanation(common.merging(family.members) { own, _ in own }), required: ["event", "time"]))
     }
 
-    /// An event that was trouble, as the status shows it.
+    /// An event that reported a problem, as the status shows it.
     static let trouble = Schema.any(of: agentEvents.sorted { $0.key < $1.key }.map(\.value))
 
     private static let common: [String: Schema] = [
         "event": .string("its name"), "time": .time("when it happened"),
         "retrySeconds": .integer("until the next attempt"),
+        "account": .string("which it is about, where it is not the default one"),
     ]
 
     private typealias Family = (name: String, schema: String, members: [String: Schema])
@@ -42,12 +43,13 @@ extension Schema {
                 "bytes": .integer("length of a dead letter's payload"),
             ]
         ),
+        ("prompt", "PromptEvent", promptDetails),
         ("proximity", "ProximityEvent", proximityDetails),
         ("sensor", "SensorEvent", ["sensor": .string("by the board definition")]),
         ("vault", "VaultEvent", [:]),
     ]
 
-    /// What happens between devices nearby, told to who logs in by it.
+    /// A step between nearby devices, reported to the program that logs in a user.
     static let proximityStep = named(
         "ProximityStep",
         .object(

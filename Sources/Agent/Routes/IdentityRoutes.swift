@@ -6,7 +6,7 @@ import HTTPClient
 import LocalAPI
 import OAuth
 
-/// Enrollment, the device's registration and what it is good for.
+/// Enrollment, the device's registration and its uses.
 extension Agent {
     nonisolated func addIdentityRoutes(to router: inout Router) {
         router.on(
@@ -20,6 +20,10 @@ extension Agent {
                 ], answer: .gatewayStatus)
         ) { request in
             let body = try RequestBody(request)
+            let account = try request.accountName()
+            // Checked before the URL is used, because it works only once.
+            try await self.checkRoom(for: account)
+            let registers = try body.bool("register", default: true)
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
                 gateway = try await Enrollment(url: url).fetch(
@@ -30,9 +34,8 @@ extension Agent {
             } else {
                 throw AgentError.badRequest(member: "the body", fault: "has neither url nor configuration")
             }
-            let registers = try body.bool("register", default: true)
-            let former = await self.link?.gateway.identity
-            var report = try await self.enroll(gateway, registers: registers).report(at: self.time.now)
+            let former = await self.accounts[account]?.gateway.identity
+            var report = try await self.enroll(gateway, as: account, registers: registers).report(at: self.time.now)
             if let former, former != gateway.identity { report["switchedFrom"] = ["url": .string(former.baseURL)] }
             return .json(.object(report))
         }
@@ -46,8 +49,8 @@ extension Agent {
                         "expiresAt": .time("end of its life"),
                         "scope": .string("with blanks between"),
                     ], required: ["accessToken", "expiresAt", "scope"]))
-        ) { _ in
-            let token = try await self.activeLink().session.accessToken()
+        ) { request in
+            let token = try await self.account(of: request).session.accessToken()
             return .json([
                 "accessToken": .string(token.value.exposedText()),
                 "expiresAt": .string(token.expiresAt.formatted(.iso8601)),
@@ -57,7 +60,7 @@ extension Agent {
         router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate))
         { request in
             _ = try RequestBody(request)
-            let session = try await self.activeLink().session
+            let session = try await self.account(of: request).session
             try await session.renew()
             return .json(try await session.status().report(at: self.time.now)["certificate"] ?? [:])
         }
@@ -68,7 +71,7 @@ extension Agent {
                 answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
-            let count = try await self.activeLink().deregister()
+            let count = try await self.account(of: request).link.deregister()
             return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
         router.on(
@@ -78,7 +81,7 @@ extension Agent {
                 answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)
-            let count = try await self.activeLink().reset()
+            let count = try await self.account(of: request).link.reset()
             return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
         router.on(
@@ -97,7 +100,7 @@ extension Agent {
                     ], required: ["status", "headers", "body"]))
         ) { request in
             let body = try RequestBody(request)
-            let answer = try await self.activeLink().session.call(
+            let answer = try await self.account(of: request).session.call(
                 method: try body.string("method"), path: try body.string("path"), headers: try body.headers(),
                 body: try body.optionalString("body").map { text in
                     guard let bytes = Base64.decode(text) else {
@@ -134,7 +137,7 @@ extension Agent {
 extension RequestBody {
     fileprivate func headers() throws(AgentError) -> HTTPHeaders {
         guard let list = self["headers"] else { return [:] }
-        guard let elements = list.array else { throw .badRequest(member: "headers", fault: "is no array") }
+        guard let elements = list.array else { throw .badRequest(member: "headers", fault: "is not an array") }
         var headers: HTTPHeaders = [:]
         for element in elements {
             guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2

@@ -1,6 +1,6 @@
 import Messaging
 
-/// A body whose lines are messages: no quoting and no parsing, for programs with much to say.
+/// A body whose lines are messages: no quoting and no parsing, for programs that send many messages.
 enum MessageLines {
     /// The most lines of one body. A megabyte of line breaks would otherwise be a million messages.
     static let limit = 2000
@@ -8,7 +8,7 @@ enum MessageLines {
     static let flags = ["true": true, "false": false]
     static let qualities: [String: QoS] = ["0": .atMostOnce, "1": .atLeastOnce, "2": .atLeastOnce]
 
-    /// The lines without their ends, LF or CR LF; the last one may lack it.
+    /// The lines without their line ends, LF or CR LF, which the last one may lack.
     ///
     /// - Throws: ``AgentError/badRequest(member:fault:)`` when there are too many.
     static func split(_ body: [UInt8]) throws(AgentError) -> [[UInt8]] {

@@ -117,7 +117,8 @@ extension Agent {
                 ])
         ) { request in
             let station = try await self.activeStation()
-            // Whoever asks for everything means what others send, not what the agent itself publishes below the same topics.
+            // A subscriber to everything wants messages from others, not those that the agent itself publishes below
+            // the same topics.
             let own = request.query["filter"] == nil ? try self.ownTopics(at: station) : []
             let filter = request.query["filter"] ?? "#"
             let subscription = try await station.messenger.subscribe(
@@ -143,8 +144,8 @@ extension Agent {
         ]
     }
 
-    /// - Throws: ``AgentError/topicReserved(_:)`` when somebody else than an owner would speak for the agent, by whichever route
-    ///   and spelling: what the topic is in the end counts.
+    /// - Throws: ``AgentError/topicReserved(_:)`` if a caller other than an owner would speak for the agent, by any
+    ///   route or spelling: the final topic counts.
     private nonisolated func checkReserved(_ topic: Topic, at station: Station, for request: LocalRequest) throws {
         guard !request.isOwner, try ownTopics(at: station).contains(topic.name) else { return }
         throw AgentError.topicReserved(topic.name)
@@ -158,7 +159,7 @@ extension Agent {
 }
 
 extension LocalRequest {
-    /// Whose share of the outbox a message takes; the owners have no bound.
+    /// The user whose share of the outbox a message takes; owners have no limit.
     fileprivate var publisher: UInt32? { isOwner ? nil : peer.uid }
 }
 
@@ -203,7 +204,7 @@ extension LocalEvent {
 }
 
 extension IncomingMessage {
-    /// The message for programs: its text where it is text, always its bytes in base64.
+    /// The message for programs: always its bytes in base64, and its text if it is text.
     func json(_ topics: TopicNamespace?) -> JSON {
         let envelope = envelope
         let content = envelope?.payload ?? payload

@@ -65,7 +65,7 @@ extension Agent {
         router.on(
             "DELETE", "/v1/proximity/sharing", needs: .operate,
             .init(
-                "No longer offer the session; where the settings want it always, until the next log-in",
+                "No longer offer the session; where the settings want it always, until the next login",
                 answer: Self.sharingSchema)
         ) { request in
             await self.nearby.stopSharing(by: .user(UserName.of(request.peer.uid)))
@@ -79,7 +79,7 @@ extension Agent {
                 answer: .object(["seconds": .integer("how long")], required: ["seconds"]))
         ) { request in
             let seconds = try RequestBody(request).integer("seconds", in: 1...300, default: 60)
-            try await self.nearby.openPairing(for: .seconds(seconds))
+            try await self.nearby.sharing.openPairing(for: .seconds(seconds))
             return .json(["seconds": .integer(Int64(seconds))])
         }
         router.on(
@@ -122,15 +122,10 @@ extension Agent {
             let body = try RequestBody(request)
             let grant = try body.bool("grant")
             guard let id = Int(request.parameters["id"] ?? "") else {
-                throw AgentError.badRequest(member: "the number of the question", fault: "is no number")
+                throw AgentError.badRequest(member: "the number of the question", fault: "is not a number")
             }
-            let program = try body.optionalString("program")
-            // A program's name is its own claim; who runs it is not.
-            let user = UserName.of(request.peer.uid)
-            let source = program.map {
-                ConsentSource.program("\(String(DisplayText.clean($0).prefix(32))) of user \(user)")
-            }
-            try await self.nearby.desk.answer(id, grant: grant, by: source ?? .user(user))
+            let answerer = request.answerer(program: try body.optionalString("program"))
+            try await self.nearby.desk.answer(id, grant: grant, by: ConsentSource(answerer))
             return .json(["id": .integer(Int64(id)), "granted": .bool(grant)])
         }
     }

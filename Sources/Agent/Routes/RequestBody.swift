@@ -6,15 +6,15 @@ import Proximity
 struct RequestBody {
     private let json: JSON
 
-    /// A request without a body is one whose members are all missing.
+    /// A request without a body counts as one without members.
     ///
-    /// - Throws: ``AgentError/badRequest(member:fault:)`` when the body is no JSON object, or has a member that the route does
-    ///   not describe: whoever misspells `retain` is told so, and not published without it.
+    /// - Throws: ``AgentError/badRequest(member:fault:)`` if the body is not a JSON object, or has a member that the
+    ///   route does not describe: a misspelled `retain` is reported, not ignored.
     init(_ request: LocalRequest) throws(AgentError) {
         try self.init(request.body.isEmpty ? Array("{}".utf8) : request.body, knowing: request.members)
     }
 
-    /// - Parameter known: the members that there are.
+    /// - Parameter known: the allowed members.
     init(_ bytes: [UInt8], knowing known: Set<String>) throws(AgentError) {
         guard let json = try? JSON(parsing: bytes), let members = json.object else {
             throw .badRequest(member: "the body", fault: "is not a JSON object")
@@ -60,7 +60,7 @@ struct RequestBody {
         }
     }
 
-    /// A payload: text as it is, or base64 where the member `encoding` says so.
+    /// A payload: unchanged text, or base64 if the member `encoding` says so.
     func payload(_ member: String) throws(AgentError) -> [UInt8] {
         let text = try string(member)
         switch try optionalString("encoding") ?? "text" {
@@ -82,7 +82,7 @@ struct RequestBody {
 }
 
 extension LocalRequest {
-    /// A parameter of the query that has one of a few values.
+    /// A query parameter with a fixed set of values.
     ///
     /// - Throws: ``AgentError/badRequest(member:fault:)``
     func choice<Choice>(_ name: String, of choices: [String: Choice], default preset: Choice) throws(AgentError)

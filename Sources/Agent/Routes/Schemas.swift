@@ -1,11 +1,11 @@
 import LocalAPI
 
-/// What the answers of several routes have in common.
+/// Schemas shared by several routes.
 extension Schema {
     static let problem = named(
         "Problem", .object(explanation, required: requiredOfExplanation, "Why something does not work"))
 
-    /// What a set of members says where an error may be told with it.
+    /// A set of members together with those that explain an error.
     static func withExplanation(_ members: [String: Schema]) -> [String: Schema] {
         members.merging(explanation) { own, _ in own }
     }
@@ -29,8 +29,8 @@ extension Schema {
                 "magIdentifier": .string("what the gateway calls the board"),
             ], required: ["state"]))
 
-    /// The members of a status that the gateway's session knows.
-    private static let gatewayMembers: [String: Schema] = [
+    /// The status members that come from the gateway's session.
+    static let gatewayMembers: [String: Schema] = [
         "gateway": .object(
             [
                 "scope": .string("of the tokens"), "host": .string("host name or address"),
@@ -45,10 +45,12 @@ extension Schema {
                 "scope": .string("with blanks between"),
             ], required: ["age", "lifeLeft", "scope"], "The access token of the device"),
         "lastContact": .time("of the last answer of the gateway"),
-        "lastError": .any(
-            of: [trouble, .object(withExplanation(["time": .time("when it happened")]), required: ["message"])],
-            "The newest trouble, while it lasts"),
+        "lastError": lastError,
     ]
+
+    static let lastError = any(
+        of: [trouble, .object(withExplanation(["time": .time("when it happened")]), required: ["message"])],
+        "The newest trouble, while it lasts")
 
     static let gatewayStatus = named(
         "GatewayStatus",
@@ -57,51 +59,42 @@ extension Schema {
             required: ["gateway", "registration"],
             "How the board stands with its gateway"))
 
-    private static let gatewayAddress = Schema.object(
+    static let gatewayAddress = Schema.object(
         ["url": .string("of the gateway")], required: ["url"], "Another gateway, whose registration is kept")
 
-    static let status = named(
-        "Status",
+    /// The status, to which each feature contributes its members.
+    static func status(of features: [any Feature]) -> Schema {
+        let members = features.reduce(into: [:]) { all, feature in
+            all.merge(feature.statusMembers) { _, later in later }
+        }
+        return named(
+            "Status", .object(members, required: ["version", "time", "uptime", "registration", "warnings"]))
+    }
+
+    static let broker = object(
+        [
+            "state": .string(
+                "what the connection does", choices: ["stopped", "connecting", "connected", "waiting"]),
+            "address": .string("host:port"), "since": .time("since when"),
+            "sent": .integer("messages since the agent started"),
+            "acknowledged": .integer("messages since the agent started"),
+            "received": .integer("messages since the agent started"), "lastError": problem,
+        ], required: ["state", "address", "since", "sent", "acknowledged", "received"])
+
+    static let outbox = any(of: [
         .object(
-            gatewayMembers.merging([
-                "version": .string("of the agent"), "time": .time("of the board's clock, or the best that is known"),
-                "uptime": .integer("of the agent, in seconds"),
-                "sensors": .object(
-                    [
-                        "count": .integer("how many there are"),
-                        "failing": .array(of: .string("name"), "those that do not answer"),
-                    ],
-                    required: ["count", "failing"]),
-                "otherGateways": .array(of: gatewayAddress, "those that the board is registered at too"),
-                "warnings": .array(of: .string("for people"), "what should be changed, though everything works"),
-                "setAside": .array(of: .string("file name"), "what was damaged and is kept"),
-                "vault": .object(["error": problem], required: ["error"], "While the sealed store cannot be opened"),
-                "user": user,
-                "sharing": .boolean("whether the session is offered to devices nearby; missing where it is not"),
-                "broker": .object(
-                    [
-                        "state": .string(
-                            "what the connection does", choices: ["stopped", "connecting", "connected", "waiting"]),
-                        "address": .string("host:port"), "since": .time("since when"),
-                        "sent": .integer("messages since the agent started"),
-                        "acknowledged": .integer("messages since the agent started"),
-                        "received": .integer("messages since the agent started"), "lastError": problem,
-                    ], required: ["state", "address", "since", "sent", "acknowledged", "received"]),
-                "outbox": .any(of: [
-                    .object(
-                        [
-                            "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
-                            "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
-                            "dropped": .integer("messages ever"),
-                            "oldestAge": .integer("of the message that waits longest, in seconds"),
-                            "setAside": .string("file name of a damaged outbox"),
-                            "rescued": .integer("messages that were read from it"),
-                            "deadLetters": .integer(
-                                "messages that are no longer sent, as the broker ended the connection on each"),
-                        ], required: ["depth", "bytes", "accepted", "delivered", "dropped", "deadLetters"]),
-                    .object(["error": problem], required: ["error"]),
-                ]),
-            ]) { own, _ in own }, required: ["version", "time", "uptime", "registration", "warnings"]))
+            [
+                "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
+                "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
+                "dropped": .integer("messages ever"),
+                "oldestAge": .integer("of the message that waits longest, in seconds"),
+                "setAside": .string("file name of a damaged outbox"),
+                "rescued": .integer("messages that were read from it"),
+                "deadLetters": .integer(
+                    "messages that are no longer sent, as the broker ended the connection on each"),
+            ], required: ["depth", "bytes", "accepted", "delivered", "dropped", "deadLetters"]),
+        .object(["error": problem], required: ["error"]),
+    ])
 
     static let user = named(
         "User",
@@ -126,7 +119,7 @@ extension Schema {
                         "name": .string("stable, for programs"),
                         "verdict": .string("what was found", choices: ["pass", "warn", "fail", "skip"]),
                         "message": .string("for people"), "remedy": .string("what to do"),
-                    ], required: ["name", "verdict", "message"]), "in the order in which to mend"),
+                    ], required: ["name", "verdict", "message"]), "in the order in which to fix them"),
         ], required: ["worst", "checks"])
 
     static let reading = named(

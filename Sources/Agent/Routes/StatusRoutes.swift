@@ -1,16 +1,19 @@
 import Groundwork
 import LocalAPI
 
-/// What the agent is and how it stands.
+/// The agent's version, status and health.
 extension Agent {
     nonisolated func addStatusRoutes(to router: inout Router) {
-        router.on("GET", "/v1/version", needs: .read, .versionOfAgent) { _ in
+        router.on(
+            "GET", "/v1/version", needs: .read,
+            .init("Version of the agent and of the libraries it runs with", answer: .version)
+        ) { _ in
             .json(Version.report)
         }
         router.on(
             "GET", "/v1/status", needs: .read,
             .init(
-                "Registration, certificate, token, broker, outbox, sensors", answer: .status)
+                "Registration, certificate, token, broker, outbox, sensors", answer: .status(of: features))
         ) { _ in
             .json(try await self.statusReport())
         }
@@ -19,22 +22,9 @@ extension Agent {
             .init(
                 "Every health check with its verdict: pass, warn, fail or skip", answer: .diagnosis)
         ) { _ in
-            .json(Doctor.examine(try await self.examinedState()))
-        }
-        router.on(
-            "GET", "/v1/events", needs: .read,
-            .init(
-                "What happens, as an event stream", events: Schema.agentEvents)
-        ) { _ in
-            let events = self.events.subscribe()
-            return .events(events.map { LocalEvent(name: $0.name, data: $0.json) })
+            .json(try await self.diagnosis())
         }
     }
-}
-
-extension RouteDescription {
-    static let versionOfAgent = RouteDescription(
-        "Version of the agent and of the libraries it runs with", answer: .version)
 }
 
 extension Version {

@@ -3,21 +3,22 @@ import FoundationEssentials
 import Gateway
 import Groundwork
 import LocalAPI
+import Prompts
 import Proximity
 
-/// People who log in on this board, each way there is.
+/// User logins on this board, by every method.
 extension Agent {
     nonisolated func addUserRoutes(to router: inout Router) {
-        router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: .user)) { _ in
-            .json(try await self.activeLink().session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
+        router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: .user)) { request in
+            .json(try await self.account(of: request).session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
         }
         router.on(
             "GET", "/v1/user/info", needs: .operate,
             .init(
                 "The profile of the user who is logged in, from the gateway",
                 answer: Schema.openObject("the claims of OpenID Connect that the gateway releases").asSensitive)
-        ) { _ in
-            .json(try await self.activeLink().session.userInfo())
+        ) { request in
+            .json(try await self.account(of: request).session.userInfo())
         }
         router.on(
             "POST", "/v1/login", needs: .operate,
@@ -32,8 +33,31 @@ extension Agent {
             let body = try RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
             return .json(
-                try await self.activeLink().session
+                try await self.account(of: request).session
                     .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
+        }
+        router.on(
+            "POST", "/v1/login/prompted", needs: .operate,
+            .init(
+                "Log in by user name, and a password that is asked for by a prompt; ends when the reader goes",
+                body: [
+                    "userName": .string("as the gateway knows it"),
+                    "answerers": .string(
+                        "who may answer: operators, unless given, or only the user who asks here",
+                        choices: ["operators", "user"]),
+                ], required: ["userName"],
+                events: ["prompt.*": .promptStep, "logged-in": .user])
+        ) { request in
+            let body = try RequestBody(request)
+            let answerers = try body.optionalString("answerers") ?? "operators"
+            guard ["operators", "user"].contains(answerers) else {
+                throw AgentError.badRequest(member: "answerers", fault: "is neither operators nor user")
+            }
+            return .events(
+                self.logInPrompted(
+                    as: try body.string("userName"),
+                    answerers: answerers == "user" ? .user(uid: request.peer.uid) : .operators,
+                    at: try await self.account(of: request).session))
         }
         router.on(
             "POST", "/v1/login/nearby", needs: .operate,
@@ -60,7 +84,7 @@ extension Agent {
             }
             return .events(
                 self.logInNearby(
-                    by: way, as: try body.optionalString("user"), at: try await self.activeLink().session))
+                    by: way, as: try body.optionalString("user"), at: try await self.account(of: request).session))
         }
         router.on(
             "POST", "/v1/login/browser", needs: .operate,
@@ -68,12 +92,12 @@ extension Agent {
                 "Begin to log in by authorization code: what to open in a browser",
                 answer: .object(
                     [
-                        "id": .string("of this log-in"), "url": Schema.string("to open").asSensitive,
+                        "id": .string("of this login"), "url": Schema.string("to open").asSensitive,
                         "provider": .string("who asks for the password"),
                     ], required: ["id", "url", "provider"]))
         ) { request in
             _ = try RequestBody(request)
-            return .json(try await self.browserLogIns.begin(at: try await self.activeLink().session))
+            return .json(try await self.browserLogIns.begin(at: try await self.account(of: request).session))
         }
         router.on(
             "POST", "/v1/login/browser/{id}", needs: .operate,
@@ -85,7 +109,7 @@ extension Agent {
             let answer = try RequestBody(request).string("answer")
             return .json(
                 try await self.browserLogIns.end(
-                    request.parameters["id"] ?? "", answer: answer, at: try await self.activeLink().session
+                    request.parameters["id"] ?? "", answer: answer, at: try await self.account(of: request).session
                 ).json(at: self.time.now))
         }
         router.on(
@@ -95,14 +119,14 @@ extension Agent {
                 body: ["force": .boolean("here also when the gateway does not answer")], answer: .user)
         ) { request in
             let force = try RequestBody(request).bool("force", default: false)
-            let session = try await self.activeLink().session
+            let session = try await self.account(of: request).session
             let name = try await session.user()?.userName
             try await session.logOut(force: force)
             return .json(["loggedIn": false, "userName": name.map(JSON.string) ?? .null])
         }
     }
 
-    /// The log-in goes on for as long as its events are read.
+    /// The login lasts for as long as its events are read.
     private nonisolated func logInNearby(
         by way: String, as expected: String?, at session: GatewaySession
     ) -> AsyncThrowingStream<LocalEvent, any Error> {
@@ -115,7 +139,7 @@ extension Agent {
                 }
             }
             let logIn = Task {
-                // What was told before the end is read before the end: a cancelled reader still gets what waits for it.
+                // Events before the end are read before the end: a canceled reader still gets the waiting ones.
                 func tellTheRest() async {
                     telling.cancel()
                     await telling.value
@@ -123,10 +147,10 @@ extension Agent {
                 do {
                     let name =
                         way == "qr"
-                        ? try await nearby.logInByQRCode(at: session, as: expected) { text in
+                        ? try await nearby.logIn.byQRCode(at: session, as: expected) { text in
                             continuation.yield(LocalEvent(name: "qr-code", data: try QRCode(text).json(of: text)))
                         }
-                        : try await nearby.logInByBluetooth(at: session, as: expected)
+                        : try await nearby.logIn.byBluetooth(at: session, as: expected)
                     await tellTheRest()
                     continuation.yield(
                         LocalEvent(name: "logged-in", data: ["loggedIn": true, "userName": .string(name)]))
@@ -145,7 +169,7 @@ extension Agent {
 }
 
 extension QRCode {
-    /// The code as data: its text, and pictures for a display or a page.
+    /// The code as data: its text, and images for a display or a web page.
     fileprivate func json(of text: String) -> JSON {
         ["text": .string(text), "svg": .string(svg), "png": .string(Base64.encode(png(scale: 4)))]
     }

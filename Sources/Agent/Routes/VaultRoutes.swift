@@ -4,8 +4,8 @@ import Groundwork
 import LocalAPI
 import Vault
 
-/// What opens the sealed store: a leaked credential is replaced, and a board moved from one kind of key to another, without
-/// enrolling again. Each change is on the disk as a whole when it is answered, or not at all.
+/// The keys that open the vault: a leaked credential can be replaced, and a board moved from one kind of key to
+/// another, without enrolling again. Each change is completely on disk when it is answered, or not at all.
 extension Agent {
     nonisolated func addVaultRoutes(to router: inout Router) {
         router.on(
@@ -45,7 +45,7 @@ extension Agent {
                 answer: .object(["removed": .integer("number of the slot that was removed")], required: ["removed"]))
         ) { request in
             let id = try request.slot()
-            // The settings still name its key: the agent would not open its store again.
+            // The settings still name its key: without the slot, the agent could not open its vault again.
             guard try await self.vault.openedBy().id != id else { throw AgentError.slotInUse(id) }
             try await self.vault.remove(slot: id)
             return .json(["removed": .integer(id)])
@@ -59,7 +59,7 @@ extension Agent {
 }
 
 extension RequestBody {
-    /// The key that a slot is to open with.
+    /// The key for a new slot.
     fileprivate func slotKey() throws(AgentError) -> any SlotKey {
         let kind = Slot.Kind(rawValue: try string("kind"))
         guard var bytes = Base64.decode(try string("key")), bytes.count <= Self.keyLimit else {
@@ -73,7 +73,7 @@ extension RequestBody {
         }
     }
 
-    /// As many bytes as a key file may have.
+    /// The limit of a key file, in bytes.
     private static let keyLimit = 4096
 }
 

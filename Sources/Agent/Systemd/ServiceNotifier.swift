@@ -2,12 +2,12 @@ import FoundationEssentials
 import Glibc
 import Groundwork
 
-/// Tells systemd how the service is (`sd_notify(3)`, the datagram protocol it documents; without libsystemd, which
+/// Reports the state of the service to systemd (`sd_notify(3)`, by its documented protocol; without libsystemd, which
 /// would map seven more libraries for five lines of text).
 public struct ServiceNotifier: Sendable {
     private let socket: UnixDatagram?
 
-    /// How often systemd wants to hear that the service lives, or `nil` when it does not watch (`WATCHDOG_USEC`).
+    /// How often systemd expects a sign of life, or `nil` if it does not watch the service (`WATCHDOG_USEC`).
     public let watchdogInterval: Duration?
 
     /// - Parameter environment: read for `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; without them every call
@@ -24,7 +24,7 @@ public struct ServiceNotifier: Sendable {
     /// - Parameter status: what `systemctl status` shows, on one line.
     public func ready(_ status: String) { send("READY=1\nSTATUS=\(DisplayText.oneLine(status))") }
 
-    /// The service lives; expected within every ``watchdogInterval``.
+    /// The service is alive; expected within every ``watchdogInterval``.
     public func alive() { send("WATCHDOG=1") }
 
     /// The service is about to end.

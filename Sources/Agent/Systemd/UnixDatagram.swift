@@ -1,15 +1,15 @@
 import Glibc
 
-/// Sends single datagrams to a Unix socket that somebody else owns: systemd's notify socket or the journal.
+/// Sends single datagrams to another process's Unix socket: systemd's notify socket or the journal.
 struct UnixDatagram: Sendable {
     /// A path, or `@name` for the abstract name space.
     let path: String
 
-    /// How long to wait for a receiver that is behind. A lost line of the log is better than an agent that stands still.
+    /// How long to wait for a slow receiver. A lost log line is better than a blocked agent.
     private static let patience = timeval(tv_sec: 0, tv_usec: 250_000)
 
-    /// - Returns: whether the receiver took the datagram. Both receivers are there to be told, not to be relied on,
-    ///   so a refusal is not an error.
+    /// - Returns: whether the receiver accepted the datagram. The agent depends on neither receiver, so a refusal is
+    ///   not an error.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         var name = Array(path.utf8)

@@ -2,11 +2,11 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// The time that certificates and tokens are judged by on a board that may wake up in 1970.
+/// The time used to check certificates and tokens on a board that may wake up in 1970.
 ///
-/// The clock is plausible when it is not earlier than what is known to have happened: this program was built, the gateway
-/// issued the certificate we hold, and the clock was last confirmed by a connection whose certificates were valid then.
-/// Until it is, the newest of these stands for the time.
+/// The clock is plausible when it is not earlier than what is known to have happened: this program was built, the
+/// gateway issued the certificate we hold, and the clock was last confirmed by a connection whose certificates were
+/// valid then. Until it is, the newest of these is used as the time.
 public final class BestKnownTime: Sendable {
     private struct Known: Sendable {
         var floor: Date
@@ -21,8 +21,8 @@ public final class BestKnownTime: Sendable {
     private let systemTime: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - path: the file whose time of modification is the last confirmed time; made when there is one.
-    ///   - built: when this program was made.
+    ///   - path: the file whose modification time is the last confirmed time; created with the first one.
+    ///   - built: when this program was built.
     public init(
         path: String, built: Date? = BestKnownTime.modified("/proc/self/exe"),
         systemTime: @escaping @Sendable () -> Date = { Date() }
@@ -33,17 +33,17 @@ public final class BestKnownTime: Sendable {
         known = Mutex(Known(floor: max(built ?? .distantPast, confirmed ?? .distantPast), confirmed: confirmed))
     }
 
-    /// Now, as well as it can be known.
+    /// The best known current time.
     public var now: Date { max(systemTime(), known.withLock(\.floor)) }
 
     /// Whether the system's clock can be right.
     public var isPlausible: Bool { systemTime() >= known.withLock(\.floor) }
 
-    /// What certainly lies in the past: such as the start of the validity of a certificate issued to us.
+    /// Records a date that is certainly past, such as the start of the validity of a certificate issued to us.
     public func notBefore(_ date: Date) { known.withLock { $0.floor = max($0.floor, date) } }
 
-    /// The system's clock was right just now, as a server's certificate was valid by it. Kept over a restart, at most once
-    /// an hour.
+    /// Confirms the system's clock, by which a server's certificate was valid. Stored across restarts, at most once an
+    /// hour.
     public func confirm() {
         let now = systemTime()
         let isDue = known.withLock { known in
@@ -62,7 +62,7 @@ public final class BestKnownTime: Sendable {
         futimens(descriptor, [stamp, stamp])
     }
 
-    /// When the file was last changed, where there is one.
+    /// When the file was last changed, if it exists.
     public static func modified(_ path: String) -> Date? { modified(path, followsLink: true) }
 
     private static func modified(_ path: String, followsLink: Bool) -> Date? {

@@ -1,15 +1,15 @@
-/// Numbers of the attribute protocol that both sides know (Bluetooth Core, Vol 3 Part F 3.2 and Part G 5.2.1).
+/// Constants of the attribute protocol (Bluetooth Core, Vol 3 Part F 3.2 and Part G 5.2.1).
 enum ATT {
-    /// Of a packet, before anything else is agreed, in bytes.
+    /// Largest packet before another size is negotiated, in bytes.
     static let defaultMTU = 23
-    /// A value of 512 bytes and the head of the longest packet that carries one; more is never agreed.
+    /// Room for a value of 512 bytes and the longest header of a packet that carries one; nothing larger is negotiated.
     static let largestMTU = 517
     /// The longest value, in bytes.
     static let valueLimit = 512
-    /// A request or an indication that waited so long ends the bearer (Vol 3 Part F 3.3.3).
+    /// A request or an indication that stays unanswered this long ends the bearer (Vol 3 Part F 3.3.3).
     static let transactionLimit: Duration = .seconds(30)
 
-    /// A packet with an opcode and little-endian numbers, before the bytes of a value.
+    /// A packet with an opcode and little-endian numbers, followed by the bytes of a value.
     static func packet(_ opcode: ATTOpcode, _ numbers: UInt16..., bytes: some Sequence<UInt8> = []) -> [UInt8] {
         var packet = [opcode.rawValue]
         for number in numbers { packet.append(littleEndian: number) }
@@ -28,7 +28,7 @@ struct ATTRefusal: Error, Equatable {
         self.handle = handle
     }
 
-    /// - Parameter opcode: of the request
+    /// - Parameter opcode: the request's opcode
     func response(to opcode: UInt8) -> [UInt8] {
         [
             ATTOpcode.errorResponse.rawValue, opcode, UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8),

@@ -1,5 +1,5 @@
-/// Why a request was refused (Bluetooth Core, Vol 3 Part F 3.4.1.1). Codes of later versions and of applications pass
-/// through.
+/// Why a request was refused (Bluetooth Core, Vol 3 Part F 3.4.1.1). Codes of later versions and of applications are
+/// kept as they are.
 public struct ATTErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: UInt8
 
@@ -22,7 +22,7 @@ public struct ATTErrorCode: RawRepresentable, Sendable, Hashable, CustomStringCo
     public static let unsupportedGroupType = Self(rawValue: 0x10)
     public static let valueNotAllowed = Self(rawValue: 0x13)
 
-    /// Whether pairing or encryption is what is missing.
+    /// Whether pairing or encryption is missing.
     var concernsSecurity: Bool {
         [.insufficientAuthentication, .insufficientAuthorization, .encryptionKeyTooShort, .insufficientEncryption]
             .contains(self)

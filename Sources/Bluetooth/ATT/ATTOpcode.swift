@@ -32,7 +32,7 @@ enum ATTOpcode: UInt8 {
     case writeCommand = 0x52
     case signedWriteCommand = 0xD2
 
-    /// Set in what expects no answer (3.3.1): what is not known and has it is passed over.
+    /// Set in packets that expect no answer (Vol 3 Part F 3.3.1); unknown packets with it are ignored.
     static let commandFlag: UInt8 = 0x40
 
     enum Role {
@@ -42,7 +42,7 @@ enum ATTOpcode: UInt8 {
         case command
         /// From a server, the answer to a request.
         case response
-        /// From a server, unasked.
+        /// From a server, unsolicited.
         case value
     }
 

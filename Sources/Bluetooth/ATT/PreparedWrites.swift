@@ -1,6 +1,6 @@
 /// The pieces of long writes of one client, until it executes or cancels them (Bluetooth Core, Vol 3 Part F 3.4.6).
 struct PreparedWrites: Sendable {
-    /// Enough for two of the longest values in the smallest pieces.
+    /// Room for two of the longest values in the smallest pieces.
     static let limit = (pieces: 64, bytes: 2048)
 
     private struct Piece { let handle: UInt16, offset: Int, bytes: [UInt8] }
@@ -24,7 +24,7 @@ struct PreparedWrites: Sendable {
 
     mutating func clear() { self = PreparedWrites() }
 
-    /// The values the pieces make, in their order; a piece at offset 0 begins another value.
+    /// The values that the pieces form, in order; a piece at offset 0 begins another value.
     ///
     /// - Throws: ``ATTErrorCode/invalidOffset`` for a gap, ``ATTErrorCode/invalidValueLength``
     func values() throws(ATTRefusal) -> [Value] {

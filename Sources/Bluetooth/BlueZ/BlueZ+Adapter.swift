@@ -3,7 +3,7 @@ import Glibc
 extension BlueZ {
     /// The adapter's path.
     ///
-    /// - Throws: ``BluetoothError/daemonMissing``, ``BluetoothError/noAdapter(name:)``, what bluetoothd refused with
+    /// - Throws: ``BluetoothError/daemonMissing``, ``BluetoothError/noAdapter(name:)``, or bluetoothd's refusal
     func adapter() throws(BluetoothError) -> String {
         if let refusal { throw refusal }
         guard objects.isPresent else { throw .daemonMissing }
@@ -58,7 +58,7 @@ extension BlueZ {
         return status
     }
 
-    /// Returns when bluetoothd has worked on all that was sent to it before: it takes messages in order.
+    /// Returns when bluetoothd has processed everything sent to it before: it handles messages in order.
     func roundTrip() async {
         guard let path = objects.adapter(named: wantedAdapter) else { return }
         _ = await call(

@@ -1,12 +1,13 @@
-/// Pairing, as far as bluetoothd asks this program.
+/// This program's part in pairing: an agent of bluetoothd.
 ///
-/// An agent that can neither show nor read anything (`org.bluez.Agent1`, `NoInputNoOutput`). A bond is bluetoothd's: it holds for
-/// all profiles of the device, and a bonded device that is a keyboard types on this board. So devices pair only for the short
-/// while that a person has asked for, never input devices, and a bond is kept only of a device that a person let in.
+/// It is an agent without display and keyboard (`org.bluez.Agent1`, `NoInputNoOutput`). A bond belongs to bluetoothd:
+/// it is valid for all profiles of the device, and a bonded keyboard can type on this board. So devices can pair only
+/// for the short time that a person has requested, input devices never can, and only the bond of a device that a
+/// person admitted is kept.
 extension BlueZ {
     static let agentPath = "/latchkey/agent"
 
-    /// Lets devices that use the protected service pair, for a while.
+    /// Lets devices that use the protected service pair for the given time.
     func openPairing(for duration: Duration) async throws(BluetoothError) {
         try await open()
         let number = nextNumber()
@@ -18,7 +19,7 @@ extension BlueZ {
         }
     }
 
-    /// Nobody pairs any more. Whoever has paired and not even asked to be let in is forgotten.
+    /// Ends the time for pairing. The bond of a device that has paired without requesting anything is removed.
     func closePairing() async {
         pairing = nil
         await endPairing()
@@ -27,8 +28,8 @@ extension BlueZ {
         }
     }
 
-    /// Becomes bluetoothd's default agent, for as long as there is something to pair for. Another program's is the default again
-    /// afterwards.
+    /// Becomes bluetoothd's default agent as long as pairing may be needed. Afterwards another program's agent is the
+    /// default again.
     func beginPairing() async {
         guard !isAgent, owner != nil else { return }
         isAgent = true
@@ -54,7 +55,7 @@ extension BlueZ {
 
     /// Answers a call to the agent.
     ///
-    /// - Returns: why it is refused
+    /// - Returns: why it is refused; `nil` if it is not
     func decide(_ member: String, _ arguments: [BusValue]) -> BusFailure? {
         switch member {
         case "Release":
@@ -66,9 +67,9 @@ extension BlueZ {
                 newBonds.insert(device)
                 return nil
             }
-            return BusFailure(name: "org.bluez.Error.Rejected", text: "nobody here has asked for it")
-        // Numbers cannot be compared here, and services other than the one served are not this program's.
-        default: return BusFailure(name: "org.bluez.Error.Rejected", text: "nobody is there to be asked")
+            return BusFailure(name: "org.bluez.Error.Rejected", text: "no user here has requested it")
+        // Numbers cannot be compared here, and this program only decides about the service that it serves.
+        default: return BusFailure(name: "org.bluez.Error.Rejected", text: "there is no user to ask")
         }
     }
 
@@ -89,7 +90,7 @@ extension BlueZ {
         if newBonds.remove(device) != nil { keptBonds.insert(device) }
     }
 
-    /// What a change of bluetoothd's objects means for the bonds that are not to be kept.
+    /// Handles a change of bluetoothd's objects for the bonds that are not to be kept.
     func bond(_ change: BlueZObjects.Change) {
         switch change {
         case .removed(let device, BlueZName.device):
@@ -109,7 +110,7 @@ extension BlueZ {
         for device in newBonds { await forgetBond(device) }
     }
 
-    /// Has bluetoothd hang up and forget the device, its bond included.
+    /// Makes bluetoothd hang up and forget the device, including its bond.
     func forgetBond(_ device: String) async {
         guard newBonds.remove(device) != nil, let adapter = objects[device, BlueZName.device]?["Adapter"]?.text else {
             return

@@ -1,15 +1,15 @@
 extension BlueZ {
-    func tell(_ event: PeripheralEvent) { _ = serving?.events.put(event) }
+    func report(_ event: PeripheralEvent) { _ = serving?.events.put(event) }
 
-    /// Tells what a central did; one that does more than is read is hung up.
-    private func tell(_ event: PeripheralEvent, of central: CentralID) {
+    /// Reports what a central did; a central whose events are not read in time is disconnected.
+    private func report(_ event: PeripheralEvent, of central: CentralID) {
         guard let events = serving?.events, !events.put(event) else { return }
         events.forget(central)
         Task { await self.disconnect(central) }
     }
 
-    /// The connection behind a device, met with its first use of the service.
-    private func meetCentral(_ path: String) -> CentralID? {
+    /// The central behind a device's path; reports it as connected with its first use of the service.
+    private func centralID(ofDevice path: String) -> CentralID? {
         if let known = serving?.centrals[path] { return known.id }
         if objects.isConnected(path) { serving?.departed.remove(path) }
         guard serving?.departed.contains(path) == false, let address = objects.address(ofDevice: path) else {
@@ -17,16 +17,16 @@ extension BlueZ {
         }
         let id = CentralID(address: address, number: nextNumber())
         serving?.centrals[path] = Serving.Central(id: id)
-        tell(.connected(id))
+        report(.connected(id))
         guard objects[path, BlueZName.device]?["Paired"]?.flag == true else { return id }
         for characteristic in serving?.keptSubscriptions[path] ?? [] {
             serving?.centrals[path]?.subscriptions.insert(characteristic)
-            tell(.subscribed(id, characteristic: characteristic, .notify), of: id)
+            report(.subscribed(id, characteristic: characteristic, .notify), of: id)
         }
         return id
     }
 
-    /// The connection has ended.
+    /// Called when the connection of a device has ended.
     func depart(_ path: String) {
         serving?.departed.insert(path)
         forget(path)
@@ -34,8 +34,10 @@ extension BlueZ {
 
     func forget(_ path: String) {
         guard let central = serving?.centrals.removeValue(forKey: path) else { return }
-        for characteristic in central.subscriptions { tell(.unsubscribed(central.id, characteristic: characteristic)) }
-        tell(.disconnected(central.id))
+        for characteristic in central.subscriptions {
+            report(.unsubscribed(central.id, characteristic: characteristic))
+        }
+        report(.disconnected(central.id))
     }
 
     func disconnect(_ central: CentralID) async {
@@ -43,7 +45,7 @@ extension BlueZ {
         await hangUp(path)
     }
 
-    /// Ends a connection and waits until it has ended.
+    /// Disconnects a device and waits until the connection has ended.
     func hangUp(_ device: String) async {
         _ = await call(BusCall(path: device, interface: BlueZName.device, member: "Disconnect", timeout: .seconds(10)))
         _ = await wait(for: .seconds(5)) { $0.isConnected(device) ? nil : .yes }
@@ -53,8 +55,9 @@ extension BlueZ {
 
     /// Answers a call to one of the exported objects.
     ///
-    /// `AcquireNotify` is refused: with it bluetoothd names the central that subscribes, and after a refusal it goes on as if the
-    /// method had not been offered, so that the next central is named too. A socket would be one for all of them.
+    /// `AcquireNotify` is refused: bluetoothd names the subscribing central in the call, and after a refusal it
+    /// continues as if the method had not been offered, so that it names the next central too. An accepted socket
+    /// would be shared by all of them.
     func answer(_ message: BusMessage) {
         guard let bus else { return }
         let nothing = BusFailure(name: "org.freedesktop.DBus.Error.UnknownObject", text: "nothing is served")
@@ -92,20 +95,20 @@ extension BlueZ {
         case "WriteValue":
             guard arguments.count == 2, let value = arguments[0].bytes, let options = arguments[1].table,
                 let central = central(in: options)
-            else { return BusFailure(name: "org.bluez.Error.Failed", text: "the write names no device") }
+            else { return BusFailure(name: "org.bluez.Error.Failed", text: "the write does not name a device") }
             guard options["offset"]?.number ?? 0 == 0 else {
                 return BusFailure(name: "org.bluez.Error.InvalidOffset", text: "values are written whole")
             }
-            tell(.written(central, characteristic: characteristic, value: value), of: central)
+            report(.written(central, characteristic: characteristic, value: value), of: central)
             return nil
         case "AcquireNotify":
             if let options = arguments.first?.table { subscribe(options, to: characteristic) }
             return BusFailure(name: "org.bluez.Error.NotSupported", text: "values are sent with PropertiesChanged")
         case "StopNotify":
-            // The last of them has unsubscribed; which one went before is not told.
+            // The last central has unsubscribed; bluetoothd does not report the earlier ones.
             for (path, central) in serving?.centrals ?? [:] where central.subscriptions.contains(characteristic) {
                 serving?.centrals[path]?.subscriptions.remove(characteristic)
-                tell(.unsubscribed(central.id, characteristic: characteristic))
+                report(.unsubscribed(central.id, characteristic: characteristic))
             }
             return nil
         case "StartNotify", "Confirm": return nil
@@ -114,7 +117,7 @@ extension BlueZ {
     }
 
     private func central(in options: [String: BusValue]) -> CentralID? {
-        guard let path = options["device"]?.text, let central = meetCentral(path) else { return nil }
+        guard let path = options["device"]?.text, let central = centralID(ofDevice: path) else { return nil }
         if let mtu = options["mtu"]?.number { serving?.centrals[path]?.mtu = Int(mtu) }
         return central
     }
@@ -124,12 +127,13 @@ extension BlueZ {
             serving?.centrals[path]?.subscriptions.insert(characteristic).inserted == true
         else { return }
         serving?.keptSubscriptions[path, default: []].insert(characteristic)
-        tell(.subscribed(central, characteristic: characteristic, .notify), of: central)
+        report(.subscribed(central, characteristic: characteristic, .notify), of: central)
     }
 
     // MARK: Values
 
-    /// Sends a value to one central. bluetoothd sends it to all that subscribed, so the others are hung up first.
+    /// Sends a value to one central. bluetoothd sends it to all subscribed centrals, so the others are disconnected
+    /// first.
     func notify(
         _ value: [UInt8], to central: CentralID, characteristic: BluetoothUUID,
         sparing: @escaping @Sendable () async -> Set<CentralID>
@@ -144,27 +148,27 @@ extension BlueZ {
             guard let state = serving?.centrals[path], state.id == central else { throw .disconnected }
             guard state.subscriptions.contains(characteristic) else {
                 throw .failed(
-                    operation: operation, reason: "it has not subscribed, and bluetoothd sends to nobody else")
+                    operation: operation, reason: "it has not subscribed, and bluetoothd only sends to subscribers")
             }
             guard value.count <= state.mtu - 3 else { throw .tooLong }
             let others =
                 serving?.centrals.filter { $0.key != path && $0.value.subscriptions.contains(characteristic) } ?? [:]
             guard let other = others.keys.first else { break }
-            // Asked each time: who only listened may have asked by now.
+            // Checked each time: a central that only listened may have sent a request by now.
             guard await sparing().isDisjoint(with: others.values.map(\.id)) else {
                 throw .failed(
-                    operation: operation, reason: "another central listens, and waits for an answer of its own")
+                    operation: operation, reason: "another central is subscribed and waits for an answer of its own")
             }
             await hangUp(other)
             if serving?.centrals[other] != nil {
-                throw .failed(operation: operation, reason: "another central listens and cannot be hung up")
+                throw .failed(operation: operation, reason: "another central is subscribed and cannot be disconnected")
             }
         }
         bus?.emitPropertiesChanged(path: object, interface: BlueZName.gattCharacteristic, [("Value", .bytes(value))])
         await roundTrip()
     }
 
-    /// One answer at a time: another one might hang up who is just being answered.
+    /// Lets one value be sent at a time: sending another might disconnect the central that is being answered.
     private func beginAnswer() async {
         guard serving?.isAnswering == true else {
             serving?.isAnswering = true

@@ -1,7 +1,7 @@
-/// A connection to a peripheral, by the path of its device.
-struct Link {
+/// A connection of this program to a peripheral.
+struct PeripheralLink {
     let values: AsyncStream<RemoteValue>.Continuation
-    /// Whether somebody else had connected already, and keeps the connection.
+    /// Whether another program had connected before, and keeps the connection.
     let isShared: Bool
 }
 
@@ -17,10 +17,10 @@ extension BlueZ {
         try await open()
         let adapter = try await poweredAdapter()
         let path = try await find(address, on: adapter, until: end)
-        guard links[path] == nil else { throw .failed(operation: operation, reason: "there is a connection already") }
+        guard links[path] == nil else { throw .failed(operation: operation, reason: "there already is a connection") }
         let isShared = objects.isConnected(path)
         let (values, continuation) = AsyncStream.makeStream(of: RemoteValue.self, bufferingPolicy: .bufferingOldest(64))
-        links[path] = Link(values: continuation, isShared: isShared)
+        links[path] = PeripheralLink(values: continuation, isShared: isShared)
         await beginPairing()
         do {
             try await join(path, until: end, operation)
@@ -31,7 +31,7 @@ extension BlueZ {
         }
     }
 
-    /// bluetoothd connects to devices it has heard of, and forgets them soon.
+    /// Searches for a device: bluetoothd only connects to devices it has heard recently.
     private func find(
         _ address: BluetoothAddress, on adapter: String, until end: ContinuousClock.Instant
     ) async throws(BluetoothError) -> String {
@@ -45,7 +45,7 @@ extension BlueZ {
         return path
     }
 
-    /// Establishing a connection over the air fails now and then, and works at once when tried again.
+    /// Establishing a connection sometimes fails over the air and succeeds at once when retried.
     private func join(_ path: String, until end: ContinuousClock.Instant, _ operation: String)
         async throws(BluetoothError)
     {
@@ -69,9 +69,9 @@ extension BlueZ {
         throw failure
     }
 
-    /// - Returns: whether the services are known now; no where the connection has ended
+    /// - Returns: whether the services are known now; `no` if the connection has ended
     private func resolve(_ path: String, until end: ContinuousClock.Instant) async -> Verdict {
-        // bluetoothd answers before it tells.
+        // bluetoothd answers the call before it reports the connection.
         let connected = await wait(for: min(end - .now, .seconds(5))) { objects in
             guard objects[path, BlueZName.device] != nil else { return .no }
             return objects.isConnected(path) ? .yes : nil
@@ -83,12 +83,13 @@ extension BlueZ {
         }
     }
 
-    /// Hangs up, and has bluetoothd forget the device with all that it cached of it, unless that is somebody else's.
+    /// Disconnects, and makes bluetoothd forget the device with everything cached of it, unless another program uses
+    /// the connection.
     func endLink(_ path: String) async {
         guard let link = links.removeValue(forKey: path) else { return }
         link.values.finish()
         await endPairing()
-        // Whoever advertises the service may be anybody: no bond made with them outlives the connection.
+        // Any device may advertise the service, so no bond made with it outlives the connection.
         await forgetBond(path)
         guard !link.isShared, let device = objects[path, BlueZName.device] else { return }
         if device["Paired"]?.flag == true {
@@ -98,7 +99,7 @@ extension BlueZ {
         }
     }
 
-    /// What a change of bluetoothd's objects means for the connections.
+    /// Handles a change of bluetoothd's objects for the connections.
     func link(_ change: BlueZObjects.Change) {
         switch change {
         case .changed(let path, BlueZName.gattCharacteristic, let keys) where keys.contains("Value"):
@@ -122,7 +123,7 @@ extension BlueZ {
         guard links[device] != nil, objects.isConnected(device) else { throw .disconnected }
         var path = objects.characteristic(ofDevice: device, service: service, characteristic: characteristic)
         if path == nil {
-            // bluetoothd may have told that it knows the services before it told which.
+            // bluetoothd may report that it knows the services before it reports them.
             await refresh()
             path = objects.characteristic(ofDevice: device, service: service, characteristic: characteristic)
         }
@@ -132,7 +133,7 @@ extension BlueZ {
             hasConfigurationDescriptor: objects.hasConfigurationDescriptor(path), handle: 0, path: path)
     }
 
-    /// - Returns: `false` where the characteristic has no descriptor for it, or the peripheral refuses
+    /// - Returns: `false` if the characteristic has no descriptor for it, or the peripheral refuses
     func subscribe(_ path: String, on device: String) async throws(BluetoothError) -> Bool {
         switch await call(BusCall(path: path, interface: BlueZName.gattCharacteristic, member: "StartNotify")) {
         case .success: return true

@@ -1,12 +1,12 @@
 /// A scan for peripherals, or the search for one that is to be connected to.
 struct Search {
-    /// `nil`: whatever is there
+    /// `nil` searches for any device.
     var service: BluetoothUUID?
     var sightings: AsyncThrowingStream<Sighting, any Error>.Continuation?
 }
 
 extension BlueZ {
-    /// Sightings as bluetoothd tells them: a device is told again when its signal strength changes.
+    /// Sightings as bluetoothd reports them: a device is reported again when its signal strength changes.
     func scan(for service: BluetoothUUID) async throws(BluetoothError) -> AsyncThrowingStream<Sighting, any Error> {
         try await open()
         let adapter = try await poweredAdapter()
@@ -35,14 +35,23 @@ extension BlueZ {
     func endSearch(_ number: Int, throwing error: BluetoothError? = nil) {
         guard let search = searches.removeValue(forKey: number) else { return }
         search.sightings?.finish(throwing: error)
-        guard searches.isEmpty, isDiscovering, let adapter = objects.adapter(named: wantedAdapter) else { return }
-        isDiscovering = false
-        // The answer does not matter; that it has been sent before whatever follows does.
+        guard searches.isEmpty, let adapter = objects.adapter(named: wantedAdapter), daemonScan.end() else { return }
+        stopDiscovery(on: adapter)
+    }
+
+    /// The answer does not matter, only that the call is sent before what follows.
+    private func stopDiscovery(on adapter: String) {
         bus?.send(BusCall(path: adapter, interface: BlueZName.adapter, member: "StopDiscovery")) { _ in }
     }
 
-    /// Sets the filter for all searches together, and starts. bluetoothd keeps one of each for every client, beside those of
-    /// others.
+    private func startDiscovery(on adapter: String) async -> Result<[BusValue], BusFailure> {
+        let result = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StartDiscovery"))
+        if daemonScan.answered() { stopDiscovery(on: adapter) }
+        return result
+    }
+
+    /// Sets the filter for all searches together, and starts discovery. bluetoothd keeps one filter and one discovery
+    /// per client.
     private func discover(on adapter: String) async throws(BluetoothError) {
         var filter: [(String, BusArgument)] = [("Transport", .text("le")), ("DuplicateData", .flag(true))]
         let services = Set(searches.values.map(\.service))
@@ -54,18 +63,17 @@ extension BlueZ {
             BusCall(
                 path: adapter, interface: BlueZName.adapter, member: "SetDiscoveryFilter",
                 arguments: [.options(filter)]), to: operation)
-        guard !isDiscovering else { return }
-        isDiscovering = true
-        let result = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StartDiscovery"))
+        guard daemonScan.want() else { return }
+        let result = await startDiscovery(on: adapter)
         guard case .failure(let failure) = result, failure.name != "org.bluez.Error.InProgress" else {
             return renewLater(on: adapter)
         }
-        isDiscovering = false
+        daemonScan = DaemonScan()
         throw BluetoothError(failure, operation: operation)
     }
 
-    /// Controllers report a device once in a scan, and bluetoothd tells only of strengths that differ from the last: after a
-    /// while the scan begins anew, to hear what is there by then.
+    /// Controllers report a device once in a scan, and bluetoothd only reports changes of the signal strength. So the
+    /// scan is restarted after a while, to hear which devices are there by then.
     private func renewLater(on adapter: String) {
         renewal += 1
         let number = renewal
@@ -75,14 +83,15 @@ extension BlueZ {
     }
 
     private func renew(_ number: Int, on adapter: String) async {
-        guard number == renewal, isDiscovering, !searches.isEmpty else { return }
+        guard number == renewal, daemonScan.isWanted, !searches.isEmpty else { return }
         _ = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StopDiscovery"))
-        guard number == renewal, isDiscovering, !searches.isEmpty else { return }
-        _ = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StartDiscovery"))
+        guard number == renewal, daemonScan.isWanted, !searches.isEmpty else { return }
+        daemonScan.renew()
+        _ = await startDiscovery(on: adapter)
         if number == renewal { renewLater(on: adapter) }
     }
 
-    /// What a change of bluetoothd's objects means for the scans.
+    /// Handles a change of bluetoothd's objects for the scans.
     func search(_ change: BlueZObjects.Change) {
         switch change {
         case .added(let path, BlueZName.device): sight(path)
@@ -109,7 +118,7 @@ extension BlueZ {
     private func endScans(_ error: BluetoothError) {
         let adapter = objects.adapter(named: wantedAdapter)
         guard adapter.flatMap({ objects[$0, BlueZName.adapter]?["Powered"]?.flag }) != true else { return }
-        isDiscovering = false
+        daemonScan = DaemonScan()
         for number in searches.keys { endSearch(number, throwing: owner == nil ? .daemonMissing : error) }
     }
 }

@@ -1,35 +1,36 @@
 import Groundwork
 
-/// A service being served, and who uses it.
+/// A service being served, and its centrals.
 struct Serving {
     var application: BlueZApplication
     let events: EventQueue
-    /// Wakes the task that brings the service on the air.
+    /// Wakes the task that puts the service on the air.
     let pokes: AsyncStream<Void>.Continuation
-    let tending: Task<Void, Never>
+    let upkeep: Task<Void, Never>
     var adapter: String?
     var isOnAir = false
-    /// The last reported reason of being off the air, so that it is reported once.
+    /// The last reported reason for being off the air, so that it is reported once.
     var reported: String?
     var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
     var isWaitingToRetry = false
-    /// Somebody turned the adapter off after this program had it on.
+    /// The adapter was turned off after this program had turned it on.
     var isTurnedOff = false
     /// By the device's path.
     var centrals: [String: Central] = [:]
-    /// What bonded devices subscribed to, by their paths. bluetoothd holds that for them from one connection to the next, and
-    /// does not tell again (Core, Vol 3 Part G 3.3.3.3).
+    /// The subscriptions of bonded devices, by their paths. bluetoothd keeps them from one connection to the next,
+    /// and does not report them again (Core, Vol 3 Part G 3.3.3.3).
     var keptSubscriptions: [String: Set<BluetoothUUID>] = [:]
-    /// Devices whose connection has ended. What they wrote before may be told afterwards, and is no new connection.
+    /// Devices whose connection has ended. Their earlier writes may be reported afterwards, and are not a new
+    /// connection.
     var departed: Set<String> = []
     var isAnswering = false
     var waitingToAnswer: [CheckedContinuation<Void, Never>] = []
 
-    /// A connection that has used the service. Others, of a keyboard say, are none of this program's.
+    /// A connection that has used the service. Others, such as a keyboard's, do not concern this program.
     struct Central {
         let id: CentralID
         var subscriptions: Set<BluetoothUUID> = []
-        /// ATT_MTU as bluetoothd last told it.
+        /// ATT_MTU as last reported by bluetoothd.
         var mtu = 23
     }
 }
@@ -39,14 +40,14 @@ extension BlueZ {
         PeripheralEvent
     > {
         try await open()
-        guard serving == nil else { throw .failed(operation: "serve", reason: "this transport serves already") }
+        guard serving == nil else { throw .failed(operation: "serve", reason: "this transport is already serving") }
         let events = EventQueue()
         let (pokes, poke) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let tending = Task { [weak self] in
+        let upkeep = Task { [weak self] in
             for await _ in pokes { await self?.bringUp() }
         }
         serving = Serving(
-            application: BlueZApplication(service, advertising), events: events, pokes: poke, tending: tending)
+            application: BlueZApplication(service, advertising), events: events, pokes: poke, upkeep: upkeep)
         poke.yield()
         return events.stream
     }
@@ -56,9 +57,9 @@ extension BlueZ {
     func stopServing() async {
         guard let ended = serving else { return }
         ended.pokes.finish()
-        ended.tending.cancel()
-        // What is being registered just now has to be taken back too, and its adapter may not have been known before.
-        await ended.tending.value
+        ended.upkeep.cancel()
+        // A registration in progress has to be undone too, and its adapter may not have been known before.
+        await ended.upkeep.value
         if let adapter = serving?.adapter ?? ended.adapter { await withdraw(from: adapter) }
         for path in ended.centrals.keys { await hangUp(path) }
         serving = nil
@@ -69,11 +70,11 @@ extension BlueZ {
 
     // MARK: On and off the air
 
-    /// How long a connection that does not use the service may keep it off the air.
+    /// How long a connection that does not use the service may keep the service off the air.
     private static let patience = Duration.seconds(10)
 
-    /// Registers service and advertisement, where that has not been done. What fails is tried again when bluetoothd's objects
-    /// change, and after a growing while.
+    /// Registers service and advertisement, unless that has been done. A failed attempt is repeated when bluetoothd's
+    /// objects change, and after a growing delay.
     private func bringUp() async {
         guard let serving, !serving.isOnAir else { return }
         do {
@@ -81,7 +82,7 @@ extension BlueZ {
             guard !serving.isTurnedOff else { return }
             let adapter = try await poweredAdapter()
             let manager = try advertisingManager(of: adapter)
-            let asked = owner
+            let askedOwner = owner
             self.serving?.application.includesPower = manager["SupportedIncludes"]?.texts.contains("tx-power") == true
             self.serving?.adapter = adapter
             // bluetoothd may have been restarted meanwhile.
@@ -89,21 +90,22 @@ extension BlueZ {
             try await register(BlueZName.gattManager, "RegisterApplication", BlueZApplication.root, on: adapter)
             try await register(
                 BlueZName.advertisingManager, "RegisterAdvertisement", BlueZApplication.advertisementPath, on: adapter)
-            // It may have gone meanwhile, and the poke with it.
-            guard owner == asked, objects[adapter, BlueZName.adapter]?["Powered"]?.flag == true else {
+            // bluetoothd or the adapter may be gone meanwhile, and the poke with it.
+            guard owner == askedOwner, objects[adapter, BlueZName.adapter]?["Powered"]?.flag == true else {
                 return pokeServing()
             }
             self.serving?.isOnAir = true
             self.serving?.reported = nil
             self.serving?.backoff.reset()
-            tell(.started)
+            report(.started)
         } catch {
             report(error)
             retryLater()
         }
     }
 
-    /// - Throws: ``BluetoothError/noLowEnergy(adapter:)``; ``BluetoothError/noAdapter(name:)`` where bluetoothd still sets it up
+    /// - Throws: ``BluetoothError/noLowEnergy(adapter:)``; ``BluetoothError/noAdapter(name:)`` while bluetoothd is
+    ///   still setting it up
     private func advertisingManager(of adapter: String) throws(BluetoothError) -> BlueZObjects.Properties {
         let name = BlueZObjects.name(ofAdapter: adapter)
         if let roles = objects[adapter, BlueZName.adapter]?["Roles"]?.texts, !roles.contains("peripheral") {
@@ -125,8 +127,8 @@ extension BlueZ {
         throw BluetoothError(failure, operation: member == "RegisterApplication" ? "register the service" : "advertise")
     }
 
-    /// The kernel stops advertising with the first connection until that has ended. So one central is served after the other,
-    /// which is well; but one that only sits there must not keep the others away.
+    /// The kernel stops advertising from the first connection until that has ended. So centrals are served one after
+    /// the other, which is fine; but an idle one must not keep the others away.
     private func advertiseAgainLater(_ device: String) {
         after(Self.patience) { bluez in
             guard let serving = bluez.serving, serving.isOnAir, let adapter = serving.adapter,
@@ -164,11 +166,11 @@ extension BlueZ {
         }
     }
 
-    /// Once for as long as it stays the same.
+    /// Reports an error, once for as long as it stays the same.
     private func report(_ error: BluetoothError) {
         guard serving != nil, serving?.reported != error.code else { return }
         serving?.reported = error.code
-        tell(.interrupted(error))
+        report(.interrupted(error))
     }
 
     func retryLater() {
@@ -176,7 +178,7 @@ extension BlueZ {
         serving?.isWaitingToRetry = true
         after(delay) {
             $0.serving?.isWaitingToRetry = false
-            // One that did not say what it has is asked again.
+            // A bluetoothd that did not list its objects is asked again.
             if $0.refusal == nil { $0.pokeServing() } else { Task { [bluez = $0] in await bluez.refresh() } }
         }
     }
@@ -188,7 +190,7 @@ extension BlueZ {
         report(error)
     }
 
-    /// What a change of bluetoothd's objects means for the service.
+    /// Handles a change of bluetoothd's objects for the service.
     func serve(_ change: BlueZObjects.Change) {
         guard let adapter = serving?.adapter else { return pokeForAdapters(change) }
         switch change {
@@ -211,7 +213,7 @@ extension BlueZ {
         }
     }
 
-    /// Room for an advertisement, or an adapter, may have come.
+    /// Retries when there may be room for an advertisement, or a new adapter.
     private func pokeForAdapters(_ change: BlueZObjects.Change) {
         switch change {
         case .added(_, BlueZName.advertisingManager), .added(_, BlueZName.adapter),
@@ -221,8 +223,8 @@ extension BlueZ {
         }
     }
 
-    /// Whoever turned the adapter off meant it: the service comes back with the power. bluetoothd has dropped what it
-    /// advertised, but not what was registered.
+    /// The adapter was turned off on purpose, so the service only returns with the power. bluetoothd has dropped the
+    /// advertisement, but not the registration.
     private func powerIsOff(_ adapter: String) {
         guard serving?.isOnAir == true else { return }
         let name = BlueZObjects.name(ofAdapter: adapter)

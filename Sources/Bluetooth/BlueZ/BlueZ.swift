@@ -1,7 +1,7 @@
 import Dispatch
 import Groundwork
 
-/// bluetoothd as this program sees it: one bus connection, the objects bluetoothd has, and what this program has asked it for.
+/// bluetoothd as this program sees it: one bus connection, bluetoothd's objects, and this program's requests to it.
 ///
 /// Everything runs on one queue, on which the connection's descriptor is watched too.
 actor BlueZ {
@@ -13,9 +13,9 @@ actor BlueZ {
 
     var bus: BusConnection?
     var objects = BlueZObjects()
-    /// The unique name of who owns `org.bluez`. Signals and calls of anybody else are not listened to.
+    /// The unique name of the owner of `org.bluez`. Signals and calls from other senders are ignored.
     var owner: String?
-    /// Why bluetoothd, though there, does not answer.
+    /// Why bluetoothd does not answer, although it is running.
     var refusal: BluetoothError?
     private var opening: Task<BluetoothError?, Never>?
     private var isClosed = false
@@ -25,17 +25,18 @@ actor BlueZ {
 
     var serving: Serving?
     var searches: [Int: Search] = [:]
-    var isDiscovering = false
-    /// The number of the discovery that is to be begun anew next.
+    var daemonScan = DaemonScan()
+    /// The number of the next restart of the discovery.
     var renewal = 0
-    var links: [String: Link] = [:]
-    /// Whether bluetoothd asks this program who may pair.
+    /// Connections to peripherals, by the device's path.
+    var links: [String: PeripheralLink] = [:]
+    /// Whether this program is registered as bluetoothd's pairing agent.
     var isAgent = false
-    /// The number of the while in which devices may pair; `nil` when none may.
+    /// The number of the current pairing period; `nil` while no device may pair.
     var pairing: Int?
-    /// Devices that this program let pair and no person has let in yet.
+    /// Devices that this program allowed to pair and no person has admitted yet.
     var newBonds: Set<String> = []
-    /// Those among them that a person has let in since.
+    /// The devices among them that a person has admitted since.
     var keptBonds: Set<String> = []
 
     init(adapter: String) { wantedAdapter = adapter }
@@ -47,7 +48,7 @@ actor BlueZ {
 
     // MARK: The connection
 
-    /// Connects to the bus where that has not been done. Whether bluetoothd is there is another question.
+    /// Connects to the bus, unless that has been done. Does not require bluetoothd to be running.
     func open() async throws(BluetoothError) {
         guard !isClosed else { throw .stopped }
         guard bus == nil else { return }
@@ -62,7 +63,7 @@ actor BlueZ {
         let operation = "connect to the system bus"
         switch BusLibrary.shared {
         case .failure(let missing):
-            return .failed(operation: operation, reason: "\(missing.name) is not there (package libsystemd0)")
+            return .failed(operation: operation, reason: "\(missing.name) is missing (package libsystemd0)")
         case .success(let library):
             do {
                 bus = try BusConnection(library, queue: queue.queue) { [weak self] in self?.assumeIsolated { $0.pump() }
@@ -104,17 +105,17 @@ actor BlueZ {
         loseBus()
     }
 
-    /// Asks bluetoothd what it has.
+    /// Asks bluetoothd for its objects.
     func refresh() async {
-        let asked = owner
+        let askedOwner = owner
         let question = BusCall(
             path: "/", interface: BlueZName.objectManager, member: "GetManagedObjects", timeout: .seconds(10))
-        await ask(question) { $0.takeObjects($1, of: asked) }
+        await ask(question) { $0.takeObjects($1, of: askedOwner) }
     }
 
-    /// Takes over what bluetoothd said it had; what it told afterwards is news to that.
-    func takeObjects(_ result: Result<[BusValue], BusFailure>, of asked: String?) {
-        guard owner == asked, asked != nil else { return }
+    /// Applies bluetoothd's list of objects; later signals are changes to that list.
+    func takeObjects(_ result: Result<[BusValue], BusFailure>, of askedOwner: String?) {
+        guard owner == askedOwner, askedOwner != nil else { return }
         switch result {
         case .success(let answer):
             refusal = nil
@@ -124,20 +125,20 @@ actor BlueZ {
         pokeServing()
     }
 
-    private func part() {
+    private func loseDaemon() {
         owner = nil
         refusal = nil
-        isDiscovering = false
+        daemonScan = DaemonScan()
         isAgent = false
         apply(objects.clear())
         for search in searches.keys { endSearch(search, throwing: .daemonMissing) }
     }
 
-    /// The bus is gone, and bluetoothd with it as far as this program can tell.
+    /// Called when the bus is gone, and with it bluetoothd for this program.
     private func loseBus() {
         bus?.close()
         bus = nil
-        part()
+        loseDaemon()
     }
 
     func call(_ call: BusCall) async -> Result<[BusValue], BusFailure> {
@@ -147,7 +148,8 @@ actor BlueZ {
         }
     }
 
-    /// A call whose answer is taken in its place among the signals: one that an actor waits for comes after those that follow it.
+    /// A call whose answer is handled in order among the signals: an answer that the actor awaits would be handled
+    /// after signals that follow it.
     private func ask(_ call: BusCall, _ take: @escaping (isolated BlueZ, Result<[BusValue], BusFailure>) -> Void) async
     {
         guard let bus else { return }
@@ -159,7 +161,7 @@ actor BlueZ {
         }
     }
 
-    /// A call that fails as this room's errors do.
+    /// A call that throws this module's errors.
     @discardableResult
     func ask(_ call: BusCall, to operation: String) async throws(BluetoothError) -> [BusValue] {
         switch await self.call(call) {
@@ -168,7 +170,7 @@ actor BlueZ {
         }
     }
 
-    // MARK: What comes in
+    // MARK: Incoming messages
 
     private func pump() { take(bus?.process() ?? []) }
 
@@ -190,8 +192,8 @@ actor BlueZ {
 
     private func ownerChanged(_ arguments: [BusValue]) {
         guard arguments.count == 3, arguments[0].text == BlueZName.service, let name = arguments[2].text else { return }
-        if owner != nil { part() }
-        // Known at once: what the new one tells before it has answered counts.
+        if owner != nil { loseDaemon() }
+        // Set at once, so that signals of the new owner count before its first answer.
         if !name.isEmpty {
             owner = name
             Task { await self.refresh() }
@@ -222,7 +224,7 @@ actor BlueZ {
 
     enum Verdict { case yes, no, late }
 
-    /// Waits until the objects answer the question, or the time is over.
+    /// Waits until `check` gives a verdict on the objects, or the time is over.
     func wait(for limit: Duration, until check: @escaping (BlueZObjects) -> Verdict?) async -> Verdict {
         if let verdict = check(objects) { return verdict }
         let number = nextNumber()

@@ -1,4 +1,4 @@
-/// What this program shows bluetoothd: the service with its characteristics, and the advertisement.
+/// The objects that this program exports to bluetoothd: the service with its characteristics, and the advertisement.
 struct BlueZApplication: Sendable {
     static let root = "/latchkey"
     static let advertisementPath = "/latchkey/advertisement"
@@ -6,7 +6,7 @@ struct BlueZApplication: Sendable {
 
     let service: LocalService
     let advertisement: Advertisement
-    /// Whether the controller can put its power into the advertisement.
+    /// Whether the controller can include its transmit power in the advertisement.
     var includesPower = false
 
     init(_ service: LocalService, _ advertisement: Advertisement) {
@@ -28,7 +28,7 @@ struct BlueZApplication: Sendable {
 
     private func path(ofCharacteristic index: Int) -> String { "\(Self.servicePath)/characteristic\(index)" }
 
-    /// What `RegisterApplication` reads.
+    /// The objects that bluetoothd reads after `RegisterApplication`.
     var objects: [BusObject] {
         var objects = [
             BusObject(
@@ -42,7 +42,7 @@ struct BlueZApplication: Sendable {
                 ("UUID", .text(characteristic.uuid.description)), ("Service", .path(Self.servicePath)),
                 ("Flags", .texts(BlueZFlags.flags(of: characteristic))),
             ]
-            // Makes bluetoothd say who subscribes, see `BlueZ.answer(_:)`.
+            // Makes bluetoothd name the subscribing central, see `BlueZ.answer(_:)`.
             if !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
                 properties.append(("NotifyAcquired", .flag(false)))
             }
@@ -69,7 +69,8 @@ struct BlueZApplication: Sendable {
         return properties
     }
 
-    /// A name that a scan response of 31 bytes has room for (Core, Vol 6 Part B 2.3.1.3; two bytes are the head).
+    /// The name shortened to fit into a scan response of 31 bytes, two of which are the header (Core, Vol 6 Part B
+    /// 2.3.1.3).
     static func cut(_ name: String) -> String {
         var cut = name
         while cut.utf8.count > 29 { cut.removeLast() }

@@ -1,5 +1,5 @@
 extension BluetoothError {
-    /// What a D-Bus error of bluetoothd, or of the bus itself, means here.
+    /// The error for a D-Bus error of bluetoothd or of the bus itself.
     init(_ failure: BusFailure, operation: String) {
         switch failure.name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
@@ -20,7 +20,7 @@ extension BluetoothError {
         }
     }
 
-    /// `Operation failed with ATT error: 0x03`, which is how bluetoothd passes them on.
+    /// Parses `Operation failed with ATT error: 0x03`, the form in which bluetoothd passes on ATT errors.
     private static func attCode(in text: String) -> ATTErrorCode? {
         let mark = "ATT error: 0x"
         guard text.contains(mark), let digits = text.split(separator: "x").last else { return nil }

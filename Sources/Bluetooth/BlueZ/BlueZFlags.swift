@@ -1,6 +1,6 @@
-/// `Flags` of `GattCharacteristic1`, both ways.
+/// Converts `Flags` of `GattCharacteristic1` in both directions.
 enum BlueZFlags {
-    /// A connection that writes, or enables notifications, without being encrypted is told to encrypt first.
+    /// A central that writes or enables notifications over an unencrypted connection is told to encrypt first.
     static func flags(of characteristic: LocalCharacteristic) -> [String] {
         let properties = characteristic.properties
         var flags: [String] = []
@@ -14,7 +14,7 @@ enum BlueZFlags {
         if properties.contains(.indicate) {
             flags.append(characteristic.requiresEncryption ? "encrypt-indicate" : "indicate")
         }
-        // It adds the property "write" too, which bluetoothd cannot demand encryption without.
+        // This adds the property "write" too: bluetoothd cannot require encryption without it.
         if characteristic.requiresEncryption, !properties.isDisjoint(with: [.write, .writeWithoutResponse]) {
             flags.append("encrypt-write")
         }

@@ -1,6 +1,8 @@
-/// The objects bluetoothd has on the bus, as its signals tell: the state that all decisions of this transport are made on.
+/// bluetoothd's objects on the bus, kept up to date by its signals: the state that all decisions of this transport
+/// are based on.
 ///
-/// Names, UUIDs and the rest of a device's properties come from the air. They are compared and shown, never trusted.
+/// Names, UUIDs and other properties of a device are received over the air. They are compared and displayed, never
+/// trusted.
 struct BlueZObjects {
     typealias Properties = [String: BusValue]
 
@@ -13,14 +15,14 @@ struct BlueZObjects {
 
     private var interfaces: [String: [String: Properties]] = [:]
 
-    /// Whether bluetoothd has been heard at all.
+    /// Whether bluetoothd has listed its objects.
     private(set) var isPresent = false
 
     subscript(path: String, interface: String) -> Properties? { interfaces[path]?[interface] }
 
     // MARK: Signals
 
-    /// Takes over the answer of `GetManagedObjects`.
+    /// Replaces all objects with the answer of `GetManagedObjects`.
     mutating func reset(to answer: [BusValue]) -> [Change] {
         interfaces = [:]
         isPresent = true
@@ -29,7 +31,7 @@ struct BlueZObjects {
         return changes
     }
 
-    /// bluetoothd has left the bus.
+    /// Called when bluetoothd has left the bus.
     mutating func clear() -> [Change] {
         let changes = interfaces.flatMap { path, object in object.keys.map { Change.removed(path: path, interface: $0) }
         }
@@ -80,9 +82,9 @@ struct BlueZObjects {
         return [.changed(path: path, interface: interface, keys: Set(changed.keys).union(invalidated))]
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// The adapter called `wanted`: `hci1`, an address, or the first where it is empty.
+    /// The adapter called `wanted`: `hci1`, an address, or empty for the first.
     func adapter(named wanted: String) -> String? {
         let adapters = interfaces.filter { $0.value[BlueZName.adapter] != nil }.keys.sorted {
             ($0.utf8.count, $0) < ($1.utf8.count, $1)
@@ -110,19 +112,20 @@ struct BlueZObjects {
         devices(of: adapter).first { self.address(ofDevice: $0) == address }
     }
 
-    /// bluetoothd 5.66 leaves `Connected` out now and then; whose services it knows is connected too.
+    /// bluetoothd 5.66 sometimes omits `Connected`; a device with resolved services is connected too.
     func isConnected(_ device: String) -> Bool {
         let properties = self[device, BlueZName.device]
         return properties?["Connected"]?.flag == true || properties?["ServicesResolved"]?.flag == true
     }
 
-    /// Whether the device says that it is a keyboard, a mouse or the like: HID over GATT, or HID (Assigned Numbers 3.4, 3.3).
+    /// Whether the device claims to be an input device such as a keyboard or mouse: HID over GATT, or HID (Bluetooth
+    /// Assigned Numbers 3.4, 3.3).
     func offersInput(_ device: String) -> Bool {
         let services = self[device, BlueZName.device]?["UUIDs"]?.texts.compactMap { BluetoothUUID($0) } ?? []
         return services.contains(BluetoothUUID(short: 0x1812)) || services.contains(BluetoothUUID(short: 0x1124))
     }
 
-    /// A sighting of the device, where it was heard of in the current discovery and advertises the service.
+    /// A sighting of the device, if it was heard in the current discovery and advertises the service.
     func sighting(ofDevice path: String, service: BluetoothUUID) -> Sighting? {
         guard let properties = self[path, BlueZName.device], let rssi = properties["RSSI"]?.number,
             let address = address(ofDevice: path),
@@ -139,7 +142,7 @@ struct BlueZObjects {
         }.first
     }
 
-    /// ATT_MTU of a connection; every characteristic carries it. 23 where bluetoothd is too old to tell.
+    /// ATT_MTU of a connection, a property of every characteristic. 23 if bluetoothd is too old to report it.
     func mtu(ofDevice device: String) -> Int {
         for (path, object) in interfaces where path.hasPrefix(device + "/") {
             if let mtu = object[BlueZName.gattCharacteristic]?["MTU"]?.number { return max(Int(mtu), 23) }
@@ -152,7 +155,7 @@ struct BlueZObjects {
         !children(of: characteristic, interface: BlueZName.gattDescriptor, named: BluetoothUUID(short: 0x2902)).isEmpty
     }
 
-    /// Paths carry the handle in hexadecimal digits, so that their order is the database's.
+    /// Paths contain the handle in hexadecimal digits, so that they sort in the order of the database.
     private func children(of parent: String, interface: String, named uuid: BluetoothUUID) -> [String] {
         interfaces.filter { path, object in
             path.hasPrefix(parent + "/") && object[interface]?["UUID"]?.text.flatMap { BluetoothUUID($0) } == uuid

@@ -1,16 +1,20 @@
 /// Bluetooth through bluetoothd, which other programs of the board may use at the same time.
 ///
-/// It goes on by itself after bluetoothd has been restarted, or the adapter has gone and come. What bluetoothd cannot do:
+/// It resumes by itself after bluetoothd has been restarted, or the adapter was removed and added again. Limits of
+/// bluetoothd:
 ///
-/// - A value goes to every central that has subscribed. ``Peripheral/notify(_:to:characteristic:)`` hangs up the others first.
+/// - A value goes to every subscribed central. ``Peripheral/notify(_:to:characteristic:)`` disconnects the others
+///   first.
 /// - A central that has not subscribed cannot be sent anything.
-/// - Which of the two modes a central enabled is not told: subscriptions are always reported as ``SubscriptionMode/notify``,
-///   though bluetoothd sends in the mode that was enabled, and does not tell when an indication was confirmed.
+/// - bluetoothd does not report which of the two modes a central enabled: subscriptions are always reported as
+///   ``SubscriptionMode/notify``, although bluetoothd sends in the enabled mode. Nor does it report when an
+///   indication was confirmed.
 /// - A central is known from its first write or subscription on.
-/// - A protected characteristic takes an encrypted connection, and bluetoothd has LE Secure Connections used where both sides
-///   can. It neither demands them nor tells which kind of key there is: a central that pairs in the older way is let in, and so
-///   is one that does not keep its bond. bluetoothd keeps bonds on disk, and a bond holds for all profiles of the
-///   device: so devices pair only after ``openPairing(for:)``, and only the bond of one that was let in stays.
+/// - A protected characteristic requires an encrypted connection, and bluetoothd uses LE Secure Connections if both
+///   sides can. It neither requires them nor reports the kind of key: a central that uses legacy pairing is admitted,
+///   and so is one that does not keep its bond. bluetoothd keeps bonds on disk, and a bond is valid for all profiles
+///   of the device. So devices can pair only after ``openPairing(for:)``, and only the bond of an admitted device is
+///   kept.
 /// - A peripheral in sight is reported again only when its signal strength changes.
 public struct BlueZTransport: BluetoothTransport {
     private let bluez: BlueZ
@@ -22,8 +26,8 @@ public struct BlueZTransport: BluetoothTransport {
 
     public func status() async -> AdapterStatus { await bluez.status() }
 
-    /// Where bluetoothd or the adapter is not there yet, the first event is ``PeripheralEvent/interrupted(_:)``, and
-    /// ``PeripheralEvent/started`` follows when it is.
+    /// If bluetoothd or the adapter is not there yet, the first event is ``PeripheralEvent/interrupted(_:)``, and
+    /// ``PeripheralEvent/started`` follows once it is.
     public func serve(_ service: LocalService, advertising: Advertisement) async throws(BluetoothError)
         -> any Peripheral
     {

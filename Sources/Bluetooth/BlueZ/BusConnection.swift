@@ -2,7 +2,7 @@ import CSystemd
 import Dispatch
 import Glibc
 
-/// A connection to the system bus. Belongs to the actor that opened it, and to that actor's queue.
+/// A connection to the system bus. Used only by the actor that opened it, on that actor's queue.
 ///
 /// The descriptor is watched by dispatch sources; libsystemd's own deadlines by a timer that is set only while there is
 /// one. libsystemd's callbacks put the message into ``inbox`` and nothing else.
@@ -18,14 +18,14 @@ final class BusConnection {
     private var replies: [UInt64: (Result<[BusValue], BusFailure>) -> Void] = [:]
     private var inbox: [BusMessage] = []
 
-    /// What came in beside replies.
+    /// An incoming message or the end of the connection.
     enum Incoming {
         case signal(sender: String, path: String, interface: String, member: String, arguments: [BusValue])
         case call(BusMessage)
-        /// What a call of this program's brought, for who made it. In its place among the others: what it says is older than what
-        /// follows it.
+        /// The reply to a call of this program, with the closure that takes it. Kept in order with the other
+        /// messages: the reply is older than what follows it.
         case reply(Result<[BusValue], BusFailure>, (Result<[BusValue], BusFailure>) -> Void)
-        /// The bus has hung up; nothing follows.
+        /// The bus has closed the connection; nothing follows.
         case closed
     }
 
@@ -33,7 +33,7 @@ final class BusConnection {
 
     /// - Parameters:
     ///   - wake: called on `queue` when ``process()`` has something to do.
-    /// - Throws: the errno of libsystemd
+    /// - Throws: libsystemd's errno
     init(_ library: BusLibrary, queue: DispatchQueue, wake: @escaping @Sendable () -> Void) throws(Failure) {
         calls = library.calls
         var opened: OpaquePointer?
@@ -60,23 +60,23 @@ final class BusConnection {
             }, Unmanaged.passUnretained(self).toOpaque())
         readable.activate()
         deadline.activate()
-        // The greeting waits to be written.
+        // The initial handshake waits to be written.
         queue.async(execute: wake)
     }
 
     deinit { close() }
 
-    /// Ends the connection. Calls under way fail, later ones too.
+    /// Ends the connection. Calls in progress fail, and so do later ones.
     func close() {
         guard !isClosed else { return }
         isClosed = true
         let waiting = replies
         replies = [:]
         inbox = []
-        // A source must not be released suspended, and its descriptor not be closed before it has been cancelled.
+        // A source must not be released suspended, and its descriptor not be closed before it has been canceled.
         if !waitsToWrite { writable.resume() }
         let release = calls.close_unref!
-        // Nobody uses it any more but the block that releases it, once both sources have ended.
+        // Only used by the block that releases it, once both sources have ended.
         nonisolated(unsafe) let bus = bus
         let group = DispatchGroup()
         for source in [readable, writable] as [any DispatchSourceProtocol] {
@@ -89,7 +89,7 @@ final class BusConnection {
         for reply in waiting.values { reply(.failure(.closed)) }
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     /// Makes a call. `reply` is called once: it comes out of ``process()``, or is called by ``close()``.
     func send(_ call: BusCall, reply: @escaping (Result<[BusValue], BusFailure>) -> Void) {
@@ -99,7 +99,7 @@ final class BusConnection {
             let handle
         else { return reply(.failure(.closed)) }
         let message = BusMessage(owning: handle, calls)
-        // bluetoothd is started by the system, or not at all.
+        // A call must not start bluetoothd: only the system does.
         _ = calls.set_auto_start(handle, 0)
         message.append(call.arguments)
         let (seconds, attoseconds) = call.timeout.components
@@ -154,9 +154,9 @@ final class BusConnection {
         rearm()
     }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// Moves what can be moved without waiting, and returns what came in, in order.
+    /// Sends and receives as much as possible without blocking, and returns incoming messages in order.
     func process() -> [Incoming] {
         var incoming: [Incoming] = []
         while !isClosed {
@@ -189,7 +189,7 @@ final class BusConnection {
         }
     }
 
-    /// - Returns: 1 for what libsystemd shall not answer itself.
+    /// - Returns: 1 for messages that libsystemd must not answer itself.
     private func receive(_ message: OpaquePointer) -> CInt {
         let message = BusMessage(sharing: message, calls)
         let kind = Int(message.kind)

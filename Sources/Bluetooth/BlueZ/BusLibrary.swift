@@ -1,15 +1,13 @@
 import CSystemd
+import Groundwork
 
 /// libsystemd's sd-bus, loaded with the first connection.
 struct BusLibrary: Sendable {
-    let calls: latchkey_bus_calls
+    private let library: LoadedLibrary<latchkey_bus_calls>
 
-    /// What was missing, where it could not be loaded.
-    struct Missing: Error { var name: String }
+    var calls: latchkey_bus_calls { library.calls }
 
-    static let shared: Result<BusLibrary, Missing> = {
-        var calls = latchkey_bus_calls()
-        if let missing = latchkey_load_bus(&calls) { return .failure(Missing(name: String(cString: missing))) }
-        return .success(BusLibrary(calls: calls))
-    }()
+    static let shared = Result { () throws(LibraryMissing) in
+        BusLibrary(library: try LoadedLibrary(filling: latchkey_bus_calls(), by: latchkey_load_bus))
+    }
 }

@@ -2,8 +2,8 @@ import CSystemd
 
 /// A message of sd-bus, released with the last reference.
 ///
-/// Every failure to append is for lack of memory or a wrong type here, so the first one makes the message unusable and
-/// sending it reports it.
+/// Appending only fails for lack of memory or a wrong type here, so the first failure makes the message unusable, and
+/// sending it reports that.
 final class BusMessage {
     let handle: OpaquePointer
     private let calls: latchkey_bus_calls
@@ -54,7 +54,7 @@ final class BusMessage {
 
     // MARK: Reading
 
-    /// All arguments. Containers deeper than those of `GetManagedObjects` are read over.
+    /// All arguments. Containers deeper than those of `GetManagedObjects` are skipped.
     func arguments() -> [BusValue] { values(depth: 0) }
 
     private static let deepest = 8
@@ -179,7 +179,7 @@ final class BusMessage {
 
     private func note(_ result: CInt) { if status >= 0, result < 0 { status = result } }
 
-    /// Type codes of the D-Bus specification as C has them.
+    /// Type codes of the D-Bus specification as C characters.
     private enum Code {
         static let byte = CChar(UInt8(ascii: "y"))
         static let flag = CChar(UInt8(ascii: "b"))

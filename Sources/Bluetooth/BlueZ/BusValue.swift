@@ -1,5 +1,5 @@
-/// What a D-Bus message carries, as far as bluetoothd's interfaces need it: widths of numbers and the difference between
-/// texts, paths and variants are gone.
+/// A value in a received D-Bus message, simplified for bluetoothd's interfaces: number widths are dropped, and texts,
+/// paths and variants are not distinguished.
 enum BusValue: Sendable, Equatable {
     case flag(Bool)
     case number(Int64)
@@ -7,7 +7,7 @@ enum BusValue: Sendable, Equatable {
     case bytes([UInt8])
     case list([BusValue])
     case table([String: BusValue])
-    /// Read over: a table whose keys are no texts, a descriptor, what is nested too deeply.
+    /// Skipped: a table with keys other than texts, a descriptor, or values nested too deeply.
     case other
 
     var flag: Bool? { if case .flag(let value) = self { value } else { nil } }
@@ -19,7 +19,7 @@ enum BusValue: Sendable, Equatable {
     var texts: [String] { list?.compactMap(\.text) ?? [] }
 }
 
-/// What is written into a D-Bus message, with its exact type.
+/// A value to write into a D-Bus message, with its exact type.
 enum BusArgument: Sendable {
     case flag(Bool)
     case text(String)
@@ -47,25 +47,25 @@ enum BusArgument: Sendable {
     }
 }
 
-/// An object of this program's own on the bus: one interface, and properties that do not change.
+/// An object that this program exports on the bus: one interface, with constant properties.
 struct BusObject: Sendable {
     var path: String
     var interface: String
     var properties: [(String, BusArgument)]
 }
 
-/// A call to make.
+/// A call to send.
 struct BusCall: Sendable {
     var destination = BlueZName.service
     var path: String
     var interface: String
     var member: String
     var arguments: [BusArgument] = []
-    /// After it the call fails with `org.freedesktop.DBus.Error.NoReply`.
+    /// The time after which the call fails with `org.freedesktop.DBus.Error.NoReply`.
     var timeout: Duration = .seconds(25)
 }
 
-/// An error that came back for a call: its D-Bus name, and the text that goes with it.
+/// An error reply to a call: its D-Bus name and its text.
 struct BusFailure: Error, Equatable {
     var name: String
     var text: String

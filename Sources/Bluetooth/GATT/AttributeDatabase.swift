@@ -1,12 +1,12 @@
-/// The attributes of this board: generic access, generic attribute, and the application's service (Bluetooth Core, Vol 3
-/// Part G 2.6). It does not change while it is served, and one is shared by all bearers.
+/// The attributes of this board: generic access, generic attribute, and the application's service (Bluetooth Core,
+/// Vol 3 Part G 2.6). It does not change while being served, and is shared by all bearers.
 struct AttributeDatabase: Sendable {
     enum Content: Sendable, Equatable {
-        /// Read by everyone, written by nobody.
+        /// Readable by every client, writable by none.
         case fixed([UInt8])
-        /// The value of a characteristic, by its place in ``AttributeDatabase/characteristics``.
+        /// The value of a characteristic, by its index in ``AttributeDatabase/characteristics``.
         case value(Int)
-        /// Its Client Characteristic Configuration.
+        /// The Client Characteristic Configuration of a characteristic.
         case configuration(Int)
     }
 
@@ -14,7 +14,7 @@ struct AttributeDatabase: Sendable {
         let handle: UInt16
         let type: BluetoothUUID
         let content: Content
-        /// The last handle of the service it declares; else its own.
+        /// The last handle of the service it declares; otherwise its own handle.
         var groupEnd: UInt16
     }
 
@@ -22,20 +22,21 @@ struct AttributeDatabase: Sendable {
     private(set) var attributes: [Attribute] = []
     private(set) var characteristics: [LocalCharacteristic] = []
     private(set) var valueHandles: [UInt16] = []
-    /// Those before it are this board's own, and nothing to the application.
+    /// Index of the application's first characteristic; those before it are this board's own.
     private(set) var firstOfApplication = 0
 
     /// - Parameters:
-    ///   - service: `nil` on a connection this board made
+    ///   - service: `nil` on a connection made by this board
     ///   - deviceName: cut at 248 bytes (Part C 12.1)
-    ///   - appearance: 0 where it is not known (Part C 12.2)
+    ///   - appearance: 0 if unknown (Part C 12.2)
     init(service: LocalService?, deviceName: String, appearance: UInt16 = 0) {
         declare(BluetoothUUID(short: GATTNumber.genericAccess)) { database in
             database.addFixed(GATTNumber.deviceName, Array(deviceName.utf8.prefix(248)))
             database.addFixed(GATTNumber.appearance, [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)])
         }
         declare(BluetoothUUID(short: GATTNumber.genericAttribute)) { database in
-            // A client that sees it does not keep what it discovered beyond the connection, if it is not bonded (2.5.2).
+            // With this characteristic, a client that is not bonded does not keep what it discovered beyond the
+            // connection (Vol 3 Part G 2.5.2).
             database.add(
                 LocalCharacteristic(uuid: BluetoothUUID(short: GATTNumber.serviceChanged), properties: .indicate))
         }
@@ -55,7 +56,7 @@ struct AttributeDatabase: Sendable {
         attributes.dropFirst(Int(range.lowerBound) - 1).prefix(Int(range.upperBound) - Int(range.lowerBound) + 1)
     }
 
-    /// Its place in ``characteristics``, where the application has it.
+    /// Its index in ``characteristics``, if it is one of the application's.
     func index(of uuid: BluetoothUUID) -> Int? {
         characteristics.indices.dropFirst(firstOfApplication).first { characteristics[$0].uuid == uuid }
     }

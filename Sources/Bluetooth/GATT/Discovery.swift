@@ -1,31 +1,32 @@
-/// Looks for one characteristic of one service on the other side (Bluetooth Core, Vol 3 Part G 4.4.2, 4.6.1 and 4.7.1).
+/// Searches for one characteristic of one service on the other device (Bluetooth Core, Vol 3 Part G 4.4.2, 4.6.1 and
+/// 4.7.1).
 ///
-/// Every step goes on beyond the last handle seen, so that it ends whatever the other side answers.
+/// Every step continues after the last handle seen, so that it ends whatever the other device answers.
 struct Discovery: Sendable {
-    /// The other side answered what cannot be.
+    /// The other device's answer is malformed.
     struct Malformed: Error {}
 
     struct Found: Sendable, Equatable {
         var characteristic: RemoteCharacteristic
-        /// Of the Client Characteristic Configuration.
+        /// Handle of the Client Characteristic Configuration.
         var configurationHandle: UInt16?
     }
 
     enum Progress: Equatable {
-        /// Another request.
+        /// Send another request.
         case ask([UInt8])
         case done(Found?)
     }
 
     private enum Step {
         case services
-        /// Where the other side does not search by value.
+        /// If the other device does not search by value.
         case groups
         case characteristics
         case descriptors
     }
 
-    /// Of a hostile side that gives one handle at a time.
+    /// Limits a hostile device that returns one handle at a time.
     private static let requestLimit = 512
     /// The most instances of the service that are searched.
     private static let serviceLimit = 16
@@ -33,7 +34,7 @@ struct Discovery: Sendable {
     private let service: BluetoothUUID
     private let uuid: BluetoothUUID
     private var step = Step.services
-    /// Where the step goes on, to the end of `bound`.
+    /// The handle at which the step continues, up to `bound`.
     private var next: UInt16 = 1
     private var bound: UInt16 = .max
     private var services: [ClosedRange<UInt16>] = []
@@ -66,7 +67,7 @@ struct Discovery: Sendable {
         return ATT.packet(opcode, next, bound, bytes: what)
     }
 
-    /// - Parameter response: of the request asked last, without the opcode
+    /// - Parameter response: the response to the last request, without the opcode
     mutating func receive(_ response: ArraySlice<UInt8>) throws(Malformed) -> Progress {
         var reader = PacketReader(response)
         switch step {
@@ -75,26 +76,26 @@ struct Discovery: Sendable {
         case .characteristics: try readCharacteristics(&reader)
         case .descriptors: try readDescriptors(&reader)
         }
-        return try goOn()
+        return try proceed()
     }
 
-    /// - Returns: `nil` where the error is none of those that end a step
+    /// - Returns: `nil` if the error is not one that ends a step
     mutating func refused(_ code: ATTErrorCode) throws(Malformed) -> Progress? {
         switch (step, code) {
         case (.services, .attributeNotFound) where services.isEmpty,
             (.services, .requestNotSupported) where services.isEmpty:
-            // Some do not search by value, others keep a short UUID in its long form.
+            // Some devices do not search by value, others store a short UUID in its long form.
             (step, next) = (.groups, 1)
             return .ask(begin())
         case (_, .attributeNotFound):
             next = 0
-            return try goOn()
+            return try proceed()
         default: return nil
         }
     }
 
-    /// Another request of this step, or the next step. A `next` of 0 tells that the step is through.
-    private mutating func goOn() throws(Malformed) -> Progress {
+    /// Another request of this step, or the next step. A `next` of 0 means that the step is done.
+    private mutating func proceed() throws(Malformed) -> Progress {
         guard requests < Self.requestLimit else { throw Malformed() }
         if next != 0 { return .ask(begin()) }
         switch step {
@@ -113,7 +114,7 @@ struct Discovery: Sendable {
         return .ask(begin())
     }
 
-    /// - Parameter handle: the last one of an answer
+    /// - Parameter handle: the last handle of an answer
     private mutating func pass(_ handle: UInt16) { next = handle < bound ? handle + 1 : 0 }
 
     private mutating func readServices(_ reader: inout PacketReader) throws(Malformed) {

@@ -1,8 +1,9 @@
 /// This board's side of one bearer as a client: operations and packets in; packets, outcomes and values out (Bluetooth
 /// Core, Vol 3 Parts F and G).
 ///
-/// Operations are done in their order, with one request outstanding. The other side may be a client on the same bearer:
-/// its requests are answered from a database of this board's name. The owner calls ``advance(to:)`` at ``deadline``.
+/// Operations are performed in order, with one request outstanding. The other device may be a client on the same
+/// bearer: its requests are answered from a database with this board's name. The owner calls ``advance(to:)`` at
+/// ``deadline``.
 struct GATTClient: Sendable {
     enum Effect: Sendable, Equatable {
         case send([UInt8])
@@ -10,11 +11,11 @@ struct GATTClient: Sendable {
         case failed(ticket: Int, BluetoothError)
         /// A notification or an indication of a characteristic that was discovered.
         case value(RemoteValue)
-        /// The last one: the connection is to be closed, and nothing comes of this client any more.
+        /// The last effect: the connection must be closed, and nothing more comes from this client any more.
         case close(BluetoothError)
     }
 
-    /// The most operations that wait.
+    /// The most waiting operations.
     static let queueLimit = 1024
 
     private struct Waiting: Sendable { let ticket: Int, operation: GATTOperation }
@@ -25,7 +26,7 @@ struct GATTClient: Sendable {
         let operation: GATTOperation
         var request: [UInt8]
         var discovery: Discovery?
-        /// What was read so far.
+        /// The value read so far.
         var value: [UInt8] = []
     }
 
@@ -43,14 +44,15 @@ struct GATTClient: Sendable {
     var mtu: Int { server.mtu }
 
     /// - Parameters:
-    ///   - peer: of messages only
-    ///   - deviceName: what the other side reads of this board
+    ///   - peer: used in messages only
+    ///   - deviceName: the name that the other device reads
     init(peer: CentralID, deviceName: String, mtuLimit: Int = ATT.largestMTU) {
         server = GATTServer(
             central: peer, database: AttributeDatabase(service: nil, deviceName: deviceName), mtuLimit: mtuLimit)
     }
 
-    /// - Parameter ticket: the owner's, given back with ``Effect/finished(ticket:_:)`` or ``Effect/failed(ticket:_:)``
+    /// - Parameter ticket: the owner's ticket, returned with ``Effect/finished(ticket:_:)`` or
+    ///   ``Effect/failed(ticket:_:)``
     mutating func start(_ operation: GATTOperation, ticket: Int, now: ContinuousClock.Instant) -> [Effect] {
         guard !hasEnded else { return [.failed(ticket: ticket, .disconnected)] }
         guard waiting.count < Self.queueLimit else {
@@ -76,13 +78,13 @@ struct GATTClient: Sendable {
         }
     }
 
-    /// Gives up what waited too long: the bearer is not to be used any further (Part F 3.3.3).
+    /// Gives up an operation that waited too long: the bearer must not be used any further (Part F 3.3.3).
     mutating func advance(to now: ContinuousClock.Instant) -> [Effect] {
         guard let deadline, deadline <= now else { return [] }
         return end(.timedOut(operation: running?.operation.words ?? ""))
     }
 
-    /// Fails everything that waits. For the owner where the connection is gone, or is to go.
+    /// Fails everything that waits. Called by the owner when the connection is gone or must be closed.
     mutating func end(_ error: BluetoothError) -> [Effect] {
         guard !hasEnded else { return [] }
         hasEnded = true
@@ -106,7 +108,7 @@ struct GATTClient: Sendable {
 // MARK: - Requests
 
 extension GATTClient {
-    /// Begins what waits, up to the first that has to be answered.
+    /// Starts waiting operations, up to the first one that needs an answer.
     private mutating func proceed(now: ContinuousClock.Instant) -> [Effect] {
         var effects: [Effect] = []
         while running == nil, !waiting.isEmpty {
@@ -167,7 +169,7 @@ extension GATTClient {
     private mutating func received(_ opcode: ATTOpcode, _ body: ArraySlice<UInt8>, now: ContinuousClock.Instant)
         -> [Effect]
     {
-        // An answer nobody waits for does not hurt.
+        // An unexpected answer is ignored.
         guard let request = running?.request.first else { return [] }
         var reader = PacketReader(body)
         if opcode == .errorResponse {
@@ -176,7 +178,7 @@ extension GATTClient {
             }
             return refused(ATTErrorCode(rawValue: code), now: now)
         }
-        // The answer's opcode is the one after the request's, for all that are asked here.
+        // For all requests made here, the answer's opcode is the request's plus 1.
         guard opcode.rawValue == request + 1 else { return violated("it answered another request") }
         switch opcode {
         case .exchangeMTUResponse:
@@ -187,7 +189,8 @@ extension GATTClient {
         case .writeResponse:
             if case .subscribe? = running?.operation { return finish(.subscribed(true), now: now) }
             return finish(.written, now: now)
-        default: return goOn(now: now) { (discovery) throws(Discovery.Malformed) in try discovery.receive(body) }
+        default:
+            return advanceDiscovery(now: now) { (discovery) throws(Discovery.Malformed) in try discovery.receive(body) }
         }
     }
 
@@ -196,19 +199,19 @@ extension GATTClient {
         switch running.operation {
         case .exchangeMTU: return finish(.mtu(mtu), now: now)
         case .subscribe: return finish(.subscribed(false), now: now)
-        // A value of exactly one packet: some have no blob to give (Part F 3.4.4.5).
+        // The value fills exactly one packet: some devices then refuse to read further (Part F 3.4.4.5).
         case .read where !running.value.isEmpty && [.attributeNotLong, .invalidOffset].contains(code):
             return finish(.value(running.value), now: now)
         case .discover:
             let error = BluetoothError.att(code, operation: running.operation.words)
-            return goOn(now: now, orFail: error) { (discovery) throws(Discovery.Malformed) in
+            return advanceDiscovery(now: now, orFail: error) { (discovery) throws(Discovery.Malformed) in
                 try discovery.refused(code)
             }
         case .read, .write: return fail(.att(code, operation: running.operation.words), now: now)
         }
     }
 
-    private mutating func goOn(
+    private mutating func advanceDiscovery(
         now: ContinuousClock.Instant, orFail error: BluetoothError? = nil,
         _ step: (inout Discovery) throws(Discovery.Malformed) -> Discovery.Progress?
     ) -> [Effect] {
@@ -230,7 +233,7 @@ extension GATTClient {
         }
     }
 
-    /// Goes on while packets are full, up to the longest value.
+    /// Reads on while packets are full, up to the longest value.
     private mutating func read(_ part: ArraySlice<UInt8>, now: ContinuousClock.Instant) -> [Effect] {
         guard case .read(let characteristic)? = running?.operation else { return malformed(now: now) }
         running?.value += part
@@ -241,7 +244,7 @@ extension GATTClient {
         return ask(ATT.packet(.readBlobRequest, characteristic.handle, UInt16(value.count)), now: now)
     }
 
-    /// The request is answered, if badly: the bearer can be used on.
+    /// Fails the operation. The request has been answered, although badly, so the bearer can still be used.
     private mutating func malformed(now: ContinuousClock.Instant) -> [Effect] {
         fail(
             .failed(operation: running?.operation.words ?? "", reason: "the other device's answer cannot be read"),

@@ -1,23 +1,23 @@
-/// What the owner of a ``GATTClient`` can have done.
+/// An operation of a ``GATTClient``.
 enum GATTOperation: Sendable, Equatable {
     case exchangeMTU
     case discover(service: BluetoothUUID, characteristic: BluetoothUUID)
-    /// Notifications, or indications where there is nothing else.
+    /// Enables notifications, or indications if there is nothing else.
     case subscribe(RemoteCharacteristic)
     case read(RemoteCharacteristic)
     case write([UInt8], RemoteCharacteristic, withResponse: Bool)
 
     enum Outcome: Sendable, Equatable {
-        /// In use from now on; 23 where the other side does not negotiate.
+        /// The MTU in use from now on; 23 if the other device does not negotiate.
         case mtu(Int)
         case characteristic(RemoteCharacteristic?)
-        /// `false` where there is no descriptor for it, or the other side refuses.
+        /// `false` if there is no descriptor for it, or the other device refuses.
         case subscribed(Bool)
         case value([UInt8])
         case written
     }
 
-    /// For messages.
+    /// A name for messages.
     var words: String {
         switch self {
         case .exchangeMTU: "agree on the size of packets"

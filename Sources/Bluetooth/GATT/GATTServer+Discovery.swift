@@ -1,6 +1,6 @@
-/// What a client finds out about the database (Bluetooth Core, Vol 3 Part F 3.4.3 and 3.4.4).
+/// Discovery of the database by a client (Bluetooth Core, Vol 3 Part F 3.4.3 and 3.4.4).
 extension GATTServer {
-    /// 3.4.3.1: handles and types, all of one width.
+    /// Part F 3.4.3.1: handles and types, all of one width.
     func findInformation(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         let range = try handles(&reader)
         guard reader.rest.isEmpty else { throw ATTRefusal(.invalidPDU) }
@@ -17,7 +17,7 @@ extension GATTServer {
         return response
     }
 
-    /// 3.4.3.3: the groups of a type and a value, such as the services of a UUID.
+    /// Part F 3.4.3.3: the groups of a type and a value, such as the services of a UUID.
     func findByTypeValue(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         let range = try handles(&reader)
         guard let number = reader.uint16() else { throw ATTRefusal(.invalidPDU) }
@@ -33,7 +33,7 @@ extension GATTServer {
         return response
     }
 
-    /// 3.4.4.1: the values of a type, up to the first that cannot be read or has another length.
+    /// Part F 3.4.4.1: the values of a type, up to the first that cannot be read or has another length.
     func readByType(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         let range = try handles(&reader)
         guard let type = BluetoothUUID(attributeBytes: reader.rest) else { throw ATTRefusal(.invalidPDU) }
@@ -49,7 +49,7 @@ extension GATTServer {
         return try list(.readByTypeResponse, entries, from: range.lowerBound, valueLimit: min(mtu - 4, 253))
     }
 
-    /// 3.4.4.9: the services, with their ranges.
+    /// Part F 3.4.4.9: the services, with their ranges.
     func readByGroupType(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         let range = try handles(&reader)
         guard let type = BluetoothUUID(attributeBytes: reader.rest) else { throw ATTRefusal(.invalidPDU) }
@@ -63,7 +63,7 @@ extension GATTServer {
         return try list(.readByGroupTypeResponse, entries, from: range.lowerBound, valueLimit: min(mtu - 6, 251))
     }
 
-    /// Entries of one length, as many as fit. The first alone may be cut.
+    /// Entries of one length, as many as fit. Only the first may be cut.
     private func list(
         _ opcode: ATTOpcode, _ entries: [(handles: [UInt16], value: [UInt8])], from start: UInt16, valueLimit: Int
     ) throws(ATTRefusal) -> [UInt8] {

@@ -6,7 +6,7 @@ extension GATTServer {
         return [ATTOpcode.readResponse.rawValue] + (try value(of: attribute)).prefix(mtu - 1)
     }
 
-    /// 3.4.4.5: what of a long value comes after an offset.
+    /// Part F 3.4.4.5: the rest of a long value after an offset.
     func readBlob(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         let attribute = try attribute(&reader)
         guard let offset = reader.uint16(), reader.rest.isEmpty else { throw ATTRefusal(.invalidPDU) }
@@ -23,10 +23,10 @@ extension GATTServer {
         apply(value, to: attribute, &events)
     }
 
-    /// 3.4.6.1: answered with what was asked, so that the client can compare.
+    /// Part F 3.4.6.1: the answer repeats the request, so that the client can compare.
     mutating func prepareWrite(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         let request = reader.rest
-        // The answer is as long, and has to fit: what was sent is longer than was agreed on.
+        // The answer is as long as the request and has to fit: this request exceeds the negotiated size.
         guard request.count < mtu else { throw ATTRefusal(.invalidPDU) }
         let attribute = try attribute(&reader)
         guard let offset = reader.uint16() else { throw ATTRefusal(.invalidPDU) }
@@ -35,7 +35,7 @@ extension GATTServer {
         return [ATTOpcode.prepareWriteResponse.rawValue] + request
     }
 
-    /// 3.4.6.3: all of the prepared values, or none.
+    /// Part F 3.4.6.3: writes all of the prepared values, or none.
     mutating func executeWrite(_ reader: inout PacketReader, _ events: inout [PeripheralEvent]) throws(ATTRefusal)
         -> [UInt8]
     {
@@ -62,7 +62,7 @@ extension GATTServer {
             }
             try checkSecurity(index, attribute)
             return values[index] ?? []
-        // Read without security: it is the client's own (Part G 3.3.3.3).
+        // Readable without security, as it belongs to the client (Part G 3.3.3.3).
         case .configuration(let index):
             let configuration = configurations[index] ?? 0
             return [UInt8(truncatingIfNeeded: configuration), UInt8(configuration >> 8)]
@@ -79,7 +79,7 @@ extension GATTServer {
         return attribute
     }
 
-    /// Either form of a write is taken where one is declared: clients are known that do not look (MAG 8.1).
+    /// Either form of a write is accepted if one is declared: some clients do not check (MAG 8.1).
     private func checkWrite(_ attribute: AttributeDatabase.Attribute) throws(ATTRefusal) {
         switch attribute.content {
         case .fixed: throw ATTRefusal(.writeNotPermitted, at: attribute.handle)
@@ -101,7 +101,7 @@ extension GATTServer {
         guard value[0] <= 3, value[1] == 0 else { throw ATTRefusal(.valueNotAllowed, at: attribute.handle) }
     }
 
-    /// Part C 10.3.1: which error it is tells the client whether to pair or to encrypt.
+    /// Part C 10.3.1: the error tells the client whether to pair or to encrypt.
     private func checkSecurity(_ index: Int, _ attribute: AttributeDatabase.Attribute) throws(ATTRefusal) {
         guard database.characteristics[index].requiresEncryption else { return }
         switch security {
@@ -119,7 +119,8 @@ extension GATTServer {
         case .value(let index):
             events.append(.written(central, characteristic: database.characteristics[index].uuid, value: value))
         case .configuration(let index):
-            // Both modes are taken whatever is declared: clients are known that enable indications of what only notifies.
+            // Both modes are accepted whatever is declared: some clients enable indications of a characteristic that
+            // only notifies.
             let before = Self.mode(configurations[index] ?? 0)
             configurations[index] = UInt16(value[0])
             let mode = Self.mode(UInt16(value[0]))

@@ -1,9 +1,9 @@
-/// This board's side of one bearer as a server: packets in; packets, events and decisions out (Bluetooth Core, Vol 3 Parts
-/// F and G).
+/// This board's side of one bearer as a server: packets in; packets, events and decisions out (Bluetooth Core, Vol 3
+/// Parts F and G).
 ///
-/// It answers every packet at once, and knows no socket and no clock: its owner sends what it says, passes on events,
-/// and calls ``advance(to:)`` at ``deadline``. An owner that cannot send does not go on receiving: nothing waits in here
-/// but indications.
+/// It answers every packet at once, and uses no socket and no clock: its owner sends the packets, passes on events,
+/// and calls ``advance(to:)`` at ``deadline``. An owner that cannot send must stop receiving: only indications are
+/// queued here.
 struct GATTServer: Sendable {
     enum Effect: Sendable, Equatable {
         case send([UInt8])
@@ -11,39 +11,39 @@ struct GATTServer: Sendable {
         /// A value was sent, or its indication confirmed.
         case delivered(ticket: Int)
         case failed(ticket: Int, BluetoothError)
-        /// The last one: the connection is to be closed, and nothing comes of this server any more.
+        /// The last effect: the connection must be closed, and nothing more comes from this server any more.
         case close(BluetoothError)
     }
 
     enum LinkSecurity: Sendable {
         case open
-        /// There are keys, and encryption was not switched on.
+        /// There are keys, but the link is not encrypted.
         case bonded
         case encrypted
     }
 
-    /// The most indications that wait behind the one outstanding (Part F 3.3.2).
+    /// The most indications waiting behind the outstanding one (Part F 3.3.2).
     static let indicationLimit = 32
 
     private struct Indication: Sendable { let ticket: Int, packet: [UInt8] }
 
     let central: CentralID
     let database: AttributeDatabase
-    /// What this board can receive, in bytes.
+    /// The longest packet that this board can receive, in bytes.
     let mtuLimit: Int
-    /// In use, both ways.
+    /// The longest packet in use in both directions, in bytes.
     var mtu = ATT.defaultMTU
-    /// Of the connection, as its owner learns it.
+    /// The connection's security, set by the owner.
     var security = LinkSecurity.open
     var prepared = PreparedWrites()
-    /// What the client wrote to each Client Characteristic Configuration, by the characteristic's place in the database.
+    /// The client's value of each Client Characteristic Configuration, by the characteristic's index in the database.
     var configurations: [Int: UInt16] = [:]
-    /// What was last sent, which is what a read answers.
+    /// The values last sent, which are also the answers to reads.
     var values: [Int: [UInt8]] = [:]
 
     private var hasExchangedMTU = false
     private var hasEnded = false
-    /// The first is outstanding, the others wait.
+    /// The first one is outstanding, the others wait.
     private var indications: [Indication] = []
 
     /// When the outstanding indication is given up.
@@ -76,11 +76,11 @@ struct GATTServer: Sendable {
             }
         case .command:
             if opcode == .confirmation { return packet.count == 1 ? confirmed(now: now) : [] }
-            // Signed writes need keys this board does not hold.
+            // Signed writes need keys that this board does not have.
             guard opcode == .writeCommand else { return [] }
             try? write(&reader, &events)
             return events.map(Effect.event)
-        // The other side is free to have a server and to indicate: it waits for the confirmation (Part F 3.4.7.3).
+        // The other device may have a server and send indications: it waits for the confirmation (Part F 3.4.7.3).
         case .value: return opcode == .indication ? [.send([ATTOpcode.confirmation.rawValue])] : []
         case .response: return []
         }
@@ -106,7 +106,7 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Part F 3.4.2: once on a connection; the smaller of both sides' limits counts.
+    /// Part F 3.4.2: once per connection; the smaller of both limits applies.
     private mutating func exchangeMTU(_ reader: inout PacketReader) throws(ATTRefusal) -> [UInt8] {
         guard let offered = reader.uint16(), reader.rest.isEmpty else { throw ATTRefusal(.invalidPDU) }
         guard !hasExchangedMTU else { throw ATTRefusal(.requestNotSupported) }
@@ -119,16 +119,17 @@ struct GATTServer: Sendable {
 // MARK: - Sending
 
 extension GATTServer {
-    /// Sends a value in the mode the client enabled; as a notification where it enabled none (MAG 8.2).
+    /// Sends a value in the mode that the client enabled, or as a notification if it enabled none (MAG 8.2).
     ///
-    /// - Parameter ticket: the owner's, given back with ``Effect/delivered(ticket:)`` or ``Effect/failed(ticket:_:)``
+    /// - Parameter ticket: the owner's ticket, returned with ``Effect/delivered(ticket:)`` or
+    ///   ``Effect/failed(ticket:_:)``
     mutating func notify(
         _ value: [UInt8], characteristic: BluetoothUUID, ticket: Int, now: ContinuousClock.Instant
     ) -> [Effect] {
         guard !hasEnded else { return [.failed(ticket: ticket, .disconnected)] }
         guard let index = database.index(of: characteristic),
             !database.characteristics[index].properties.isDisjoint(with: [.notify, .indicate])
-        else { return refuse(ticket, "\(characteristic) is no characteristic that sends values") }
+        else { return refuse(ticket, "\(characteristic) is not a characteristic that sends values") }
         guard !database.characteristics[index].requiresEncryption || security == .encrypted else {
             return refuse(ticket, "the connection is not encrypted")
         }
@@ -147,13 +148,13 @@ extension GATTServer {
         return indications.count == 1 ? sendIndication(now: now) : []
     }
 
-    /// Gives up what waited too long.
+    /// Gives up an indication that waited too long.
     mutating func advance(to now: ContinuousClock.Instant) -> [Effect] {
         guard let deadline, deadline <= now else { return [] }
         return end(.timedOut(operation: "confirm an indication"))
     }
 
-    /// Fails everything that waits. For the owner where the connection is gone, or is to go.
+    /// Fails everything that waits. Called by the owner when the connection is gone or must be closed.
     mutating func end(_ error: BluetoothError) -> [Effect] {
         guard !hasEnded else { return [] }
         hasEnded = true
@@ -163,7 +164,7 @@ extension GATTServer {
         return indications.map { .failed(ticket: $0.ticket, error) } + [.close(error)]
     }
 
-    /// - Returns: `nil` where nothing is enabled; notifications where both are
+    /// - Returns: `nil` if nothing is enabled; `notify` if both are
     static func mode(_ configuration: UInt16) -> SubscriptionMode? {
         configuration & 1 != 0 ? .notify : configuration & 2 != 0 ? .indicate : nil
     }

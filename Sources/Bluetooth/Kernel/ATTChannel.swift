@@ -1,9 +1,10 @@
 import CBluetooth
 import Glibc
 
-/// An LE connection's ATT channel: one socket, whole protocol data units in and out. Lives on its actor's queue.
+/// An LE connection's ATT channel: one socket that sends and receives whole protocol data units. Used on its actor's
+/// queue.
 final class ATTChannel {
-    /// The most protocol data units that wait to be sent. A peer that takes none for so long is as good as gone.
+    /// The most protocol data units that wait to be sent. A peer that lets more accumulate is treated as gone.
     static let bound = 64
     /// The largest that is received, in bytes (Vol 3 Part F 3.2.9).
     static let limit = 517
@@ -40,25 +41,25 @@ final class ATTChannel {
         return Descriptor(number)
     }
 
-    /// Encrypts the link, with a key that both sides have or by pairing, and sends a request when that is done. Nothing tells
-    /// that it failed but the kernel's management.
+    /// Encrypts the link, with an existing key or by pairing, and then sends a request. Only the kernel's management
+    /// reports a failure.
     ///
-    /// - Returns: `false` where nothing can be gained: the link is encrypted, or has gone
+    /// - Returns: `false` if it makes no sense: the link is encrypted already, or gone
     func secure(thenSend unit: [UInt8]) -> Bool {
         guard latchkey_secure(descriptor.number) == 0 else { return false }
-        // Until then the kernel neither takes packets nor says that it would.
+        // Until then the kernel neither accepts packets nor reports the socket as writable.
         wait(with: unit)
         return true
     }
 
     private func wait(with unit: [UInt8]) {
         waiting.append(unit)
-        // Who does not take answers is not asked for more.
+        // A peer that does not take its answers is not read from.
         watch = nil
         writing = descriptor.watchWritable(on: queue, ready: writable)
     }
 
-    /// Leaves what comes in unread.
+    /// Stops reading incoming packets.
     func pause() { watch = nil }
 
     func resume() {
@@ -73,19 +74,19 @@ final class ATTChannel {
         let reading = descriptor.read(limit: Self.limit)
         if case .bytes = reading { return reading }
         guard descriptor.isHungUp else {
-            // An empty packet looks like the end.
+            // An empty packet looks like the end of the connection.
             if case .ended(0) = reading { return .bytes([]) }
             return reading
         }
-        // The kernel tells that the link has gone before it hands over what arrived last, such as a confirmation.
+        // The kernel reports the end of the link before it delivers the last packets, such as a confirmation.
         if case .bytes(let last) = descriptor.read(limit: Self.limit) { return .bytes(last) }
         return .ended(0)
     }
 
-    /// Whether the link has gone by itself.
+    /// Whether the link has ended by itself.
     var isGone: Bool { descriptor.isHungUp }
 
-    /// - Returns: `false` where the connection is of no use any more: it has gone, or takes nothing.
+    /// - Returns: `false` if the connection is unusable: it is gone, or the peer takes nothing.
     func send(_ unit: [UInt8]) -> Bool {
         guard waiting.isEmpty else {
             waiting.append(unit)
@@ -100,7 +101,7 @@ final class ATTChannel {
         }
     }
 
-    /// Sends on what had to wait.
+    /// Sends waiting packets.
     ///
     /// - Returns: as ``send(_:)``
     func flush() -> Bool {
@@ -116,7 +117,7 @@ final class ATTChannel {
         return true
     }
 
-    /// Whether what is sent now would wait; nothing is received then.
+    /// Whether a packet sent now would have to wait; nothing is received meanwhile.
     var isCongested: Bool { !waiting.isEmpty }
 
     func close() {

@@ -1,6 +1,6 @@
-/// The fields of an advertisement: what is sent, and what is found (Core Specification Supplement, Part A 1).
+/// The fields of an advertisement, sent or received (Core Specification Supplement, Part A 1).
 struct AdvertisingData: Equatable {
-    /// What one legacy advertisement, and one scan response, holds in bytes (Vol 6 Part B 2.3.1.2).
+    /// Size of a legacy advertisement or scan response, in bytes (Vol 6 Part B 2.3.1.2).
     static let capacity = 31
 
     private(set) var services: [BluetoothUUID] = []
@@ -15,7 +15,7 @@ struct AdvertisingData: Equatable {
         static let fullName: UInt8 = 0x09
     }
 
-    /// Reads what was received. A field that says to be longer than what is left ends it.
+    /// Parses received data. Parsing ends at a field that claims to be longer than the rest.
     init(parsing bytes: some Sequence<UInt8>) {
         var reader = PacketReader(bytes)
         while let length = reader.byte(), length > 0, var field = reader.take(Int(length)) {
@@ -41,7 +41,8 @@ struct AdvertisingData: Equatable {
 
     /// The advertisement: an LE-only device that is generally discoverable, and the service.
     ///
-    /// It says "BR/EDR not supported" also of adapters that do both: phones then connect over LE, where the service is.
+    /// It states "BR/EDR not supported" even for adapters that do both: phones then connect over LE, where the
+    /// service is.
     static func packet(advertising service: BluetoothUUID) -> [UInt8] {
         [2, Field.flags, 0x06, 17, Field.services128.upperBound] + service.bytes.reversed()
     }
@@ -61,7 +62,7 @@ struct AdvertisingData: Equatable {
 }
 
 extension BluetoothUUID {
-    /// - Parameter bytes: 2, 4 or 16, least significant first, as they go over the air
+    /// - Parameter bytes: 2, 4 or 16, least significant first, as sent over the air
     fileprivate init?(onAir bytes: ArraySlice<UInt8>) {
         guard bytes.count == 4 else {
             self.init(attributeBytes: bytes)

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// The serial queue on which the actors of one transport run, and on which their descriptors are watched: what a source
-/// reports is handled there at once, without a hop.
+/// The serial queue on which the actors of one transport run, and on which their descriptors are watched: an event of
+/// a source is handled there directly, without switching executors.
 final class BluetoothQueue: SerialExecutor {
     let queue = DispatchQueue(label: "bluetooth")
 

@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Which devices have paired with the adapters of one transport, and with which kind of key.
+/// The devices that have paired with the adapters of one transport, and the kinds of their keys.
 ///
-/// Bonds live as long as the transport: the kernel holds the keys, and has none that this does not know of, since whatever was
-/// left in it is dropped before the first pairing. Nothing secret is in here.
+/// Bonds live as long as the transport. The kernel holds the keys, and only those recorded here, because all earlier
+/// ones are dropped before the first pairing. Contains no secrets.
 final class Bonds: Sendable {
     enum Standing: Equatable, Sendable {
-        /// No pairing of it has been seen.
+        /// No pairing with the device has been seen.
         case unknown
         /// Both sides keep a key of LE Secure Connections (Vol 3 Part H 2.3.5.6).
         case bonded
-        /// It has a key of another kind, or one that is not kept.
+        /// The device has a key of another kind, or one that is not kept.
         case weak
     }
 
-    /// A device that comes under ever new addresses pushes out who paired first.
+    /// The most bonds. A device that uses ever new addresses displaces the oldest bonds.
     static let limit = 128
 
     private struct Bond {
@@ -26,17 +26,20 @@ final class Bonds: Sendable {
     private struct State {
         /// Oldest first.
         var bonds: [Bond] = []
-        var begun: Set<BluetoothAddress> = []
+        /// The adapters whose earlier keys were dropped.
+        var prepared: Set<BluetoothAddress> = []
     }
     private let state = Mutex(State())
 
-    /// - Returns: `true` where the keys that the kernel has for this adapter are nobody's
-    func begin(_ adapter: BluetoothAddress) -> Bool { state.withLock { $0.begun.insert(adapter).inserted } }
+    /// Called before pairing with an adapter.
+    ///
+    /// - Returns: `true` the first time, when the kernel's keys for this adapter have to be dropped
+    func begin(_ adapter: BluetoothAddress) -> Bool { state.withLock { $0.prepared.insert(adapter).inserted } }
 
-    /// The adapter has gone, and its keys with it.
+    /// Called when the adapter is gone, and its keys with it.
     func forget(_ adapter: BluetoothAddress) {
         state.withLock { state in
-            state.begun.remove(adapter)
+            state.prepared.remove(adapter)
             state.bonds.removeAll { $0.adapter == adapter }
         }
     }
@@ -48,9 +51,9 @@ final class Bonds: Sendable {
         }
     }
 
-    /// A pairing has ended with a key. It replaces the one before.
+    /// Records the key of a completed pairing, which replaces an earlier one.
     ///
-    /// - Returns: the device that has to make room for it: the kernel is to forget its key
+    /// - Returns: a device displaced by it, whose key the kernel has to forget
     func note(_ key: LongTermKey, of peer: BluetoothAddress, on adapter: BluetoothAddress) -> BluetoothAddress? {
         state.withLock { state in
             state.bonds.removeAll { $0.adapter == adapter && $0.peer == peer }
@@ -67,16 +70,17 @@ final class Bonds: Sendable {
     }
 }
 
-/// What the kernel tells of a key two devices have agreed on, but for the key.
+/// What the kernel reports about a key that two devices have agreed on, except the key itself.
 struct LongTermKey: Equatable, Sendable {
-    /// Both sides bond, and the device can be known again: by its address, or by an identity it gave.
+    /// Whether both sides bond, and the device can be recognized: by its address, or by its identity.
     let isKept: Bool
     /// `MGMT_LTK_…`
     let kind: UInt8
-    /// In bytes.
+    /// Size of the key in bytes.
     let size: UInt8
 
-    /// Of LE Secure Connections, on curve P-256: compared by a person or not, but not of the specification's debug key.
+    /// Kinds of keys of LE Secure Connections on curve P-256, with or without comparison by a person, but without the
+    /// specification's debug key.
     private static let secureKinds: ClosedRange<UInt8> = 2...3
     private static let wholeSize: UInt8 = 16
 

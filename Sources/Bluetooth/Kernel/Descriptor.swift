@@ -1,8 +1,8 @@
 import Dispatch
 import Glibc
 
-/// A descriptor that is closed with its last reference. What watches it holds one: the number is not given to another file
-/// while libdispatch still looks at it.
+/// A file descriptor that is closed with its last reference. Watches hold a reference, so that the number is not
+/// reused while libdispatch still uses it.
 final class Descriptor: Sendable {
     let number: Int32
 
@@ -12,13 +12,13 @@ final class Descriptor: Sendable {
 
     enum Reading {
         case bytes([UInt8])
-        /// Nothing is there now.
+        /// There is nothing to read now.
         case nothing
-        /// The other side has gone, or the device: the `errno`, 0 for an orderly end.
+        /// The peer or the device is gone: the `errno`, or 0 for an orderly end.
         case ended(Int32)
     }
 
-    /// One packet, or as much as there is, up to `limit` bytes.
+    /// Reads one packet, or as much as there is, up to `limit` bytes.
     func read(limit: Int) -> Reading {
         var outcome: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
@@ -39,30 +39,30 @@ final class Descriptor: Sendable {
 
     /// Writes one packet.
     ///
-    /// - Returns: 0, or the `errno`: `EAGAIN` where it has to wait.
+    /// - Returns: 0, or the `errno`: `EAGAIN` if it has to wait.
     func write(_ packet: [UInt8]) -> Int32 {
         while true {
-            // A connection that has gone is an answer to look at, not a signal.
+            // A broken connection must be an error, not a signal.
             if send(number, packet, packet.count, Int32(MSG_NOSIGNAL)) >= 0 { return 0 }
             if errno != EINTR { return errno }
         }
     }
 
-    /// Calls `ready` on the queue whenever there is something to read, until the watch is cancelled.
+    /// Calls `ready` on the queue whenever there is something to read, until the watch is canceled.
     func watch(on queue: BluetoothQueue, ready: @escaping @Sendable () -> Void) -> Watch {
         let source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue.queue)
         return Watch(source, self, ready)
     }
 
-    /// As ``watch(on:ready:)``, for when it can be written.
+    /// Like ``watch(on:ready:)``, but for writing.
     func watchWritable(on queue: BluetoothQueue, ready: @escaping @Sendable () -> Void) -> Watch {
         let source = DispatchSource.makeWriteSource(fileDescriptor: number, queue: queue.queue)
         return Watch(source, self, ready)
     }
 
-    /// Ends with its last reference.
+    /// A running watch, canceled with its last reference.
     final class Watch: @unchecked Sendable {
-        // libdispatch's sources are made for use from several threads; this one never changes.
+        // libdispatch's sources may be used from several threads; this reference never changes.
         private let source: any DispatchSourceProtocol
 
         fileprivate init(

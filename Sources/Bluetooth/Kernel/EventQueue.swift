@@ -1,22 +1,22 @@
-import Synchronization
+import Groundwork
 
-/// What a peripheral's one reader has not taken yet. Bounded for each central alone: one that floods fills its own share.
+/// Events that a peripheral's reader has not taken yet. Bounded for each central separately: a flooding central only
+/// fills its own share.
 final class EventQueue: Sendable {
-    /// The most that waits of one central: events, and bytes written. A proximity request has 4096 bytes at most, in 205
-    /// writes of the smallest payload.
+    /// The most events and written bytes that wait from one central. A proximity request has at most 4096 bytes, in
+    /// 205 writes of the smallest payload.
     static let share = (events: 1024, bytes: 32_768)
-    /// The most events that wait in all; beyond it no further central is let in.
+    /// The most waiting events in total; beyond it no further central is admitted.
     static let bound = 8192
 
     fileprivate struct State {
         var events: [PeripheralEvent] = []
-        /// Events before this place are taken; they are dropped when there are many.
+        /// Events before this index have been taken; they are removed when there are many.
         var taken = 0
         var shares: [CentralID: (events: Int, bytes: Int)] = [:]
-        var reader: CheckedContinuation<PeripheralEvent?, Never>?
         var hasEnded = false
     }
-    private let state = Mutex(State())
+    private let state = AsyncCondition(State())
 
     /// For one reader.
     var stream: AsyncStream<PeripheralEvent> {
@@ -28,27 +28,21 @@ final class EventQueue: Sendable {
     }
 
     /// Whether there is room for the events of one more central.
-    var hasRoom: Bool { state.withLock { $0.events.count - $0.taken < Self.bound } }
+    var hasRoom: Bool { state.read { $0.events.count - $0.taken < Self.bound } }
 
-    /// - Returns: `false` where the central's share is used up; the event is not kept then.
+    /// - Returns: `false` if the central's share is used up; the event is then discarded.
     func put(_ event: PeripheralEvent) -> Bool {
-        let (reader, isKept) = state.withLock { state -> (CheckedContinuation<PeripheralEvent?, Never>?, Bool) in
-            guard !state.hasEnded else { return (nil, true) }
-            if let reader = state.reader {
-                state.reader = nil
-                return (reader, true)
-            }
-            guard state.admit(event) else { return (nil, false) }
+        state.change { state in
+            guard !state.hasEnded else { return true }
+            guard state.admit(event) else { return false }
             state.events.append(event)
-            return (nil, true)
+            return true
         }
-        reader?.resume(returning: event)
-        return isKept
     }
 
-    /// Drops what waits of a central that has used up its share, but for its coming and going.
+    /// Drops the waiting events of a central that has used up its share, except its connection and disconnection.
     func forget(_ central: CentralID) {
-        state.withLock { state in
+        state.change { state in
             state.events.removeFirst(state.taken)
             state.taken = 0
             state.events.removeAll { $0.load?.0 == central }
@@ -57,30 +51,18 @@ final class EventQueue: Sendable {
     }
 
     private func next() async -> PeripheralEvent? {
-        await withCheckedContinuation { continuation in
-            let (event, isEnd) = state.withLock { state -> (PeripheralEvent?, Bool) in
-                if let event = state.take() { return (event, false) }
-                if state.hasEnded || state.reader != nil { return (nil, true) }
-                state.reader = continuation
-                return (nil, false)
-            }
-            if event != nil || isEnd { continuation.resume(returning: event) }
+        await state.wait { state -> PeripheralEvent?? in
+            if let event = state.take() { return event }
+            return state.hasEnded ? .some(nil) : nil
         }
     }
 
-    /// What waits can still be read.
-    func finish() {
-        let reader = state.withLock { state in
-            state.hasEnded = true
-            defer { state.reader = nil }
-            return state.reader
-        }
-        reader?.resume(returning: nil)
-    }
+    /// Ends the queue; waiting events can still be read.
+    func finish() { state.change { $0.hasEnded = true } }
 }
 
 extension EventQueue.State {
-    /// Connections and their ends are few, and must not be missed: only what a central sends counts.
+    /// Only events caused by a central's packets count: connections and disconnections are few and must not be missed.
     fileprivate mutating func admit(_ event: PeripheralEvent) -> Bool {
         guard let (central, bytes) = event.load else { return true }
         let share = shares[central] ?? (0, 0)
@@ -107,7 +89,7 @@ extension EventQueue.State {
 }
 
 extension PeripheralEvent {
-    /// Whose it is and how many bytes it holds, where a central can cause any number of it.
+    /// The central and the number of bytes of an event that a central can cause any number of times.
     fileprivate var load: (CentralID, bytes: Int)? {
         switch self {
         case .written(let central, _, let value): (central, value.count)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Which adapter is meant: the first, one by its number, or one by its address.
+/// A choice of adapter: the first, by number, or by address.
 enum AdapterName: Equatable, Sendable {
     case first
     case index(ManagementCommand.Index)
     case address([UInt8])
-    /// A text that is neither: no adapter has such a name.
+    /// Any other text: no adapter has such a name.
     case unknown
 
     /// - Parameter text: empty, `hci1`, or `00:AA:01:00:00:00`
@@ -33,7 +33,7 @@ struct KernelAdapter: Equatable, Sendable {
     var isPowered: Bool { information.current.contains(.powered) }
     var isReady: Bool { information.current.isSuperset(of: [.powered, .lowEnergy]) }
 
-    /// Why its radio cannot be used; `nil` where it can.
+    /// Why its radio cannot be used; `nil` if it can.
     var blocked: BluetoothError? {
         switch RadioSwitch.state(of: name) {
         case .open: nil
@@ -44,7 +44,7 @@ struct KernelAdapter: Equatable, Sendable {
 }
 
 extension ManagementSocket {
-    /// - Throws: ``BluetoothError/noAdapter(name:)`` where there is none of that name
+    /// - Throws: ``BluetoothError/noAdapter(name:)`` if there is none of that name
     func adapter(named text: String) async throws(BluetoothError) -> KernelAdapter {
         let name = AdapterName(text)
         guard let indexes = AdapterInformation.indexes(parsing: try await send(.readIndexList)) else {
@@ -59,7 +59,7 @@ extension ManagementSocket {
         throw .noAdapter(name: text)
     }
 
-    /// `nil` where it has gone.
+    /// The adapter; `nil` if it is gone.
     func adapter(at index: ManagementCommand.Index) async throws(BluetoothError) -> KernelAdapter? {
         let command = ManagementCommand.readInformation(index)
         do throws(BluetoothError) {
@@ -68,7 +68,7 @@ extension ManagementSocket {
             }
             return KernelAdapter(index: index, information: information)
         } catch {
-            // It may go at any moment, and its successor have another number.
+            // The adapter may vanish at any moment, and return under another number.
             if case .noAdapter = error { return nil }
             throw error
         }
@@ -76,8 +76,8 @@ extension ManagementSocket {
 
     /// Makes an adapter ready for LE.
     ///
-    /// - Parameter mayPower: whether it is switched on when it is off
-    /// - Returns: the adapter as it is then
+    /// - Parameter mayPower: whether it may be switched on if it is off
+    /// - Returns: the adapter's new state
     func ready(_ radio: KernelRadio, mayPower: Bool) async throws(BluetoothError) -> KernelAdapter {
         let found = try await adapter(named: radio.adapter)
         guard let key = radio.privacyKey, !found.information.current.contains(.privacy), found.blocked == nil,
@@ -87,7 +87,7 @@ extension ManagementSocket {
         if found.isPowered { try await send(.setUnpowered(found.index)) }
         let outcome = await exchange(command)
         guard let now = try await adapter(at: found.index) else { throw .noAdapter(name: radio.adapter) }
-        // Another activity of this transport may have been quicker.
+        // Another activity of this transport may have done it first.
         if case .answer(let status, _) = outcome, status != .success, !now.information.current.contains(.privacy) {
             throw BluetoothError(status, of: command)
         }
@@ -104,7 +104,7 @@ extension ManagementSocket {
         if !adapter.isPowered {
             do throws(BluetoothError) { try await send(.setPowered(adapter.index)) } catch { refusal = error }
         }
-        // Who else powers it at the same moment does the same, and the kernel refuses one of the two.
+        // Another program may power it at the same moment, and the kernel refuses one of the two.
         guard let now = try await self.adapter(at: adapter.index), now.isReady else {
             throw refusal ?? .noAdapter(name: adapter.name)
         }
@@ -120,9 +120,9 @@ extension BluetoothError {
         case ENODEV, EHOSTUNREACH, ENETDOWN: .noAdapter(name: "")
         case ETIMEDOUT: .timedOut(operation: operation)
         case EAFNOSUPPORT, EPROTONOSUPPORT:
-            .failed(operation: operation, reason: "the kernel has no Bluetooth, or this service may not use it")
+            .failed(operation: operation, reason: "the kernel has no Bluetooth support, or this service may not use it")
         case EADDRINUSE:
-            .failed(operation: operation, reason: "another program, such as bluetoothd, has the ATT channel")
+            .failed(operation: operation, reason: "another program, such as bluetoothd, uses the ATT channel")
         default: .failed(operation: operation, reason: String(cString: strerror(number)))
         }
     }
@@ -139,7 +139,7 @@ extension BluetoothError {
     }
 
     static func switchedOff(_ adapter: KernelAdapter) -> BluetoothError {
-        .failed(operation: "use \(adapter.name)", reason: "it is switched off")
+        .failed(operation: "use \(adapter.name)", reason: "the adapter is switched off")
     }
 
     static func unreadable(_ command: ManagementCommand) -> BluetoothError {

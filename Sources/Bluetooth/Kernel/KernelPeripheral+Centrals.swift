@@ -1,20 +1,20 @@
 import CBluetooth
 import Dispatch
 
-/// One central, while it is connected. Lives on the peripheral's queue.
+/// A connected central. Used on the peripheral's queue.
 final class Central {
     let id: CentralID
     let channel: ATTChannel
-    /// Its identity, once it has told that.
+    /// Its identity address, once it has revealed it.
     var address: BluetoothAddress
-    /// The kernel did not tell of a key in time.
+    /// Whether the kernel failed to report a key in time.
     var isKeyOverdue = false
     var server: GATTServer
-    /// When it last said something, or was told something.
+    /// When it last sent or was sent something.
     var lastHeard = ContinuousClock.now
-    /// Whether it has written any value: only connecting shows no purpose.
+    /// Whether it has written any value; merely connecting shows no purpose.
     var hasWritten = false
-    /// Who waits until a value is sent, or its indication confirmed.
+    /// Callers waiting until a value is sent or its indication is confirmed.
     var tickets: [Int: CheckedContinuation<Result<Void, BluetoothError>, Never>] = [:]
 
     init(_ id: CentralID, _ channel: ATTChannel, _ database: AttributeDatabase) {
@@ -28,13 +28,13 @@ final class Central {
 }
 
 extension KernelPeripheral {
-    /// As many as small controllers connect at once.
+    /// The most centrals: as many connections as small controllers support.
     static var centralLimit: Int { 8 }
-    /// A central that says nothing for so long, and is told nothing, only keeps others from the radio.
+    /// A central that sends and is sent nothing this long is disconnected: it only keeps others from the radio.
     static var silenceLimit: Duration { .seconds(120) }
 
-    func letIn(_ descriptor: Descriptor, _ address: BluetoothAddress) {
-        // Without room for its events it is hung up at once.
+    func admit(_ descriptor: Descriptor, _ address: BluetoothAddress) {
+        // Without room for its events it is disconnected at once.
         guard pending.hasRoom else { return }
         if centrals.count >= Self.centralLimit {
             let idle = Self.dispensable(centrals.values.map { ($0.id, $0.hasWritten, $0.lastHeard) }).flatMap {
@@ -56,8 +56,8 @@ extension KernelPeripheral {
         advertiseAgain()
     }
 
-    /// Who makes room for a newcomer: of those that have never written, the one that was silent longest. One that has written may
-    /// wait for a person, and is silent for that.
+    /// The central that is disconnected for a new one: of those that have never written, the one that was silent
+    /// longest. A central that has written may be waiting for a person, and is silent for that reason.
     static func dispensable(
         _ centrals: [(id: CentralID, hasWritten: Bool, lastHeard: ContinuousClock.Instant)]
     ) -> CentralID? {
@@ -65,7 +65,7 @@ extension KernelPeripheral {
     }
 
     private func receive(from id: CentralID) {
-        // A few at a time: others wait for the queue too.
+        // A few at a time, because others use the queue too.
         for _ in 0..<16 {
             guard let central = centrals[id], !central.channel.isCongested, settleSecurity(of: central) else { return }
             switch central.channel.read() {
@@ -120,9 +120,9 @@ extension KernelPeripheral {
         }
     }
 
-    // MARK: the application's side
+    // MARK: Calls of the application
 
-    /// Each central has its own channel, so nobody has to be hung up.
+    /// Each central has its own channel, so none has to be disconnected.
     func notify(
         _ value: [UInt8], to id: CentralID, characteristic: BluetoothUUID,
         sparing: @escaping @Sendable () async -> Set<CentralID>
@@ -154,9 +154,10 @@ extension KernelPeripheral {
         Task { await hangUp(central.address) }
     }
 
-    /// A closed channel alone lets the link live on for some seconds, in which the central believes that all is well.
+    /// Closing only the channel would leave the link up for some seconds, in which the central believes that all is
+    /// well.
     private func hangUp(_ address: BluetoothAddress) async {
-        // It may have gone by itself meanwhile, and be here again.
+        // The central may have disconnected by itself meanwhile, and reconnected.
         guard let adapterIndex, !centrals.values.contains(where: { $0.address == address }) else { return }
         _ = try? await socket.send(.disconnect(adapterIndex, address))
     }

@@ -1,13 +1,14 @@
 import Dispatch
 
-/// Who may use a protected service: centrals on a link that is encrypted with a bonded key of LE Secure Connections.
+/// Access to a protected service: only for centrals on a link encrypted with a bonded key of LE Secure Connections.
 extension KernelPeripheral {
-    /// A link is encrypted some packets before the kernel tells of the key. So long a central is not answered.
+    /// How long a central is not answered while the key is unknown: a link is encrypted some packets before the
+    /// kernel reports the key.
     static var keyPatience: Duration { .seconds(10) }
 
-    /// Learns what a central's link is worth.
+    /// Determines the security of a central's link.
     ///
-    /// - Returns: `false` where that cannot be told yet: nothing is received until it can
+    /// - Returns: `false` if it is not known yet: nothing is received until it is
     func settleSecurity(of central: Central) -> Bool {
         guard needsEncryption, let adapter else { return true }
         let standing = bonds.standing(of: central.address, on: adapter.information.identity)
@@ -34,7 +35,7 @@ extension KernelPeripheral {
         }
     }
 
-    /// News of a pairing.
+    /// Handles an event of a pairing.
     func notePairing(_ event: ManagementMessage.Event) {
         guard needsEncryption, let adapter else { return }
         switch event {

@@ -3,15 +3,15 @@ import Dispatch
 import Glibc
 import Groundwork
 
-/// A service on the air by the kernel's own means: advertised by its management, served on the ATT channel's sockets.
+/// A service put on the air by the kernel itself: advertised by its management, served on the ATT channel's sockets.
 ///
-/// What happens to the adapter only wakes ``run()``, which looks at how things are: news that are missed or come in another
-/// order do no harm.
+/// Events of the adapter only wake ``run()``, which checks the actual state: events that are missed or reordered do
+/// no harm.
 actor KernelPeripheral: Peripheral {
-    /// The advertisement's number. Without bluetoothd nobody else has one, but for a process of ours that was killed.
+    /// The advertisement's number. Without bluetoothd only a killed process of ours can have left one.
     private static let instance: UInt8 = 1
     private static let allInstances: UInt8 = 0
-    /// Connections that wait to be let in.
+    /// Connections that wait to be accepted.
     private static let backlog: Int32 = 8
 
     nonisolated let queue: BluetoothQueue
@@ -34,11 +34,11 @@ actor KernelPeripheral: Peripheral {
     private let advertisement: Advertisement
     private let radio: KernelRadio
     private var onAir: OnAir?
-    /// Why the service is not, or soon will not be, on the air.
+    /// Why the service is off the air, or soon will be.
     private var lost: BluetoothError?
-    /// What the reader was told last.
+    /// The error last reported to the reader.
     private var reported: BluetoothError?
-    /// Once an adapter was switched on it stays with others to switch it off.
+    /// Cleared once the adapter was switched on: if it is switched off afterwards, it stays off.
     private var mayPower = true
     private var isStopped = false
     private var isAdvertisingRefused = false
@@ -57,7 +57,7 @@ actor KernelPeripheral: Peripheral {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// - Throws: what time does not heal: no permission, another program on the ATT channel
+    /// - Throws: an error that waiting does not cure: no permission, another program on the ATT channel
     func start() async throws(BluetoothError) {
         await socket.startWatching()
         switches = RadioSwitch.watch(on: queue) { [weak self] in self?.assumeIsolated { $0.radioChanged() } }
@@ -81,12 +81,12 @@ actor KernelPeripheral: Peripheral {
         for central in Array(centrals.keys) { await disconnect(central) }
         await goOffAir()
         switches = nil
-        // Ends the task that reads its news, as the end of wakes did the other.
+        // Ends the task that reads its messages, just as the end of `wakes` ended the other task.
         await socket.close()
         pending.finish()
     }
 
-    // MARK: on the air and off
+    // MARK: On and off the air
 
     private func run() async {
         for await _ in wakes where !isStopped {
@@ -118,13 +118,13 @@ actor KernelPeripheral: Peripheral {
     }
 
     private func advertise(on adapter: KernelAdapter) async throws(BluetoothError) {
-        // One may be left over, of a process that was killed or from before the adapter was off.
+        // An advertisement may be left over from a killed process or from before the adapter was switched off.
         _ = try? await socket.send(.removeAdvertising(adapter.index, instance: Self.instance))
         do throws(BluetoothError) {
             try await socket.send(advertisingCommand(adapter))
         } catch {
-            // Linux 6.1 neither changes nor removes one that a controller with extended advertising has forgotten while it was
-            // off. It does remove all, which are ours: bluetoothd is not here.
+            // Linux 6.1 neither changes nor removes an advertisement that a controller with extended advertising has
+            // lost while switched off. But it can remove all of them, and without bluetoothd all are ours.
             guard case .failed = error else { throw error }
             _ = try? await socket.send(.removeAdvertising(adapter.index, instance: Self.allInstances))
             try await socket.send(advertisingCommand(adapter))
@@ -146,7 +146,7 @@ actor KernelPeripheral: Peripheral {
             scanResponse: AdvertisingData.scanResponse(name: advertisement.localName))
     }
 
-    /// Controllers stop to advertise when a central connects, and Linux begins again only when it has gone.
+    /// Controllers stop advertising when a central connects, and Linux resumes only when it has disconnected.
     func advertiseAgain() {
         guard let onAir, !isStopped else { return }
         Task {
@@ -154,13 +154,13 @@ actor KernelPeripheral: Peripheral {
                 try await socket.send(advertisingCommand(onAir.adapter))
                 isAdvertisingRefused = false
             } catch {
-                // A controller that cannot do both at once: again when a central goes.
+                // The controller cannot do both at once: retried when a central disconnects.
                 isAdvertisingRefused = true
             }
         }
     }
 
-    // MARK: what happens to the adapter
+    // MARK: Events of the adapter
 
     private func notice(_ message: ManagementMessage) {
         switch message.event {
@@ -185,7 +185,7 @@ actor KernelPeripheral: Peripheral {
         wake.yield()
     }
 
-    /// Why the service has gone off the air; `nil` while all is well.
+    /// Why the service is off the air; `nil` while all is well.
     private func lostNow() async -> BluetoothError? {
         guard let onAir else { return nil }
         if let lost { return lost }
@@ -198,7 +198,7 @@ actor KernelPeripheral: Peripheral {
         return now.isReady ? nil : now.blocked ?? .switchedOff(now)
     }
 
-    /// Tells the reader, once, and tries again later where nothing will announce that it helps.
+    /// Reports an error to the reader once, and retries later if no event will announce a change.
     private func report(_ error: BluetoothError) {
         if reported?.message != error.message { _ = pending.put(.interrupted(error)) }
         reported = error
@@ -211,7 +211,7 @@ actor KernelPeripheral: Peripheral {
         queue.queue.asyncAfter(deadline: .now() + delay.dispatched) { [wake] in wake.yield() }
     }
 
-    // MARK: centrals
+    // MARK: Centrals
 
     private func acceptCentrals() {
         guard let onAir else { return }
@@ -222,17 +222,17 @@ actor KernelPeripheral: Peripheral {
             guard accepted >= 0 else {
                 if accepted == -EAGAIN || accepted == -ECONNABORTED || accepted == -EINTR { return }
                 onAir.watch.cancel()
-                lost = .system("let a central in", -accepted)
+                lost = .system("accept a central", -accepted)
                 wake.yield()
                 return
             }
             let descriptor = Descriptor(accepted)
             guard let address = BluetoothAddress(kernelBytes: bytes, kind: kind) else { continue }
-            letIn(descriptor, address)
+            admit(descriptor, address)
         }
     }
 
-    /// Where on the air.
+    /// The adapter on which the service is on the air.
     var adapter: KernelAdapter? { onAir?.adapter }
     var adapterIndex: ManagementCommand.Index? { onAir?.adapter.index }
     nonisolated var bonds: Bonds { radio.bonds }

@@ -4,9 +4,9 @@ import Glibc
 
 /// A connection to a peripheral over the kernel's ATT channel, this board being the central.
 ///
-/// Packets stay as small as everybody takes them: a larger MTU is not asked for (MAG 8.2).
+/// Packets keep the size that every device supports: a larger MTU is not requested (MAG 8.2).
 actor KernelRemote: RemotePeripheral {
-    /// The most values that wait for their reader; a peripheral that sends more is hung up.
+    /// The most values that wait for their reader; a peripheral that sends more is disconnected.
     private static let bound = 256
 
     private typealias Answer = Result<GATTOperation.Outcome, BluetoothError>
@@ -15,13 +15,13 @@ actor KernelRemote: RemotePeripheral {
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
     nonisolated let values: AsyncStream<RemoteValue>
     private nonisolated let continuation: AsyncStream<RemoteValue>.Continuation
-    /// The peripheral's identity, once it has told that.
+    /// The peripheral's identity address, once it has revealed it.
     private var address: BluetoothAddress
     private let management: ManagementSocket
     private let adapter: KernelAdapter
     private let bonds: Bonds
     private var securing = Securing.untried
-    /// What an answer is outstanding of.
+    /// The request whose answer is outstanding.
     private var request: [UInt8] = []
     private var client: GATTClient
     private var channel: ATTChannel?
@@ -29,15 +29,15 @@ actor KernelRemote: RemotePeripheral {
     /// Whether the peripheral asked for an encrypted link.
     private enum Securing {
         case untried, underWay, done
-        /// It is of no use, and with what keys there are it will not be: they are given up with the connection.
+        /// Encryption failed, and would fail again with the present keys: they are dropped with the connection.
         case failed
     }
     private var ticketCount = 0
     private var tickets: [Int: CheckedContinuation<Answer, Never>] = [:]
-    /// Done, but for what still waits to be sent.
+    /// Tickets of writes that are done except for packets still waiting to be sent.
     private var unsent: [Int] = []
 
-    /// - Throws: ``BluetoothError/timedOut(operation:)`` where nobody answers at the address
+    /// - Throws: ``BluetoothError/timedOut(operation:)`` if no device answers at the address
     static func connect(
         to address: BluetoothAddress, timeout: Duration, by radio: KernelRadio, queue: BluetoothQueue
     ) async throws(BluetoothError) -> KernelRemote {
@@ -48,7 +48,9 @@ actor KernelRemote: RemotePeripheral {
             let descriptor = try ATTChannel.socket(of: adapter, operation: operation)
             let status = latchkey_att_connect(descriptor.number, address.kernelBytes, address.kernelKind)
             guard status == 0 || status == -EINPROGRESS else { throw .system(operation, -status) }
-            if let error = await Connecting(descriptor, queue, operation).outcome(within: timeout) { throw error }
+            if let error = await ConnectionAttempt(descriptor, queue, operation).outcome(within: timeout) {
+                throw error
+            }
             let remote = KernelRemote(address, management, adapter, radio.bonds, queue)
             await remote.open(descriptor)
             return remote
@@ -78,16 +80,16 @@ actor KernelRemote: RemotePeripheral {
         }
     }
 
-    // MARK: packets
+    // MARK: Packets
 
     private func receive() {
-        // A few at a time: others wait for the queue too.
+        // A few at a time, because others use the queue too.
         for _ in 0..<16 {
             guard let channel, !channel.isCongested else { return }
             switch channel.read() {
             case .nothing: return
             case .ended: return end(lost)
-            case .bytes(let packet): if !secures(packet) { perform(client.receive(packet, now: .now)) }
+            case .bytes(let packet): if !handlesSecurityRefusal(packet) { perform(client.receive(packet, now: .now)) }
             }
         }
     }
@@ -101,16 +103,17 @@ actor KernelRemote: RemotePeripheral {
         if securing == .underWay { securing = .done }
     }
 
-    /// Why the connection is gone: who does not want to pair, or has lost the bond, ends it instead of encrypting.
+    /// Why the connection is gone: a peripheral that refuses to pair, or has lost the bond, ends it instead of
+    /// encrypting.
     private var lost: BluetoothError { securing == .underWay ? Self.unpaired : .disconnected }
 
     private static let unpaired = BluetoothError.att(.insufficientAuthentication, operation: "encrypt the connection")
 
-    // MARK: security
+    // MARK: Security
 
-    /// Takes a refusal for lack of security out of what is received, once: the link is encrypted, by pairing where there is no
-    /// key yet, and the request sent again.
-    private func secures(_ packet: [UInt8]) -> Bool {
+    /// Handles the first refusal for lack of security instead of passing it on: encrypts the link, by pairing if
+    /// there is no key yet, and repeats the request.
+    private func handlesSecurityRefusal(_ packet: [UInt8]) -> Bool {
         guard packet.count == 5, packet[0] == ATTOpcode.errorResponse.rawValue, packet[1] == request.first,
             [.insufficientAuthentication, .insufficientEncryption].contains(ATTErrorCode(rawValue: packet[4]))
         else { return false }
@@ -171,7 +174,7 @@ actor KernelRemote: RemotePeripheral {
         tickets.removeValue(forKey: ticket)?.resume(returning: answer)
     }
 
-    /// The link itself is ended too: without a channel it would live on for some seconds.
+    /// Ends the link too: without a channel it would stay up for some seconds.
     private func end(_ error: BluetoothError) {
         guard let was = channel else { return }
         channel = nil
@@ -180,7 +183,7 @@ actor KernelRemote: RemotePeripheral {
         for ticket in Array(tickets.keys) { redeem(ticket, .failure(error)) }
         unsent = []
         continuation.finish()
-        // A bond that the other side has lost only keeps both from pairing anew.
+        // A bond that the other device has lost only prevents pairing again.
         let isUseless = securing == .underWay || securing == .failed
         ending = Task {
             if isUseless {
@@ -194,7 +197,7 @@ actor KernelRemote: RemotePeripheral {
 
     private var ending: Task<Void, Never>?
 
-    // MARK: operations
+    // MARK: Operations
 
     private func outcome(of operation: GATTOperation) async throws(BluetoothError) -> GATTOperation.Outcome {
         guard channel != nil else { throw .disconnected }

@@ -1,12 +1,12 @@
 import Dispatch
 
-/// A search for one service, as long as its reader wants it.
+/// A scan for one service, until its reader ends it.
 actor KernelScan {
     /// The most sightings that wait for the reader; the oldest are dropped beyond it.
     private static let bound = 64
-    /// Controllers report a device once in a scan, and the kernel drops a report that comes before it knows that the scan has
-    /// begun. So often the scan begins anew, to hear who is there and how strong by then; longer than the slowest usual
-    /// advertising interval, 1.28 s.
+    /// How often the scan is restarted, to hear which devices are there and how strong. Controllers report a device
+    /// once per scan, and the kernel drops a report that arrives before it knows that the scan has begun. Longer than
+    /// the slowest usual advertising interval, 1.28 s.
     private static let refresh = DispatchTimeInterval.seconds(2)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { socket.unownedExecutor }
@@ -17,7 +17,7 @@ actor KernelScan {
     private var isScanning = false
     private var isRefreshDue = false
 
-    /// - Throws: ``BluetoothError`` where no scan can begin
+    /// - Throws: ``BluetoothError`` if no scan can begin
     static func start(for service: BluetoothUUID, on radio: KernelRadio, queue: BluetoothQueue)
         async throws(BluetoothError)
         -> (KernelScan, AsyncThrowingStream<Sighting, any Error>)
@@ -47,7 +47,7 @@ actor KernelScan {
 
     nonisolated func stop() { continuation.finish() }
 
-    /// Another's scan goes on to its end first: the kernel has one at a time.
+    /// Begins a scan. If another program is scanning, waits for its end: the kernel has one scan at a time.
     private func begin() async throws(BluetoothError) {
         isScanning = try await socket.begins(.startServiceDiscovery(adapter.index, service: service))
         refreshLater()
@@ -91,14 +91,14 @@ actor KernelScan {
 
     private func refreshNow() {
         isRefreshDue = false
-        // Its end is news, upon which the next begins.
+        // The end of the scan is reported, and then the next begins.
         guard isScanning else { return }
         Task { _ = try? await socket.send(.stopDiscovery(adapter.index)) }
     }
 }
 
 extension ManagementSocket {
-    /// - Returns: `false` where the kernel is busy with the like
+    /// - Returns: `false` if the kernel is busy with a similar command
     func begins(_ command: ManagementCommand) async throws(BluetoothError) -> Bool {
         switch await exchange(command) {
         case .answer(.success, _): return true

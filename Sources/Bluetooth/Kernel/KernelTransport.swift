@@ -1,25 +1,27 @@
 import Synchronization
 
-/// Bluetooth straight from the kernel, for images without bluetoothd: its management channel, and sockets on the ATT channel.
+/// Bluetooth directly from the kernel, for images without bluetoothd: its management channel, and sockets on the ATT
+/// channel.
 ///
-/// It takes `CAP_NET_ADMIN`. Where bluetoothd runs, that has the ATT channel.
+/// It needs `CAP_NET_ADMIN`. A running bluetoothd occupies the ATT channel.
 ///
-/// Bonds live as long as the transport. A central that has an older one is refused by its own side when it uses it, and has to
-/// pair anew, which some ask a person for.
+/// Bonds live as long as the transport. A central with an older bond fails to encrypt with it and has to pair again,
+/// for which some ask a person.
 public final class KernelTransport: BluetoothTransport {
     public let kind = TransportKind.kernel
     private let radio: KernelRadio
     private let queue = BluetoothQueue()
-    private let begun = Mutex<[Begun]>([])
+    private let activities = Mutex<[WeakActivity]>([])
 
-    private struct Begun {
+    private struct WeakActivity {
         weak var activity: (any KernelActivity)?
     }
 
     /// - Parameters:
     ///   - adapter: empty for the first, `hci1`, or an address
-    ///   - isPrivate: shows others addresses that change and that only bonded devices can resolve. The key is made anew with
-    ///     every transport. Setting it switches an adapter off and on that is on without it, and stays when the program ends.
+    ///   - isPrivate: shows other devices changing addresses that only bonded devices can resolve. Every transport
+    ///     makes a new key. Setting it on an adapter that is on without it switches the adapter off and on, and it
+    ///     stays set when the program ends.
     public init(adapter: String, isPrivate: Bool = false) {
         radio = KernelRadio(adapter: adapter, privacyKey: isPrivate ? KernelRadio.newKey() : nil)
     }
@@ -52,7 +54,8 @@ public final class KernelTransport: BluetoothTransport {
         guard status.supportsLowEnergy else { throw .noLowEnergy(adapter: found.name) }
         if let blocked { throw blocked }
         let features = ManagementCommand.readAdvertisingFeatures(found.index)
-        // Of flags, two lengths, and the number of advertisements there can be. Refused without the permission.
+        // The answer holds flags, two lengths, and the possible number of advertisements. Refused without the
+        // permission.
         let answer = try await socket.send(features)
         guard answer.count > 6 else { throw .unreadable(features) }
         status.canAdvertise = answer[6] > 0
@@ -85,33 +88,33 @@ public final class KernelTransport: BluetoothTransport {
     }
 
     private func remember(_ activity: any KernelActivity) {
-        begun.withLock { begun in
-            begun.removeAll { $0.activity == nil }
-            begun.append(Begun(activity: activity))
+        activities.withLock { activities in
+            activities.removeAll { $0.activity == nil }
+            activities.append(WeakActivity(activity: activity))
         }
     }
 
     public func close() async {
-        let ending = begun.withLock { begun in
-            defer { begun = [] }
-            return begun.compactMap(\.activity)
+        let ending = activities.withLock { activities in
+            defer { activities = [] }
+            return activities.compactMap(\.activity)
         }
         for activity in ending { await activity.end() }
     }
 }
 
-/// What all activities of a transport share.
+/// State shared by all activities of a transport.
 struct KernelRadio: Sendable {
     /// As the settings name it.
     let adapter: String
-    /// 16 bytes, from which private addresses are made; `nil` to show the adapter's own.
+    /// 16 bytes, from which private addresses are derived; `nil` to show the adapter's own address.
     let privacyKey: [UInt8]?
     let bonds = Bonds()
 
     static func newKey() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: .min ... .max) } }
 }
 
-/// What a transport began and can end.
+/// An activity that a transport started and can end.
 protocol KernelActivity: AnyObject, Sendable {
     func end() async
 }

@@ -1,9 +1,9 @@
 /// A command to the kernel's Bluetooth management (BlueZ, `doc/mgmt-api.txt`).
 struct ManagementCommand: Equatable, Sendable {
-    /// As the kernel counts adapters: `hci1` is 1.
+    /// The kernel's number of an adapter: `hci1` is 1.
     typealias Index = UInt16
 
-    /// The index of commands that concern no adapter.
+    /// The index of commands that do not concern an adapter.
     static let noIndex: Index = 0xffff
 
     let opcode: UInt16
@@ -12,7 +12,7 @@ struct ManagementCommand: Equatable, Sendable {
     /// Names the command in errors.
     let operation: String
 
-    /// As it is written to the control channel: a header of three little-endian numbers, then the parameters.
+    /// The command in the form of the control channel: a header of three little-endian numbers, then the parameters.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: opcode)
@@ -35,10 +35,11 @@ struct ManagementCommand: Equatable, Sendable {
 
     static func setLowEnergy(_ index: Index) -> Self { Self(0x000D, "switch Low Energy on", index: index, [1]) }
 
-    /// Lets centrals pair that want to.
+    /// Allows centrals to pair.
     static func setBondable(_ index: Index) -> Self { Self(0x0009, "allow pairing", index: index, [1]) }
 
-    /// Of BR/EDR, without which the kernel refuses ``setSecureConnections(_:)`` for adapters that do both.
+    /// Simple Pairing of BR/EDR, without which the kernel refuses ``setSecureConnections(_:)`` for adapters that do
+    /// both.
     static func setSimplePairing(_ index: Index) -> Self { Self(0x000B, "switch Simple Pairing on", index: index, [1]) }
 
     static func setSecureConnections(_ index: Index) -> Self {
@@ -54,9 +55,9 @@ struct ManagementCommand: Equatable, Sendable {
 
     static func loadNoIdentities(_ index: Index) -> Self { Self(0x0030, "drop old identities", index: index, [0, 0]) }
 
-    /// Goes on with a pairing.
+    /// Continues a pairing.
     static func confirm(_ index: Index, _ address: BluetoothAddress) -> Self {
-        Self(0x001C, "go on with pairing", index: index, address.managementBytes)
+        Self(0x001C, "continue pairing", index: index, address.managementBytes)
     }
 
     /// Forgets the keys of a device.
@@ -64,7 +65,7 @@ struct ManagementCommand: Equatable, Sendable {
         Self(0x001B, "forget a device", index: index, address.managementBytes + [hangingUp ? 1 : 0])
     }
 
-    /// Has the adapter use addresses that change, and that only who has the key can resolve. Only while it is off.
+    /// Makes the adapter use changing addresses that only holders of the key can resolve. Only allowed while it is off.
     ///
     /// - Parameter key: 16 bytes
     static func setPrivacy(_ index: Index, key: [UInt8]) -> Self {
@@ -92,10 +93,10 @@ struct ManagementCommand: Equatable, Sendable {
         Self(0x003F, "stop advertising", index: index, [instance])
     }
 
-    /// Which advertisements are looked for: those over LE, from public and random addresses.
+    /// The advertisements to look for: over LE, from public and random addresses.
     private static let lowEnergy: UInt8 = 1 << 1 | 1 << 2
 
-    /// Reports what advertises the service, at any strength, for about ten seconds.
+    /// Reports devices that advertise the service, at any signal strength, for about ten seconds.
     static func startServiceDiscovery(_ index: Index, service: BluetoothUUID) -> Self {
         let anyStrength = UInt8(bitPattern: 127)
         return Self(0x003A, "scan", index: index, [lowEnergy, anyStrength, 1, 0] + service.bytes.reversed())
@@ -115,7 +116,7 @@ extension BluetoothAddress {
 
     var managementBytes: [UInt8] { kernelBytes + [kernelKind] }
 
-    /// `nil` for the kinds of BR/EDR and of none.
+    /// `nil` for the address kinds of BR/EDR and for invalid ones.
     init?(kernelBytes: some Collection<UInt8>, kind: UInt8) {
         guard kernelBytes.count == 6, kind == 1 || kind == Self.randomKind else { return nil }
         self.init(bytes: Array(kernelBytes.reversed()), kind: kind == 1 ? .public : .random)

@@ -1,10 +1,10 @@
-/// What the kernel's Bluetooth management says: an answer to a command, or news of an adapter.
+/// A message of the kernel's Bluetooth management: an answer to a command, or an event of an adapter.
 ///
-/// Sizes are the kernel's; what is shorter than it must be is not a message. What is longer is read as far as it is known: the
-/// kernel may add to the end.
+/// A message shorter than the kernel's definition is invalid. Of a longer one the known part is read: the kernel may
+/// append fields.
 struct ManagementMessage: Equatable, Sendable {
     enum Event: Equatable, Sendable {
-        /// - Parameter parameters: empty where the command failed.
+        /// - Parameter parameters: empty if the command failed.
         case answer(opcode: UInt16, status: ManagementStatus, parameters: [UInt8])
         case adapterAdded
         case adapterRemoved
@@ -14,20 +14,20 @@ struct ManagementMessage: Equatable, Sendable {
         case found(BluetoothAddress, rssi: Int, data: AdvertisingData)
         case discovering(Bool)
         case advertisingRemoved(instance: UInt8)
-        /// Two devices pair, and there is nothing to compare.
+        /// A device wants to pair, without numbers to compare.
         case confirmation(BluetoothAddress)
         case longTermKey(BluetoothAddress, LongTermKey)
-        /// Who it is that has connected from a private address.
+        /// The identity of a device that has connected from a private address.
         case identity(BluetoothAddress, from: BluetoothAddress)
         case pairingFailed(BluetoothAddress)
-        /// News that are nothing to this room.
+        /// An event that this module does not use.
         case other(UInt16)
     }
 
     let event: Event
     let index: ManagementCommand.Index
 
-    /// The largest message that is read, in bytes; the kernel's own are smaller.
+    /// The largest message that is read, in bytes; the kernel's are smaller.
     static let limit = 4096
 
     init?(parsing bytes: some Sequence<UInt8>) {
@@ -53,7 +53,7 @@ extension ManagementMessage.Event {
             guard let settings = reader.uint32() else { return nil }
             self = .settings(AdapterSettings(rawValue: settings))
         case 0x000A:
-            // What follows is the key, which nobody needs to know.
+            // The key itself follows; it is not needed.
             guard let hint = reader.byte(), let bytes = reader.take(6), let addressKind = reader.byte(),
                 let kind = reader.byte(), reader.byte() != nil, let size = reader.byte(), reader.rest.count >= 26
             else { return nil }
@@ -109,7 +109,7 @@ extension ManagementMessage.Event {
     }
 }
 
-/// What an adapter can, or what it is switched to.
+/// The settings that an adapter supports, or has at present.
 struct AdapterSettings: OptionSet, Equatable, Sendable {
     let rawValue: UInt32
 
@@ -138,7 +138,7 @@ struct ManagementStatus: RawRepresentable, Equatable, Sendable {
     static let blocked = Self(rawValue: 0x12)
     static let permissionDenied = Self(rawValue: 0x14)
 
-    /// The words of `doc/mgmt-api.txt`.
+    /// The status in the words of `doc/mgmt-api.txt`.
     var words: String {
         let known = [
             "success", "unknown command", "not connected", "failed", "connect failed", "authentication failed",
@@ -152,7 +152,7 @@ struct ManagementStatus: RawRepresentable, Equatable, Sendable {
 
 /// The answer to "read controller information".
 struct AdapterInformation: Equatable, Sendable {
-    /// All zero where the adapter has no public address.
+    /// All zero if the adapter has no public address.
     let addressBytes: [UInt8]
     let supported: AdapterSettings
     let current: AdapterSettings
@@ -167,12 +167,12 @@ struct AdapterInformation: Equatable, Sendable {
         self.current = AdapterSettings(rawValue: current)
     }
 
-    /// The address this adapter has towards others over LE.
+    /// The adapter's address as other LE devices see it.
     var identity: BluetoothAddress {
         BluetoothAddress(bytes: addressBytes, kind: current.contains(.staticAddress) ? .random : .public)
     }
 
-    /// The answer to "read controller index list": at most as many as the kernel can have.
+    /// Parses the answer to "read controller index list".
     static func indexes(parsing parameters: some Sequence<UInt8>) -> [ManagementCommand.Index]? {
         var reader = PacketReader(parameters)
         guard let count = reader.uint16() else { return nil }

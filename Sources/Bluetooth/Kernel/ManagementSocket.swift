@@ -2,16 +2,16 @@ import CBluetooth
 import Dispatch
 import Glibc
 
-/// The control channel of the kernel's Bluetooth management: commands with their answers, and news of all adapters.
+/// The control channel of the kernel's Bluetooth management: commands with their answers, and events of all adapters.
 ///
-/// Everybody may ask; to change something takes `CAP_NET_ADMIN`.
+/// Reading is allowed to everyone; changes need `CAP_NET_ADMIN`.
 actor ManagementSocket {
-    /// Which news are wanted. What is not would only push out what is.
+    /// The events that the owner wants. Others would only displace them.
     enum Interest { case answers, pairing, adapters, sightings }
 
     /// How long the kernel may take for an answer. It gives up on a controller itself after a few seconds.
     private static let patience = DispatchTimeInterval.seconds(20)
-    /// The most news that wait for their reader; the oldest are dropped beyond it.
+    /// The most events that wait for their reader; beyond it the oldest are dropped.
     private static let bound = 256
 
     private struct Waiting {
@@ -29,7 +29,7 @@ actor ManagementSocket {
 
     nonisolated let queue: BluetoothQueue
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
-    /// News, not answers. Ends with ``close()``.
+    /// Events, without answers. Ends with ``close()``.
     nonisolated let news: AsyncStream<ManagementMessage>
     private nonisolated let continuation: AsyncStream<ManagementMessage>.Continuation
     private nonisolated let descriptor: Descriptor
@@ -39,7 +39,7 @@ actor ManagementSocket {
     private var count: UInt64 = 0
     private var isClosed = false
 
-    /// - Throws: ``BluetoothError/failed(operation:reason:)``, such as where the kernel has no Bluetooth
+    /// - Throws: ``BluetoothError/failed(operation:reason:)``, such as if the kernel has no Bluetooth
     init(queue: BluetoothQueue, interest: Interest) throws(BluetoothError) {
         let number = latchkey_bluetooth_control()
         guard number >= 0 else { throw .system("open the kernel's Bluetooth management", -number) }
@@ -49,7 +49,7 @@ actor ManagementSocket {
         (news, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.bound))
     }
 
-    /// - Throws: as the kernel refuses; ``BluetoothError/noPermission(operation:)`` without `CAP_NET_ADMIN`
+    /// - Throws: the kernel's refusal; ``BluetoothError/noPermission(operation:)`` without `CAP_NET_ADMIN`
     @discardableResult
     func send(_ command: ManagementCommand) async throws(BluetoothError) -> [UInt8] {
         switch await exchange(command) {
@@ -80,14 +80,14 @@ actor ManagementSocket {
         waiting.remove(at: place).continuation.resume(returning: outcome)
     }
 
-    /// Begins to report news.
+    /// Starts reporting events.
     func startWatching() {
         guard watch == nil, !isClosed else { return }
         watch = descriptor.watch(on: queue) { [weak self] in self?.assumeIsolated { $0.readMessages() } }
     }
 
     private func readMessages() {
-        // A few at a time: others wait for the queue too.
+        // A few at a time, because others use the queue too.
         for _ in 0..<32 {
             let bytes: [UInt8]
             switch descriptor.read(limit: ManagementMessage.limit) {

@@ -1,4 +1,4 @@
-/// Reads little-endian numbers off the front of bytes from outside; `nil` where they end too soon.
+/// Reads little-endian numbers from the front of untrusted bytes; returns `nil` if they end too soon.
 struct PacketReader {
     private(set) var rest: ArraySlice<UInt8>
 

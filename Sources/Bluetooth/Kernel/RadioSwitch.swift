@@ -1,7 +1,7 @@
 import CBluetooth
 import Glibc
 
-/// The kernel's switch for an adapter's radio, by software or by a key of the board (`rfkill`).
+/// The kernel's switch for an adapter's radio, in software or by a hardware key (`rfkill`).
 enum RadioSwitch {
     enum State: Equatable { case open, blockedBySoftware, blockedByHardware }
 
@@ -17,14 +17,14 @@ enum RadioSwitch {
         return state
     }
 
-    /// Calls `changed` on the queue when any radio is blocked or freed; `nil` where the kernel has no such switches, or they may
-    /// not be read.
+    /// Calls `changed` on the queue when any radio is blocked or unblocked; returns `nil` if the kernel has no such
+    /// switches, or they may not be read.
     static func watch(on queue: BluetoothQueue, changed: @escaping @Sendable () -> Void) -> Descriptor.Watch? {
         let number = open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { return nil }
         let descriptor = Descriptor(number)
-        // What is reported does not matter, only that there is something: the state is read where it is kept. The first reports
-        // are of what is there already.
+        // The content of the reports does not matter: the state is read from sysfs. The first reports list the
+        // present switches.
         while case .bytes = descriptor.read(limit: 64) {}
         return descriptor.watch(on: queue) {
             while case .bytes = descriptor.read(limit: 64) {}

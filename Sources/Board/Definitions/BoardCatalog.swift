@@ -2,11 +2,11 @@ import Glibc
 import Groundwork
 import Settings
 
-/// The folders in which board definitions lie, the first found of a name winning.
+/// The folders that hold board definitions; the first definition found by a name is used.
 public struct BoardCatalog: Sendable {
-    /// The administrator's own, then the package's.
+    /// The administrator's folder, then the package's.
     public static let standardFolders = ["/etc/latchkey/boards", "/usr/share/latchkey/boards"]
-    /// What a board is taken for that no definition knows.
+    /// The definition used for a board that no definition matches.
     public static let fallback = "generic-linux"
 
     public let folders: [String]
@@ -15,15 +15,15 @@ public struct BoardCatalog: Sendable {
         self.folders = folders
     }
 
-    /// Names of all definitions, in order.
+    /// Names of all definitions, sorted.
     public var names: [String] {
         let files = folders.flatMap { Machine().names(in: $0) }.filter { $0.hasSuffix(".toml") }
         return Set(files.map { String($0.dropLast(5)) }).sorted()
     }
 
-    /// - Throws: ``BoardError`` when there is none of this name, or it cannot be read or is faulty.
+    /// - Throws: ``BoardError`` if there is none of this name, or it cannot be read or is faulty.
     public func definition(named name: String) throws(BoardError) -> BoardDefinition {
-        // A name is no path: it must not lead out of the folders.
+        // A name is not a path: it must not lead out of the folders.
         if !name.utf8.contains(UInt8(ascii: "/")), !name.hasPrefix(".") {
             for folder in folders {
                 let path = "\(folder)/\(name).toml"
@@ -34,16 +34,16 @@ public struct BoardCatalog: Sendable {
         throw BoardError.definitionAbsent(name: name, searched: folders, known: names)
     }
 
-    /// What ``detect(_:)`` found.
+    /// Result of ``detect(_:)``.
     public struct Detection: Sendable {
         public let definition: BoardDefinition
-        /// The device tree's model; `nil` where there is none.
+        /// The device tree's model; `nil` if there is none.
         public let model: String?
-        /// Definitions that could not be asked whether they are of this board.
+        /// Definitions that could not be read, so that they were not compared with this board.
         public let skipped: [BoardError]
     }
 
-    /// The definition whose model is the longest beginning of the machine's; ``fallback`` when there is none.
+    /// The definition whose model is the longest prefix of the machine's; ``fallback`` if there is none.
     ///
     /// - Throws: ``BoardError`` when the fallback is needed and cannot be loaded.
     public func detect(_ machine: Machine = Machine()) throws(BoardError) -> Detection {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Whether everything a definition names is there, without taking hold of any line.
+/// Checks whether everything that a definition names is there, without requesting any line.
 public struct BoardCheck: Sendable, Equatable {
     public enum Part: Sendable, Equatable {
         case button, led
@@ -8,9 +8,9 @@ public struct BoardCheck: Sendable, Equatable {
     }
 
     public enum Finding: Sendable, Equatable {
-        /// A line that can be had, or that the agent holds.
+        /// A line that is free, or that the agent holds.
         case line
-        /// A part the agent plays itself.
+        /// A part simulated by the agent.
         case simulated
         case reading(Reading)
         /// An optional sensor this board lacks.
@@ -21,7 +21,7 @@ public struct BoardCheck: Sendable, Equatable {
     public let part: Part
     public let finding: Finding
 
-    /// Reads every sensor once and looks at every line; takes as long as the slowest sensors take in all.
+    /// Reads every sensor once and looks at every line; takes as long as all sensors take together.
     public static func run(
         _ definition: BoardDefinition, on machine: Machine = Machine(), wallClock: @Sendable () -> Date = { Date() }
     ) async -> [BoardCheck] {

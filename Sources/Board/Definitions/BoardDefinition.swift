@@ -1,10 +1,11 @@
-/// What a board has and where: one file of `Boards/`.
+/// The parts of a board and where they are: one file of `Boards/`.
 public struct BoardDefinition: Sendable, Equatable {
     /// The name of its file without `.toml`.
     public let name: String
-    /// For people.
+    /// The board's name for people.
     public let title: String
-    /// Beginnings of the device tree's model by which the board is recognized; empty when it has to be named.
+    /// Prefixes of the device tree's model by which the board is recognized; empty if the board has to be named in
+    /// the settings.
     public let models: [String]
     public let button: LineDefinition?
     public let led: LineDefinition?

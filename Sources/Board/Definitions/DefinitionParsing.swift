@@ -9,8 +9,8 @@ extension BoardDefinition {
     ///
     /// - Parameters:
     ///   - toml: the text of the file.
-    ///   - path: where it is from, for messages; its last part without `.toml` is the definition's name.
-    /// - Throws: ``BoardError/definitionFaulty(path:faults:)`` with every fault there is.
+    ///   - path: where the text is from, for messages; its last part without `.toml` is the definition's name.
+    /// - Throws: ``BoardError/definitionFaulty(path:faults:)`` with every fault found.
     public init(toml: String, path: String) throws(BoardError) {
         let members: [String: JSON]
         do {
@@ -30,7 +30,8 @@ extension BoardDefinition {
         for var sensor in table.tables("sensor", atMost: Self.sensorLimit) {
             if let definition = SensorDefinition(from: &sensor) {
                 if sensors.contains(where: { $0.name == definition.name }) {
-                    sensor.note("name", "\(definition.name) is taken by an earlier sensor", fix: "choose another name")
+                    sensor.note(
+                        "name", "\(definition.name) is already used by an earlier sensor", fix: "choose another name")
                 }
                 sensors.append(definition)
             }
@@ -88,14 +89,16 @@ extension SensorDefinition {
         case hwmon, iio, thermal, w1, system
     }
 
-    /// Reads one `[[sensor]]`; `nil` when what it cannot do without is faulty.
+    /// Reads one `[[sensor]]`; `nil` if a required key is faulty.
     fileprivate init?(from table: inout SettingsTable) {
         let name = Self.name(in: &table)
         let source = Self.source(in: &table)
         let natural = source?.quantity
         let unit = table.choice("unit", of: SenMLUnit.self)
         if !table.has("unit"), source != nil, natural == nil {
-            table.note("unit", "missing, and this channel has no usual one", fix: "write the unit and a scale to it")
+            table.note(
+                "unit", "missing, and this channel has no default unit",
+                fix: "write the unit, and a scale that converts to it")
         }
         let scale = table.number("scale") ?? 1
         let offset = table.number("offset") ?? 0
@@ -113,7 +116,7 @@ extension SensorDefinition {
         guard let name, let source, let resolved = unit ?? natural?.unit else { return nil }
         self.init(
             name: name, source: source, unit: resolved,
-            // A unit other than the usual one says that the driver's number is meant as it is.
+            // A unit other than the default means that the driver's number is not converted.
             divisor: natural.flatMap { $0.unit == resolved ? $0.divisor : nil } ?? 1, scale: scale, offset: offset,
             period: period, deadband: deadband, leastInterval: least, greatestInterval: greatest, isOptional: isOptional
         )
@@ -130,7 +133,7 @@ extension SensorDefinition {
             }
         }
         guard isPlain, name.utf8.count <= 64 else {
-            table.note("name", "is no sensor name", fix: "write at most 64 of a-z 0-9 . - _")
+            table.note("name", "is not a valid sensor name", fix: "write at most 64 of a-z 0-9 . - _")
             return nil
         }
         return name
@@ -174,19 +177,19 @@ extension SensorDefinition {
         case "disk-free":
             guard let path = table.string("path", required: "write a folder of the file system") else { return nil }
             guard path.hasPrefix("/") else {
-                table.note("path", "does not begin with a slash", fix: "write the whole path")
+                table.note("path", "does not begin with a slash", fix: "write an absolute path")
                 return nil
             }
             return .diskFree(path: path)
         case .some(let word):
-            table.note("channel", "the system has no \"\(word)\"", fix: "write \(words)")
+            table.note("channel", "\"\(word)\" is not a system metric", fix: "write \(words)")
             return nil
         }
     }
 }
 
 extension SettingsTable {
-    /// Strings that become part of a path: they must not lead out of the folder.
+    /// Strings that become part of a path, so they must not lead out of the folder.
     fileprivate mutating func fileNames(_ key: String, required fix: String? = nil) -> [String]? {
         guard let names = strings(key, required: fix) else { return nil }
         guard names.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) && !$0.hasPrefix(".") && $0.utf8.count <= 128 })

@@ -3,15 +3,15 @@ import Groundwork
 
 /// The machine the agent runs on, as `/proc`, `/sys` and `/dev` show it.
 public struct Machine: Sendable {
-    /// The folder under which those lie; another one in tests.
+    /// The folder that contains these; a different one in tests.
     public let root: String
 
-    /// - Parameter root: without a slash at its end; empty for the machine itself.
+    /// - Parameter root: without a trailing slash; empty for the machine itself.
     public init(root: String = "") {
         self.root = root
     }
 
-    /// The board's model by its device tree; `nil` where there is none, as on PCs.
+    /// The board's model according to its device tree; `nil` if there is none, as on PCs.
     public var model: String? {
         guard let bytes = try? BoundedFile.read(path("/proc/device-tree/model"), limit: 256) else { return nil }
         // A device tree's strings end with a zero.
@@ -20,7 +20,7 @@ public struct Machine: Sendable {
 
     func path(_ absolute: String) -> String { root + absolute }
 
-    /// Names in a folder, numbers in them in numeric order; none when there is no such folder.
+    /// Names in a folder, with numbers in numeric order; empty if there is no such folder.
     func names(in folder: String, startingWith prefix: String = "") -> [String] {
         guard let directory = opendir(path(folder)) else { return [] }
         defer { closedir(directory) }

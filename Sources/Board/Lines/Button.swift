@@ -3,7 +3,7 @@ import Groundwork
 /// The board's button, debounced.
 public actor Button {
     public nonisolated let definition: LineDefinition
-    /// The line to press from a program when the definition says that the button is simulated.
+    /// The line through which a program presses the button, if the definition says that it is simulated.
     public nonisolated let simulated: SimulatedLine?
     public nonisolated let updates = Broadcast<ButtonUpdate>()
 
@@ -21,12 +21,12 @@ public actor Button {
         simulated = definition.place == .simulated ? SimulatedLine(clock: clock) : nil
     }
 
-    /// Watches the line until cancelled. Takes hold of it at the start and lets go of it at the end; may be called
-    /// again.
+    /// Watches the line until canceled. Requests it at the start and releases it at the end; may be called again.
     ///
-    /// - Throws: ``BoardError`` when the line cannot be had or is lost, `CancellationError`
+    /// - Throws: ``BoardError`` if the line cannot be requested or is lost, `CancellationError`
     public func run() async throws {
-        let line = try openLine()
+        let line = try definition.open(
+            isOutput: false, on: machine, simulated: simulated ?? SimulatedLine(clock: clock))
         let isDown = try line.isActive()
         watch = (line, Debouncer(rest: definition.debounce, isActive: isDown, at: clock.now))
         defer { watch = nil }
@@ -38,39 +38,31 @@ public actor Button {
         }
     }
 
-    /// Sends what has happened up to now, and that it is all: ``ButtonUpdate/watched(until:)``.
+    /// Sends everything that has happened up to now, then ``ButtonUpdate/watched(until:)``.
     ///
-    /// A timer knows that time has passed, but not whether the button was let go before: on a busy machine the edge may
-    /// not have been handled yet. Does nothing while the button is not watched.
+    /// A timer knows that time has passed, but not whether the button was released before: on a busy machine the edge
+    /// may not have been handled yet. Does nothing while the button is not watched.
     ///
     /// - Throws: ``BoardError`` when the line is lost, `CancellationError`
     public func look() async throws {
         if let time = try await settle() { updates.send(.watched(until: time)) }
     }
 
-    private func openLine() throws(BoardError) -> any InputLine {
-        switch definition.place {
-        case .simulated: simulated ?? SimulatedLine(clock: clock)
-        case .gpio(let chip, let line):
-            try GPIOLine(chip: chip, line: line, of: definition, isOutput: false, on: machine)
-        }
-    }
-
-    /// Handles all edges there are, once the line has rested after the newest of them.
+    /// Handles all pending edges, once the line has rested after the newest of them.
     ///
-    /// The edges of a burst are left to the kernel until it may be over: noise wakes the agent once per debounce time.
+    /// The edges of a burst stay in the kernel until it may be over: noise wakes the agent once per debounce time.
     ///
     /// - Returns: up to when all edges are handled; `nil` when the button is not watched.
     @discardableResult
     private func settle() async throws -> Duration? {
         while let line = watch?.line {
             let now = clock.now
-            // Before the edges: where none follows, this is the level they led to.
+            // Read before the edges: if no edge follows, this is the level that they led to.
             let level = try line.isActive()
             if let edges = try line.takeEdges() {
-                send(watch?.debouncer.moved(edges))
+                send(watch?.debouncer.handleEdges(edges))
             } else if let deadline = watch?.debouncer.deadline, deadline <= now {
-                send(watch?.debouncer.rested(isActive: level))
+                send(watch?.debouncer.handleRest(isActive: level))
             }
             guard let deadline = watch?.debouncer.deadline else { return now }
             try await clock.sleep(until: deadline)

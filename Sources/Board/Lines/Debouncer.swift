@@ -1,4 +1,4 @@
-/// Tells presses from bounces: a level counts once the line has rested for the debounce time.
+/// Separates presses from bounces: a level counts once the line has rested for the debounce time.
 ///
 /// A press is dated by its first edge. Whether the line rested is read from the times of the edges too: however late
 /// they are handled, what they mean is the same.
@@ -12,12 +12,12 @@ struct Debouncer {
 
     private let rest: Duration
     private var isActive: Bool
-    /// When the press began; of one that was there from the start, when that was.
+    /// When the press began, or when watching began if the button was already down.
     private var pressedAt: Duration?
     private var movement: Movement?
 
     /// - Parameters:
-    ///   - isActive: the level at the start. It is no press: a stuck button is no consent.
+    ///   - isActive: the level at the start. It is not a press: a stuck button must not give consent.
     ///   - now: the start.
     init(rest: Duration, isActive: Bool, at now: Duration) {
         self.rest = rest
@@ -29,12 +29,12 @@ struct Debouncer {
     var deadline: Duration? { movement.map { $0.newest + rest } }
 
     /// - Returns: what happened before the newest edge.
-    mutating func moved(_ changes: LineEdges) -> [ButtonEvent] {
+    mutating func handleEdges(_ changes: LineEdges) -> [ButtonEvent] {
         var events: [ButtonEvent] = []
         for edge in changes.edges {
-            // Where edges were lost, a pause between two that were not is no rest.
+            // If edges were lost, a pause between two received ones is not a rest.
             if changes.lostUntil == nil, let movement, edge.time - movement.newest >= rest {
-                events += rested(isActive: movement.isActive)
+                events += handleRest(isActive: movement.isActive)
             }
             movement = Movement(first: movement?.first ?? edge.time, newest: edge.time, isActive: edge.isActive)
         }
@@ -44,8 +44,8 @@ struct Debouncer {
 
     /// Called at the deadline with the level read then: edges may have been lost, a level is not.
     ///
-    /// - Returns: one event, or none when the line is back where it was.
-    mutating func rested(isActive level: Bool) -> [ButtonEvent] {
+    /// - Returns: one event, or none if the line is back at its former level.
+    mutating func handleRest(isActive level: Bool) -> [ButtonEvent] {
         guard let begin = movement?.first else { return [] }
         movement = nil
         guard level != isActive else { return [] }

@@ -7,7 +7,7 @@ struct GPIOChip: ~Copyable {
     let label: String
     let handle: OpaquePointer
 
-    /// Opens the chip with this label: the chip's number is a matter of the kernel's version and of chance.
+    /// Opens the chip with this label: the chip's number depends on the kernel's version and on chance.
     ///
     /// - Throws: ``BoardError/chipAbsent(label:present:)``, ``BoardError/chipForbidden(path:)`` or
     ///   ``BoardError/lineFailed(operation:chip:reason:)``
@@ -53,7 +53,7 @@ struct GPIOChip: ~Copyable {
         }
     }
 
-    /// Who holds the line; `nil` when nobody does, empty when the holder has no name.
+    /// The name of the line's holder; `nil` if the line is free, empty if the holder has no name.
     func consumer(of offset: UInt32) throws(BoardError) -> String? {
         var state = latchkey_line_state()
         let error = latchkey_chip_describe_line(handle, offset, &state)

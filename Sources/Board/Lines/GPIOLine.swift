@@ -6,8 +6,8 @@ import Synchronization
 
 /// A line of a GPIO chip, requested from the kernel. Released with the last reference.
 final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
-    // `handle` and `chip` are touched with `lock` held alone, but for `deinit`, when nobody else is left; all else is
-    // constant.
+    // `handle` and `chip` are only accessed while holding `lock`, except in `deinit`, where no other reference is
+    // left; everything else is constant.
     private let lock = Mutex(())
     private let chip: GPIOChip
     private var handle: latchkey_line
@@ -17,7 +17,7 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
     /// The name under which `gpioinfo` shows the lines the agent holds.
     static let consumer = "latchkey"
 
-    /// - Parameter isOutput: whether it is driven, inactive at first; else its edges are watched.
+    /// - Parameter isOutput: whether the line is driven, inactive at first; otherwise its edges are watched.
     /// - Throws: ``BoardError``, among it ``BoardError/lineBusy(chip:line:consumer:)``
     init(chip label: String, line: LineSelector, of definition: LineDefinition, isOutput: Bool, on machine: Machine)
         throws(BoardError)
@@ -57,8 +57,7 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
         var read = [latchkey_edge](repeating: latchkey_edge(), count: Int(LATCHKEY_EDGES))
         var edges: [LineEdge] = []
         var lostUntil: Duration?
-        // As often as it takes to empty the kernel's queue; a line that fills it faster than that is looked at again
-        // later.
+        // Bounded: a line that fills the kernel's queue faster than this empties it is read again later.
         for _ in 0..<4 where isReadable {
             var count: Int32 = 0
             let error = lock.withLock { _ in latchkey_line_read_edges(&handle, &read, &count) }
@@ -66,7 +65,7 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
             edges += read.prefix(Int(count)).map {
                 LineEdge(time: .nanoseconds(Int64(clamping: $0.nanoseconds)), isActive: $0.active)
             }
-            // The queue was full: it lacks the newest edges, or the oldest, whichever this kernel interface drops.
+            // The queue was full, so the newest or the oldest edges were lost, depending on the kernel interface.
             if count == LATCHKEY_EDGES { lostUntil = MonotonicClock().now }
         }
         return edges.isEmpty ? nil : LineEdges(edges, lostUntil: lostUntil)
@@ -74,20 +73,18 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
 
     func waitForEdge() async {
         guard !isReadable else { return }
-        // Dispatch objects are made to be used from every thread; their Swift types do not say so.
+        // Dispatch objects may be used from every thread; their Swift types do not say so.
         nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                source.setEventHandler { source.cancel() }
-                source.setCancelHandler { continuation.resume() }
-                source.activate()
-            }
+        await withCancellableContinuation { continuation in
+            source.setEventHandler { source.cancel() }
+            source.setCancelHandler { continuation.resume() }
+            source.activate()
         } onCancel: {
             source.cancel()
         }
     }
 
-    /// Whether a read of the edges would not wait. True also when the chip is gone: the read then says so.
+    /// Whether reading the edges would not block. Also true if the chip is gone: the read then fails.
     private var isReadable: Bool {
         var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 0) == 1

@@ -28,7 +28,7 @@ public struct LineDefinition: Sendable, Equatable {
         /// A line of the GPIO chip with this label. A label stays what it is where a chip's number changes with the
         /// kernel.
         case gpio(chip: String, line: LineSelector)
-        /// No hardware: the agent plays the part itself.
+        /// No hardware: the agent simulates the part.
         case simulated
     }
 
@@ -39,8 +39,8 @@ public struct LineDefinition: Sendable, Equatable {
     public let place: Place
     public let active: ActiveLevel
     public let bias: LineBias
-    /// How long a button has to rest before its level counts. Done by the agent, alike with every version of libgpiod:
-    /// version 1 cannot ask the kernel for it.
+    /// How long a button has to rest before its level counts. The agent debounces itself, so that every version of
+    /// libgpiod behaves alike: version 1 cannot request it from the kernel.
     public let debounce: Duration
 
     public init(

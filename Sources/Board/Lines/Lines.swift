@@ -1,6 +1,6 @@
 /// A change of an input's level.
 public struct LineEdge: Sendable, Equatable {
-    /// When it happened, on the scale of ``SteadyClock``; of a GPIO line the kernel's time stamp.
+    /// When it happened, on the scale of ``SteadyClock``; for a GPIO line the kernel's time stamp.
     public let time: Duration
     /// The level from then on.
     public let isActive: Bool
@@ -15,7 +15,7 @@ public struct LineEdge: Sendable, Equatable {
 public struct LineEdges: Sendable, Equatable {
     /// The oldest first; at least one.
     public let edges: [LineEdge]
-    /// Until when the line may have moved without each change being among `edges`; `nil` when they are all there.
+    /// The time until which changes may be missing from `edges`; `nil` if none is.
     public let lostUntil: Duration?
 
     public init(_ edges: [LineEdge], lostUntil: Duration? = nil) {
@@ -26,9 +26,9 @@ public struct LineEdges: Sendable, Equatable {
 
 /// A line that is watched, such as a button's. Levels are logical: active means pressed.
 public protocol InputLine: Sendable {
-    /// Suspends until there are changes to take, or the task is cancelled. One task at a time may wait.
+    /// Suspends until there are changes to take, or the task is canceled. One task at a time may wait.
     func waitForEdge() async
-    /// The changes since the last call, never waiting for one; `nil` when there are none.
+    /// The changes since the last call, without blocking; `nil` if there are none.
     func takeEdges() throws(BoardError) -> LineEdges?
     func isActive() throws(BoardError) -> Bool
 }
@@ -36,4 +36,16 @@ public protocol InputLine: Sendable {
 /// A line that is driven, such as an LED's. Levels are logical: active means lit.
 public protocol OutputLine: Sendable {
     func set(active: Bool) throws(BoardError)
+}
+
+extension LineDefinition {
+    /// Takes hold of the line.
+    func open(
+        isOutput: Bool, on machine: Machine, simulated: @autoclosure () -> SimulatedLine
+    ) throws(BoardError) -> any InputLine & OutputLine {
+        switch place {
+        case .simulated: simulated()
+        case .gpio(let chip, let line): try GPIOLine(chip: chip, line: line, of: self, isOutput: isOutput, on: machine)
+        }
+    }
 }

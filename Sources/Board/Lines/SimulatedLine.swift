@@ -1,27 +1,28 @@
+import Groundwork
 import Synchronization
 
-/// A button or an LED without hardware: pressed by a program, seen by a program.
+/// A button or an LED without hardware: programs press it or look at it.
 ///
-/// Its edges carry time stamps of their own, as the kernel's do. Those of a press of a stated length are set when it
-/// begins: however late the end is noticed, the press was as long as it was meant to be.
+/// Its edges carry time stamps of their own, as the kernel's do. Both edges of a press with a stated length are set
+/// when it begins: however late the end is noticed, the press is as long as stated.
 public final class SimulatedLine: InputLine, OutputLine {
     private struct State {
         /// The level before the first of `edges`.
         var level = false
-        /// Those that were not taken, the oldest first. The last may be still to come.
+        /// Edges that were not taken yet, the oldest first. The last may lie in the future.
         var edges: [LineEdge] = []
-        var hasLost = false
+        var hasLostEdges = false
         var waiter: CheckedContinuation<Void, Never>?
 
         func isActive(at now: Duration) -> Bool { edges.last { $0.time <= now }?.isActive ?? level }
 
-        /// What was to come is not any more.
+        /// Cancels edges that lie in the future.
         mutating func forget(after now: Duration) { edges.removeAll { $0.time > now } }
 
         mutating func add(_ edge: LineEdge) {
             if edges.count == SimulatedLine.capacity {
                 level = edges.removeFirst().isActive
-                hasLost = true
+                hasLostEdges = true
             }
             edges.append(edge)
         }
@@ -31,12 +32,12 @@ public final class SimulatedLine: InputLine, OutputLine {
             guard let last = due.last else { return nil }
             level = last.isActive
             edges.removeFirst(due.count)
-            defer { hasLost = false }
-            return LineEdges(Array(due), lostUntil: hasLost ? now : nil)
+            defer { hasLostEdges = false }
+            return LineEdges(Array(due), lostUntil: hasLostEdges ? now : nil)
         }
     }
 
-    /// The most edges that wait, as many as the kernel keeps of a line; the oldest are lost beyond it.
+    /// The most pending edges, as many as the kernel keeps for a line; beyond it the oldest are lost.
     private static let capacity = 16
 
     private let state = Mutex(State())
@@ -46,7 +47,7 @@ public final class SimulatedLine: InputLine, OutputLine {
         self.clock = clock
     }
 
-    /// Presses the button or lets it go; lights the LED or puts it out.
+    /// Presses or releases the button; turns the LED on or off.
     public func set(active: Bool) {
         state.withLock { state in
             let now = clock.now
@@ -56,7 +57,7 @@ public final class SimulatedLine: InputLine, OutputLine {
         wake()
     }
 
-    /// Presses the button, which is let go by itself after `duration`; one that is down is let go then.
+    /// Presses the button and releases it after `duration`; if it is already down, only the release follows.
     public func press(for duration: Duration) {
         let end = state.withLock { state in
             let now = clock.now
@@ -76,20 +77,18 @@ public final class SimulatedLine: InputLine, OutputLine {
 
     public func takeEdges() -> LineEdges? { state.withLock { $0.take(until: clock.now) } }
 
-    /// Whether somebody waits for an edge.
+    /// Whether a task waits for an edge.
     var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
     public func waitForEdge() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isReady = state.withLock { state in
-                    // A cancellation from here on finds the continuation; one before is seen.
-                    if Task.isCancelled || state.edges.first.map({ $0.time <= clock.now }) == true { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
+        await withCancellableContinuation { continuation in
+            let isReady = state.withLock { state in
+                // A cancellation from here on finds the continuation; an earlier one is seen here.
+                if Task.isCancelled || state.edges.first.map({ $0.time <= clock.now }) == true { return true }
+                state.waiter = continuation
+                return false
             }
+            if isReady { continuation.resume() }
         } onCancel: {
             wake()
         }

@@ -4,12 +4,12 @@ import Groundwork
 public enum LEDPattern: Sendable, Equatable {
     case off
     case on
-    /// On and off by turns.
+    /// Alternately on and off.
     case blinking(on: Duration, off: Duration)
-    /// Some short flashes, then a pause; the count is the message.
+    /// A number of short flashes, then a pause; the number carries the meaning.
     case flashing(times: Int, pause: Duration)
 
-    /// One round of levels and how long each lasts; `nil` for a pattern that stands still.
+    /// One round of levels and how long each lasts; `nil` for a steady pattern.
     var round: [(isOn: Bool, lasts: Duration)]? {
         switch self {
         case .off, .on: return nil
@@ -23,14 +23,14 @@ public enum LEDPattern: Sendable, Equatable {
         }
     }
 
-    /// Faster is neither seen nor worth the wake-ups.
+    /// Anything faster is not visible and not worth the wake-ups.
     private static func atLeast(_ duration: Duration) -> Duration { max(duration, .milliseconds(50)) }
 }
 
-/// The board's status LED. A pattern that stands still costs no wake-ups.
+/// The board's status LED. A steady pattern costs no wake-ups.
 public actor StatusLED {
     public nonisolated let definition: LineDefinition
-    /// The line to look at from a program when the definition says that the LED is simulated.
+    /// The line at which a program sees the LED, if the definition says that it is simulated.
     public nonisolated let simulated: SimulatedLine?
 
     public private(set) var pattern = LEDPattern.off
@@ -48,7 +48,7 @@ public actor StatusLED {
         simulated = definition.place == .simulated ? SimulatedLine(clock: clock) : nil
     }
 
-    /// Shows this from now on, once ``run()`` has the line.
+    /// Shows the pattern from now on, once ``run()`` has the line.
     public func show(_ pattern: LEDPattern) {
         guard pattern != self.pattern else { return }
         self.pattern = pattern
@@ -56,12 +56,13 @@ public actor StatusLED {
         changes.send(())
     }
 
-    /// Drives the line until cancelled, then leaves it dark. Takes hold of it at the start and lets go of it at the
-    /// end; may be called again.
+    /// Drives the line until canceled, then turns it off. Requests it at the start and releases it at the end; may
+    /// be called again.
     ///
-    /// - Throws: ``BoardError`` when the line cannot be had or is lost, `CancellationError`
+    /// - Throws: ``BoardError`` if the line cannot be requested or is lost, `CancellationError`
     public func run() async throws {
-        let line = try openLine()
+        let line = try definition.open(
+            isOutput: true, on: machine, simulated: simulated ?? SimulatedLine(clock: clock))
         defer { try? line.set(active: false) }
         while true {
             let (pattern, shown) = (pattern, revision)
@@ -81,14 +82,6 @@ public actor StatusLED {
         }
     }
 
-    private func openLine() throws(BoardError) -> any OutputLine {
-        switch definition.place {
-        case .simulated: simulated ?? SimulatedLine(clock: clock)
-        case .gpio(let chip, let line):
-            try GPIOLine(chip: chip, line: line, of: definition, isOutput: true, on: machine)
-        }
-    }
-
     /// Returns when there is nothing more to do for the pattern.
     private func play(_ pattern: LEDPattern, on line: any OutputLine) async throws {
         guard let round = pattern.round else {
@@ -99,7 +92,7 @@ public actor StatusLED {
         while true {
             for step in round {
                 try line.set(active: step.isOn)
-                // From the last step's end, not from now: the rhythm keeps.
+                // Counted from the last step's end, not from now, so that the rhythm is kept.
                 next = max(next + step.lasts, clock.now)
                 try await clock.sleep(until: next)
             }

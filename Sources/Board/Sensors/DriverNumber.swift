@@ -1,13 +1,13 @@
 /// A number as drivers write it: a decimal, perhaps signed, perhaps with a fraction, and white space after it.
 ///
-/// A driver is code of another trade and a sysfs file may be anything: nothing else is taken for a number.
+/// Drivers vary and a sysfs file may contain anything, so nothing else is accepted as a number.
 enum DriverNumber {
     /// Largest content accepted, in bytes. The kernel's longest decimal has 21 digits before and 9 after the point.
     static let limit = 64
 
     static func isBlank(_ bytes: some Collection<UInt8>) -> Bool { bytes.allSatisfy(isSpace) }
 
-    /// `nil` for anything that is not all of it a finite number.
+    /// `nil` unless all of it is a finite number.
     static func parse(_ bytes: some Collection<UInt8>) -> Double? {
         let text = withoutTrailingSpace(bytes)
         var rest = text[...]
@@ -24,7 +24,7 @@ enum DriverNumber {
         return Double(String(decoding: text, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// The beginning, for a message: what does not print is replaced.
+    /// The beginning, for a message, with unprintable bytes replaced.
     static func excerpt(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: bytes.prefix(32).map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }

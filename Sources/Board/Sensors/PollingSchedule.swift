@@ -1,8 +1,8 @@
 /// When each sensor is read next.
 ///
-/// Sensors keep to a grid that all of them share: those of one period are due together, so that one wake-up reads them
-/// and one message carries them. A failing sensor is asked again after twice the last delay, up to a cap, and returns
-/// to the grid when it answers.
+/// Sensors keep to a grid that all of them share: those of one period are due together, so that one wake-up reads
+/// them and one message carries them. A failing sensor is retried after twice the last delay, up to a cap, and
+/// returns to the grid when it responds.
 struct PollingSchedule {
     private struct Entry {
         let period: Duration
@@ -21,33 +21,33 @@ struct PollingSchedule {
         self.retryCap = retryCap
     }
 
-    /// `nil` without sensors.
+    /// When the next sensor is due; `nil` without sensors.
     var nextDue: Duration? { entries.map(\.due).min() }
 
-    /// Indices of the sensors that are due, each with when it was to be read; that is not later than `now`.
+    /// Indices of the sensors that are due, each with the time at which it was due, which is not later than `now`.
     func due(at now: Duration) -> [(index: Int, at: Duration)] {
         entries.indices.compactMap { entries[$0].due <= now ? ($0, entries[$0].due) : nil }
     }
 
-    mutating func succeeded(_ index: Int, at now: Duration) {
+    mutating func recordSuccess(_ index: Int, at now: Duration) {
         entries[index].retry = nil
         advance(index, beyond: now)
     }
 
-    mutating func failed(_ index: Int, at now: Duration) {
+    mutating func recordFailure(_ index: Int, at now: Duration) {
         let period = entries[index].period
         let delay = entries[index].retry.map { min($0.delay * 2, max(retryCap, period)) } ?? period
         entries[index].retry = (delay, now + delay)
         advance(index, beyond: now)
     }
 
-    /// To the next point of the grid; those missed, as after a suspension, are left out.
+    /// Moves to the next point of the grid; missed points, as after a suspension, are skipped.
     private mutating func advance(_ index: Int, beyond now: Duration) {
         let entry = entries[index]
         guard entry.next <= now else { return }
         let missed = Int((now - entry.next) / entry.period)
         entries[index].next += entry.period * (missed + 1)
-        // The division rounds.
+        // Guards against rounding in the division.
         if entries[index].next <= now { entries[index].next += entry.period }
     }
 }

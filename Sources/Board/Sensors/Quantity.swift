@@ -1,4 +1,5 @@
-/// What a driver's number means by the kernel's conventions: its SI unit, and how many of the driver's unit make one.
+/// The meaning of a driver's number by the kernel's conventions: its SI unit, and how many of the driver's units make
+/// one.
 struct Quantity: Equatable {
     let unit: SenMLUnit
     let divisor: Double
@@ -37,7 +38,7 @@ struct Quantity: Equatable {
 }
 
 extension SensorDefinition.Source {
-    /// What the number of this source usually is; `nil` for a channel the kernel's conventions do not settle.
+    /// The default quantity of this source; `nil` for a channel that the kernel's conventions do not define.
     var quantity: Quantity? {
         switch self {
         case .hwmon(_, let channel, _): Quantity.hwmon(channel: channel)

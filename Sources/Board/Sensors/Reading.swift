@@ -4,13 +4,13 @@ import Groundwork
 /// How far a value can be trusted.
 public enum Quality: String, Sendable {
     case good
-    /// Read without an error, but implausible or known to be what the part holds before it has measured.
+    /// Read without an error, but implausible, or the part's known value before its first measurement.
     case uncertain
     /// The sensor failed; there is no value.
     case bad
 }
 
-/// What one sensor said at one time.
+/// The reading of one sensor at one time.
 public struct Reading: Sendable, Equatable {
     /// The sensor's name in the board definition.
     public let name: String

@@ -23,7 +23,7 @@ public enum SenMLUnit: String, Sendable, CaseIterable {
     case ratio = "/"
     case count = "count"
 
-    /// What a working sensor can measure at all; a value outside is of uncertain quality.
+    /// The range that a working sensor can measure; a value outside is of uncertain quality.
     var plausible: ClosedRange<Double> {
         switch self {
         case .celsius: -273.15...10_000

@@ -1,5 +1,5 @@
-/// Decides whether a reading is worth a message: one that left the deadband, but not before the least interval has
-/// passed, and any after the greatest.
+/// Decides whether a reading is worth a message: it is if the value left the deadband and the least interval has
+/// passed, and always after the greatest interval.
 struct SendingPolicy {
     let deadband: Double
     let leastInterval: Duration
@@ -14,7 +14,7 @@ struct SendingPolicy {
 
     /// - Parameters:
     ///   - value: `nil` when the sensor failed.
-    ///   - time: when it was to be read. Not when it was: a late timer would make the next interval too short.
+    ///   - time: when it was due to be read, not when it was read: a late timer would make the next interval too short.
     /// - Returns: whether to send it; it then counts as sent.
     mutating func shouldSend(_ value: Double?, _ quality: Quality, at time: Duration) -> Bool {
         guard isDue(value, quality, at: time) else { return false }

@@ -1,9 +1,9 @@
-/// One sensor of a board: where it is read, what its number means and how often it is worth a message.
+/// One sensor of a board: where it is read, what its number means and how often it is sent.
 public struct SensorDefinition: Sendable, Equatable {
-    /// Where the kernel offers the value.
+    /// Where the kernel provides the value.
     public enum Source: Sendable, Equatable {
-        /// `/sys/class/hwmon/hwmon*` by its `name`, first of these found; `channel` such as `temp1`. `bus` tells apart
-        /// several of one name: the device's own name on its bus, such as `1-0048`.
+        /// `/sys/class/hwmon/hwmon*` by its `name`, first of these found; `channel` such as `temp1`. `bus`
+        /// distinguishes several devices of one name: it is the device's name on its bus, such as `1-0048`.
         case hwmon(devices: [String], channel: String, bus: String?)
         /// `/sys/bus/iio/devices/iio:device*` by its `name`; `channel` such as `temp` or `voltage0`.
         case iio(devices: [String], channel: String, bus: String?)
@@ -14,13 +14,13 @@ public struct SensorDefinition: Sendable, Equatable {
         case system(SystemMetric)
     }
 
-    /// What the kernel says about the machine itself.
+    /// A value that the kernel reports about the machine itself.
     public enum SystemMetric: Sendable, Equatable {
         /// Runnable tasks, averaged over a minute.
         case load
         /// Memory that programs could still get without swapping, in bytes (`MemAvailable`, proc(5)).
         case memoryAvailable
-        /// What is left for unprivileged users of the file system that holds this folder, in bytes.
+        /// Free space for unprivileged users on the file system that holds this folder, in bytes.
         case diskFree(path: String)
         /// Since the start of the kernel, in seconds.
         case uptime
@@ -29,20 +29,20 @@ public struct SensorDefinition: Sendable, Equatable {
     public let name: String
     public let source: Source
     public let unit: SenMLUnit
-    /// What the driver's number is divided by to be in ``unit``; 1000 where the driver counts thousandths.
+    /// The driver's number is divided by this to be in ``unit``; 1000 if the driver counts thousandths.
     public let divisor: Double
     /// Correction, after the division: `value * scale + offset`.
     public let scale: Double
     public let offset: Double
     /// How often it is read.
     public let period: Duration
-    /// How far a value has to be from the last one sent to be sent, in ``unit``; with 0 every change counts.
+    /// How far a value must differ from the last one sent to be sent, in ``unit``; with 0 every change counts.
     public let deadband: Double
     /// The shortest time between two messages.
     public let leastInterval: Duration
     /// The longest time between two messages; an unchanged value is sent again after it.
     public let greatestInterval: Duration
-    /// Whether a board without this part is complete: its absence is then no failure.
+    /// Whether a board is complete without this part, so that its absence is not a failure.
     public let isOptional: Bool
 
     public init(
@@ -63,7 +63,7 @@ public struct SensorDefinition: Sendable, Equatable {
         self.isOptional = isOptional
     }
 
-    /// The value in ``unit`` of the driver's number, to six decimals: more is noise of the arithmetic.
+    /// The value in ``unit`` of the driver's number, to six decimals: further digits are arithmetic noise.
     func value(ofRaw raw: Double) -> Double {
         let value = raw / divisor * scale + offset
         let rounded = (value * 1e6).rounded() / 1e6

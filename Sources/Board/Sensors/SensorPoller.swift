@@ -1,21 +1,21 @@
 import FoundationEssentials
 import Groundwork
 
-/// Reads the sensors of a board at their periods and gives out what is worth a message.
+/// Reads the sensors of a board at their periods and delivers the readings that are worth sending.
 ///
-/// There is one timer, for whichever sensor is due next; between two readings nothing runs. What one sensor does is of
-/// no consequence to the others.
+/// There is one timer, for the sensor that is due next; between two readings nothing runs. Sensors do not affect each
+/// other.
 public actor SensorPoller {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.board.asUnownedSerialExecutor() }
 
-    /// A sensor that does not answer.
+    /// A sensor that does not respond.
     public struct Failure: Sendable, Equatable {
         public let sensor: String
         public let error: BoardError
         public let since: Date
     }
 
-    /// What to send, one set for each time at which sensors were due and had something to say.
+    /// The readings to send, one set for each time at which sensors were due and had any.
     public nonisolated let samples = Broadcast<SampleSet>()
     public nonisolated let events = Broadcast<SensorEvent>()
 
@@ -24,8 +24,8 @@ public actor SensorPoller {
         var policy: SendingPolicy
         var latest: Reading?
         var failure: Failure?
-        /// Whether it ever answered: an optional part that did and vanished is a failure.
-        var wasThere = false
+        /// Whether it has ever responded: an optional part that responded and vanished is a failure.
+        var hasResponded = false
     }
 
     private var sensors: [Sensor]
@@ -49,11 +49,11 @@ public actor SensorPoller {
         self.retryCap = retryCap
     }
 
-    /// Polls until cancelled.
+    /// Polls until canceled.
     ///
     /// - Throws: `CancellationError`
     public func run() async throws {
-        // What waits goes on on the thread that it prefers, and only then on its actor's.
+        // Continuations resume on the preferred executor first: this one is the actor's own thread.
         try await withTaskExecutorPreference(NamedThread.board.tasks) { try await poll() }
     }
 
@@ -71,8 +71,8 @@ public actor SensorPoller {
             var worthSending: [Reading] = []
             for (item, result) in zip(due, results) {
                 switch result {
-                case .success: schedule.succeeded(item.index, at: now)
-                case .failure: schedule.failed(item.index, at: now)
+                case .success: schedule.recordSuccess(item.index, at: now)
+                case .failure: schedule.recordFailure(item.index, at: now)
                 }
                 guard let reading = take(result, from: item.index, time) else { continue }
                 if sensors[item.index].policy.shouldSend(reading.value, reading.quality, at: item.at) {
@@ -86,10 +86,10 @@ public actor SensorPoller {
     /// The newest reading of each sensor that has one, in the order of the definition.
     public func latest() -> [Reading] { sensors.compactMap(\.latest) }
 
-    /// The sensors that do not answer, in the order of the definition.
+    /// The sensors that do not respond, in the order of the definition.
     public func failing() -> [Failure] { sensors.compactMap(\.failure) }
 
-    /// Notes what a sensor said and reports a change of its health; `nil` while an optional part is absent.
+    /// Records a sensor's result and reports a change of its health; `nil` while an optional part is absent.
     private func take(_ result: Result<SensorValue, BoardError>, from index: Int, _ time: Date) -> Reading? {
         let definition = sensors[index].definition
         let reading: Reading
@@ -97,9 +97,9 @@ public actor SensorPoller {
         case .success(let value):
             if sensors[index].failure != nil { events.send(.recovered(sensor: definition.name)) }
             sensors[index].failure = nil
-            sensors[index].wasThere = true
+            sensors[index].hasResponded = true
             reading = Reading(of: definition, value, at: time)
-        case .failure(.sensorAbsent) where definition.isOptional && !sensors[index].wasThere: return nil
+        case .failure(.sensorAbsent) where definition.isOptional && !sensors[index].hasResponded: return nil
         case .failure(let error):
             if sensors[index].failure == nil {
                 sensors[index].failure = Failure(sensor: definition.name, error: error, since: time)

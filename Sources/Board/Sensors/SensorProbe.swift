@@ -1,14 +1,14 @@
 import Glibc
 import Groundwork
 
-/// What a sensor said, in the unit of its definition.
+/// The value of a sensor, in the unit of its definition.
 struct SensorValue: Equatable {
     let value: Double
     let quality: Quality
 }
 
-/// One sensor as the kernel offers it. Finds its files by name, and finds them again when a driver came back under
-/// another number.
+/// Reads one sensor from the kernel's files. Finds the files by name, and finds them again if the driver returns
+/// under another number.
 ///
 /// Reading blocks for as long as the part takes to measure: 0.75 s for a DS18B20 at 12 bits.
 struct SensorProbe {
@@ -21,7 +21,7 @@ struct SensorProbe {
         self.machine = machine
     }
 
-    /// - Throws: ``BoardError`` of a sensor.
+    /// - Throws: a ``BoardError`` about a sensor.
     mutating func read() throws(BoardError) -> SensorValue {
         let raw = try readRaw()
         let value = definition.value(ofRaw: raw)
@@ -61,7 +61,7 @@ struct SensorProbe {
 
     // MARK: finding
 
-    /// The kernel's classes in which a device is found by what it calls itself: its number is a matter of chance.
+    /// The kernel's classes in which a device is found by its name, as its number is a matter of chance.
     private enum DeviceClass {
         case hwmon, iio, thermal
 
@@ -90,7 +90,7 @@ struct SensorProbe {
     }
 
     private mutating func locate(_ names: [String], in kind: DeviceClass, bus: String?) throws(BoardError) -> String {
-        // Asked each time: the same number may by now be another device's.
+        // Checked each time: the number may belong to another device by now.
         if let folder, let name = self.name(of: folder, kind), names.contains(name), isOn(bus, folder) { return folder }
         let folders = machine.names(in: kind.folder, startingWith: kind.prefix).map { "\(kind.folder)/\($0)" }
         for name in names {

@@ -1,19 +1,19 @@
 import Groundwork
 import Synchronization
 
-/// Reads sensors on a thread of their own: a part that takes its time never holds a thread of the cooperative pool.
+/// Reads sensors on a thread of their own: a slow part never blocks a thread of the cooperative pool.
 ///
-/// A driver that does not come back keeps its thread, for nothing ends a thread that waits in the kernel. Its sensor
-/// counts as stalled until it does come back, and another thread reads the others.
+/// A driver that hangs keeps its thread, because a thread that waits in the kernel cannot be ended. Its sensor counts
+/// as stalled until the driver returns, and another thread reads the others.
 ///
-/// Sensors that are read together cost one turn of that thread, and one look at how long it takes.
+/// Sensors that are read together cost one switch to that thread and one timer.
 actor SensorReader {
     typealias Work = @Sendable (inout SensorProbe) -> Result<SensorValue, BoardError>
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.board.asUnownedSerialExecutor() }
 
     private let definitions: [SensorDefinition]
-    /// `nil` while a driver holds it.
+    /// An element is `nil` while a driver hangs with the probe.
     private var probes: [SensorProbe?]
     private let threads: SensorThreads
     private let patience: Duration
@@ -21,7 +21,7 @@ actor SensorReader {
 
     /// - Parameters:
     ///   - patience: how long a read may take; the slowest of parts, a DS18B20, takes 0.75 s.
-    ///   - work: what is done on the thread.
+    ///   - work: runs on the thread.
     init(
         _ definitions: [SensorDefinition], on machine: Machine, threads: SensorThreads = .common,
         patience: Duration = .seconds(10), work: @escaping Work = { $0.result() }
@@ -48,37 +48,37 @@ actor SensorReader {
         return results
     }
 
-    /// - Returns: one for each, or for those up to the first that stalls.
+    /// - Returns: a result for each, or for those up to and including the first that stalls.
     private func read(
         _ indices: ArraySlice<Int>, on thread: SensorThread
     ) async -> [Result<SensorValue, BoardError>] {
-        let turn = Turn(indices.compactMap { probes[$0] }, at: .now)
-        let timer = Task(executorPreference: NamedThread.board.tasks) { try await self.watch(turn) }
+        let batch = ReadBatch(indices.compactMap { probes[$0] }, at: .now)
+        let timer = Task(executorPreference: NamedThread.board.tasks) { try await self.watch(batch) }
         Task { [work] in
-            await thread.read(turn, work)
-            threads.cameBack(thread)
-            for (index, probe) in zip(indices, turn.probesBack) { probes[index] = probe }
-            turn.end(hasReturned: true)
+            await thread.read(batch, work)
+            threads.markResponsive(thread)
+            for (index, probe) in zip(indices, batch.returnedProbes) { probes[index] = probe }
+            batch.end(hasReturned: true)
         }
-        await turn.ending()
+        await batch.waitUntilEnded()
         timer.cancel()
-        var results = turn.results
+        var results = batch.results
         guard results.count < indices.count else { return results }
-        if !Task.isCancelled, !turn.hasReturned { threads.hangs(thread) }
-        // What waited behind a driver that hangs is given up; one that hangs itself keeps its probe.
+        if !Task.isCancelled, !batch.hasReturned { threads.markHung(thread) }
+        // Reads queued behind a hung driver are given up; the hung driver keeps its probe.
         let index = indices[indices.startIndex + results.count]
-        if turn.isUnderWay { probes[index] = nil }
+        if batch.isUnderWay { probes[index] = nil }
         results.append(.failure(stalled(index)))
         return results
     }
 
-    /// Ends a turn whose driver does not come back.
-    private func watch(_ turn: Turn) async throws {
+    /// Ends a batch whose driver hangs.
+    private func watch(_ batch: ReadBatch) async throws {
         var deadline = SuspendingClock.now + patience
         while true {
             try await NamedThread.board.sleep(for: deadline - .now)
             // Another read may have begun meanwhile.
-            guard let next = turn.end(unlessBegunAfter: .now - patience) else { return }
+            guard let next = batch.end(unlessBegunAfter: .now - patience) else { return }
             deadline = next + patience
         }
     }
@@ -90,7 +90,7 @@ actor SensorReader {
 
 /// The threads on which sensors are read: one, while no driver hangs.
 final class SensorThreads: Sendable {
-    /// Those of the process.
+    /// Shared by the whole process.
     static let common = SensorThreads(limit: 3)
 
     private let limit: Int
@@ -98,7 +98,7 @@ final class SensorThreads: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// `nil` when drivers hang on all of them.
+    /// A thread that no driver blocks; `nil` if drivers hang on all of them.
     fileprivate func available() -> SensorThread? {
         state.withLock { state in
             if let thread = state.responsive.first { return thread }
@@ -110,11 +110,11 @@ final class SensorThreads: Sendable {
         }
     }
 
-    fileprivate func hangs(_ thread: SensorThread) {
+    fileprivate func markHung(_ thread: SensorThread) {
         state.withLock { state in state.responsive.removeAll { $0 === thread } }
     }
 
-    fileprivate func cameBack(_ thread: SensorThread) {
+    fileprivate func markResponsive(_ thread: SensorThread) {
         state.withLock { state in
             if !state.responsive.contains(where: { $0 === thread }) { state.responsive.append(thread) }
         }
@@ -126,94 +126,83 @@ private actor SensorThread {
     private let thread = NamedThread("sensors")
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Reads on until all are read or the turn has been ended.
-    func read(_ turn: Turn, _ work: SensorReader.Work) {
-        while var probe = turn.begin() {
+    /// Reads until all are read or the batch has been ended.
+    func read(_ batch: ReadBatch, _ work: SensorReader.Work) {
+        while var probe = batch.begin() {
             let result = work(&probe)
-            turn.finish(probe, result)
+            batch.finish(probe, result)
         }
     }
 }
 
-/// Sensors that a thread reads one after the other, until it has read them all or nobody waits for it any more.
-private final class Turn: Sendable {
+/// A batch of sensors that a thread reads one after the other, until all are read or the caller has given up.
+private final class ReadBatch: Sendable {
     private struct State {
         var probes: [SensorProbe]
         var results: [Result<SensorValue, BoardError>] = []
-        /// How many reads have come back, those that nobody waited for included.
-        var back = 0
+        /// How many reads have returned, including those that came too late.
+        var returnedCount = 0
         var isUnderWay = false
-        /// When the present read began, or the last ended, or the turn was asked for.
+        /// When the present read began, or the last one ended, or the batch was created.
         var since: SuspendingClock.Instant
         var hasEnded = false
         var hasReturned = false
-        var waiting: CheckedContinuation<Void, Never>?
     }
-    private let state: Mutex<State>
+    private let state: AsyncCondition<State>
 
     init(_ probes: [SensorProbe], at time: SuspendingClock.Instant) {
-        state = Mutex(State(probes: probes, since: time))
+        state = AsyncCondition(State(probes: probes, since: time))
     }
 
-    /// What was read before it ended.
-    var results: [Result<SensorValue, BoardError>] { state.withLock { $0.results } }
-    /// The probes of the reads that came back, in their order.
-    var probesBack: [SensorProbe] { state.withLock { Array($0.probes.prefix($0.back)) } }
+    /// The results before the end of the batch.
+    var results: [Result<SensorValue, BoardError>] { state.read { $0.results } }
+    /// The probes of the reads that returned, in order.
+    var returnedProbes: [SensorProbe] { state.read { Array($0.probes.prefix($0.returnedCount)) } }
     /// Whether a driver holds a probe.
-    var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
+    var isUnderWay: Bool { state.read { $0.isUnderWay } }
     /// Whether the thread is free again.
-    var hasReturned: Bool { state.withLock { $0.hasReturned } }
+    var hasReturned: Bool { state.read { $0.hasReturned } }
 
-    /// The next probe to read; `nil` when there is none, or it has ended.
+    /// The next probe to read; `nil` if there is none, or the batch has ended.
     func begin() -> SensorProbe? {
-        state.withLock { state in
-            guard !state.hasEnded, state.back < state.probes.count else { return nil }
+        state.change { state in
+            guard !state.hasEnded, state.returnedCount < state.probes.count else { return nil }
             state.isUnderWay = true
             state.since = .now
-            return state.probes[state.back]
+            return state.probes[state.returnedCount]
         }
     }
 
     func finish(_ probe: SensorProbe, _ result: Result<SensorValue, BoardError>) {
-        state.withLock { state in
+        state.change { state in
             state.isUnderWay = false
             state.since = .now
-            state.probes[state.back] = probe
-            state.back += 1
+            state.probes[state.returnedCount] = probe
+            state.returnedCount += 1
             if !state.hasEnded { state.results.append(result) }
         }
     }
 
-    /// Ends it where it waits, or reads the same sensor, since before `time`.
+    /// Ends the batch if it has waited for the thread, or read the same sensor, since before `time`.
     ///
-    /// - Returns: since when it waits or reads where that is not so.
+    /// - Returns: otherwise, since when it has.
     func end(unlessBegunAfter time: SuspendingClock.Instant) -> SuspendingClock.Instant? {
-        let since = state.withLock { $0.since > time ? $0.since : nil }
+        let since = state.read { $0.since > time ? $0.since : nil }
         if since == nil { end() }
         return since
     }
 
     func end(hasReturned: Bool = false) {
-        let waiting = state.withLock { state in
-            defer { state.waiting = nil }
+        state.change { state in
             state.hasEnded = true
             if hasReturned { state.hasReturned = true }
-            return state.waiting
         }
-        waiting?.resume()
     }
 
-    /// Returns when it has ended, at the latest with the task.
-    func ending(isolation: isolated (any Actor)? = #isolation) async {
+    /// Returns when the batch has ended or the task is canceled.
+    func waitUntilEnded(isolation: isolated (any Actor)? = #isolation) async {
         await withTaskCancellationHandler {
-            // Named, as a closure that does not would leave the caller's thread.
-            await withCheckedContinuation(isolation: isolation) { waiting in
-                let hasEnded = state.withLock { state in
-                    if !state.hasEnded { state.waiting = waiting }
-                    return state.hasEnded
-                }
-                if hasEnded { waiting.resume() }
-            }
+            await state.wait(isolation: isolation) { $0.hasEnded ? () : nil }
         } onCancel: {
             end()
         }
@@ -221,7 +210,7 @@ private final class Turn: Sendable {
 }
 
 extension SensorProbe {
-    /// ``read()`` as a value.
+    /// The outcome of ``read()`` as a value.
     mutating func result() -> Result<SensorValue, BoardError> {
         do throws(BoardError) {
             return .success(try read())

@@ -43,7 +43,7 @@ enum AlternativeNames {
         try check(operation, X509_add1_ext_i2d(certificate, NID_subject_alt_name, UnsafeMutableRawPointer(names), 0, 0))
     }
 
-    /// Takes `value` over; a name that does not get into the list is leaked only when there is no memory left.
+    /// Takes ownership of `value`, which is leaked only if there is no memory for a list entry.
     private static func append(
         _ value: UnsafeMutableRawPointer, type: Int32, to names: OpaquePointer, _ operation: String
     ) throws(CryptographyError) {

@@ -2,9 +2,9 @@ import COpenSSL
 import FoundationEssentials
 import Groundwork
 
-/// An X.509 certificate (RFC 5280). Reading it proves nothing: ``isIssued(by:)`` and ``TLSContext`` do.
+/// An X.509 certificate (RFC 5280). Reading it verifies nothing: ``isIssued(by:)`` and ``TLSContext`` do.
 public final class Certificate: Sendable {
-    /// The most bytes of one certificate that are read.
+    /// The maximum size of an encoded certificate, in bytes.
     public static let encodedLimit = 64 << 10
 
     /// An `X509`. OpenSSL counts its references and caches its extensions under a lock of its own; nothing else changes
@@ -18,9 +18,9 @@ public final class Certificate: Sendable {
     public let notBefore: Date
     public let notAfter: Date
     public let publicKey: PublicKey
-    /// The DNS names of the subject alternative name extension; what is no text in ASCII is left out.
+    /// The DNS names of the subject alternative name extension; names that are not ASCII are left out.
     public let dnsNames: [String]
-    /// The basic constraints name an authority.
+    /// Whether the basic constraints declare an authority.
     public let isCA: Bool
 
     /// - Throws: ``CryptographyError``
@@ -33,7 +33,7 @@ public final class Certificate: Sendable {
                 }, free: { X509_free($0) }))
     }
 
-    /// Reads a text with exactly one certificate in it.
+    /// Reads a text that contains exactly one certificate.
     /// - Throws: ``CryptographyError``
     public convenience init(pem: String) throws(CryptographyError) {
         let found = try PEM.decode(pem)
@@ -43,7 +43,7 @@ public final class Certificate: Sendable {
         try self.init(der: found[0])
     }
 
-    /// Every certificate of a text, in its order; none when there is none.
+    /// All certificates in a text, in its order; may be empty.
     /// - Throws: ``CryptographyError`` when one of them cannot be read.
     public static func all(inPEM text: String) throws(CryptographyError) -> [Certificate] {
         var certificates: [Certificate] = []
@@ -51,7 +51,7 @@ public final class Certificate: Sendable {
         return certificates
     }
 
-    /// Takes the caller's reference, also when it throws.
+    /// Takes ownership of the caller's reference, even if it throws.
     init(owning handle: OpaquePointer) throws(CryptographyError) {
         do throws(CryptographyError) {
             der = try encoded("write a certificate") { i2d_X509(handle, $0) }
@@ -83,7 +83,8 @@ public final class Certificate: Sendable {
     /// SHA-256 of the SubjectPublicKeyInfo.
     public var spkiSHA256: [UInt8] { publicKey.spkiSHA256 }
 
-    /// Whether names, key identifiers and key usage fit `issuer`, and its key made the signature. Dates are not judged.
+    /// Whether names, key identifiers and key usage fit `issuer`, and its key made the signature. Dates are not
+    /// checked.
     public func isIssued(by issuer: Certificate) -> Bool {
         defer { ERR_clear_error() }
         return X509_check_issued(issuer.handle, handle) == X509_V_OK
@@ -99,7 +100,7 @@ extension Certificate: CustomStringConvertible {
     public var description: String { "certificate \(serialNumber) of \(subject)" }
 }
 
-/// Times of certificates, which have no zone and no fractions (RFC 5280 section 4.1.2.5).
+/// Writes and reads the times of certificates, which have no time zone and no fractions (RFC 5280 section 4.1.2.5).
 enum CertificateTime {
     static func date(_ time: UnsafePointer<ASN1_TIME>?) throws(CryptographyError) -> Date {
         let operation = "read a certificate's date"
@@ -110,10 +111,10 @@ enum CertificateTime {
         return Date(timeIntervalSince1970: Double(days) * 86_400 + Double(seconds))
     }
 
-    /// - Returns: a time of the caller's to free.
+    /// - Returns: a time that the caller must free.
     static func encoded(_ date: Date) throws(CryptographyError) -> UnsafeMutablePointer<ASN1_TIME> {
         let operation = "write a certificate's date"
-        // Year 9999 is the last that X.509 can write.
+        // X.509 cannot represent years after 9999.
         guard let seconds = Int(exactly: date.timeIntervalSince1970.rounded(.down)),
             (0..<253_402_300_800).contains(seconds)
         else { throw .invalidParameter(operation: operation, reason: "it is not between 1970 and 9999") }

@@ -2,15 +2,15 @@ import COpenSSL
 
 /// A PKCS#10 certification request (RFC 2986) with a SHA-256 signature.
 public struct CertificateRequest: Sendable {
-    /// The most bytes that are read.
+    /// The maximum size of an encoded request, in bytes.
     static let encodedLimit = 16 << 10
 
     public let der: [UInt8]
     public let subject: DistinguishedName
     public let publicKey: PublicKey
 
-    /// Makes and signs a request.
-    /// - Throws: ``CryptographyError``, also for a subject whose values are too long or not of their type.
+    /// Creates and signs a request.
+    /// - Throws: ``CryptographyError``, also for a subject with values that are too long or invalid for their type.
     public init(subject: DistinguishedName, key: PrivateKey) throws(CryptographyError) {
         let operation = "make a certificate request"
         let request = try check(operation, X509_REQ_new())
@@ -26,7 +26,7 @@ public struct CertificateRequest: Sendable {
         publicKey = key.publicKey
     }
 
-    /// Reads a request and verifies that whoever made it holds the private key.
+    /// Reads a request and verifies that its creator has the private key.
     /// - Throws: ``CryptographyError/malformed(_:reason:)``, ``CryptographyError/signatureInvalid(_:)``
     public init(der: [UInt8]) throws(CryptographyError) {
         let request = try decoded(

@@ -1,7 +1,7 @@
 import COpenSSL
 import FoundationEssentials
 
-/// What an authority writes into a certificate it issues (RFC 5280).
+/// The content of a certificate that an authority issues (RFC 5280).
 public struct CertificateTemplate: Sendable {
     public enum Usage: Sendable, Hashable {
         /// TLS servers (`serverAuth`).
@@ -16,7 +16,7 @@ public struct CertificateTemplate: Sendable {
     public var isCA: Bool
     public var dnsNames: [String]
     public var ipAddresses: [String]
-    /// What it may be shown for; none means no extended key usage extension, which is any.
+    /// The allowed purposes. Empty means no extended key usage extension, which allows any.
     public var usage: Set<Usage>
 
     public init(
@@ -34,7 +34,7 @@ public struct CertificateTemplate: Sendable {
 
     /// Issues a certificate with a random serial number of 128 bits, signed with SHA-256.
     /// - Parameters:
-    ///   - issuer: the authority's certificate; `nil` makes one that is issued by its own subject.
+    ///   - issuer: the authority's certificate; `nil` issues a certificate with its own subject as issuer.
     ///   - key: the issuer's private key.
     /// - Throws: ``CryptographyError``
     public func issue(
@@ -95,7 +95,7 @@ public struct CertificateTemplate: Sendable {
         try add(NID_basic_constraints, isCA ? "critical,CA:TRUE" : "critical,CA:FALSE")
         try add(NID_key_usage, isCA ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature,keyEncipherment")
         try add(NID_subject_key_identifier, "hash")
-        // "always", for OpenSSL writes an empty one into a certificate that is its own issuer, which strict verifiers
+        // Without "always" OpenSSL writes an empty one if a certificate is its own issuer, which strict verifiers
         // refuse (RFC 5280 section 4.2.1.1).
         try add(NID_authority_key_identifier, "keyid:always")
         var purposes: [String] = []

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Whom a certificate names: attributes in the order they are encoded (RFC 5280 section 4.1.2.4).
+/// The subject or issuer of a certificate: attributes in their encoded order (RFC 5280 section 4.1.2.4).
 public struct DistinguishedName: Sendable, Equatable {
     /// The type of an attribute, by its object identifier.
     public struct Attribute: Sendable, Hashable {
@@ -18,7 +18,7 @@ public struct DistinguishedName: Sendable, Equatable {
         public static let domainComponent = Attribute(objectIdentifier: "0.9.2342.19200300.100.1.25")
         public static let userID = Attribute(objectIdentifier: "0.9.2342.19200300.100.1.1")
 
-        /// The short names of RFC 4514 section 3; the identifier for the others.
+        /// The short name in RFC 4514 section 3, else the object identifier.
         var label: String {
             switch self {
             case .commonName: "CN"
@@ -34,7 +34,7 @@ public struct DistinguishedName: Sendable, Equatable {
         }
     }
 
-    /// The most bytes that one value is written with (RFC 5280 appendix A.1 has 64 for most, in characters).
+    /// The maximum length of a value to encode, in bytes (RFC 5280 appendix A.1 has 64 characters for most).
     public static let valueLimit = 256
 
     public var attributes: [(Attribute, String)]
@@ -50,7 +50,7 @@ public struct DistinguishedName: Sendable, Equatable {
 }
 
 extension DistinguishedName: CustomStringConvertible {
-    /// Such as `CN=clientName,OU=3f…,DC=RaspberryPi4,O=CA`: RFC 4514, but in the encoded order.
+    /// Such as `CN=clientName,OU=3f…,DC=RaspberryPi4,O=CA`: the format of RFC 4514, but in the encoded order.
     public var description: String {
         attributes.map { "\($0.0.label)=\(Self.escaped($0.1))" }.joined(separator: ",")
     }
@@ -70,7 +70,7 @@ extension DistinguishedName: CustomStringConvertible {
 }
 
 extension DistinguishedName {
-    /// - Parameter name: an `X509_NAME`, only read.
+    /// - Parameter name: an `X509_NAME`, which is not changed.
     init(reading name: OpaquePointer?) throws(CryptographyError) {
         attributes = []
         for index in 0..<max(0, X509_NAME_entry_count(name)) {
@@ -93,8 +93,8 @@ extension DistinguishedName {
         }
     }
 
-    /// An `X509_NAME` of these attributes, which the caller frees. Values are UTF8String, except where the type demands
-    /// another, as domainComponent does (IA5String).
+    /// An `X509_NAME` of these attributes, which the caller must free. Values are UTF8String unless the attribute
+    /// requires another type, such as IA5String for domainComponent.
     func encodedName() throws(CryptographyError) -> OpaquePointer {
         let name = try check("write a name", X509_NAME_new())
         do throws(CryptographyError) {

@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// The keys that this program makes and signs with.
+/// The kinds of keys that this program generates and signs with.
 enum KeyKind: Equatable {
     case rsa
     case p256
 
     static let rsaBits = 2048...8192
 
-    /// `nil` for a key that is weak or of another kind.
+    /// `nil` for a weak key or another kind.
     init?(of key: OpaquePointer) {
         if EVP_PKEY_is_a(key, "RSA") == 1 {
             guard Self.rsaBits.contains(Int(EVP_PKEY_get_bits(key))) else { return nil }

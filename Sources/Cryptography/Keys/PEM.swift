@@ -6,7 +6,7 @@ enum PEM {
     private static let end = "-----END CERTIFICATE-----"
     private static let lineLength = 64
 
-    /// The most bytes of text that are read; all public authorities of a system have 220 KB.
+    /// The maximum length of a text, in bytes; all public authorities of a system have 220 KB.
     static let limit = 1 << 20
 
     static func encode(_ der: [UInt8]) -> String {
@@ -19,7 +19,7 @@ enum PEM {
         return (lines + [end, ""]).joined(separator: "\n")
     }
 
-    /// The DER bytes of every certificate. Text around them is passed over, and so is white space inside.
+    /// The DER bytes of every certificate. Skips text around them and white space inside.
     static func decode(_ text: String) throws(CryptographyError) -> [[UInt8]] {
         guard text.utf8.count <= limit else { throw .tooLong(.certificate, count: text.utf8.count, limit: limit) }
         var found: [[UInt8]] = []

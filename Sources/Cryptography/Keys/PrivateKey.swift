@@ -2,8 +2,11 @@ import COpenSSL
 
 /// An OpenSSL private key, freed and wiped with the last reference.
 ///
-/// The handle is opaque on purpose: a key that a provider keeps in a TPM or a PKCS#11 token is an `EVP_PKEY` as well,
-/// and signs and authenticates TLS like any other; only ``pkcs8()`` throws for it.
+/// The handle is opaque on purpose: a provider's key in a TPM or a PKCS#11 token is also an `EVP_PKEY`, and signs and
+/// authenticates TLS like any other; only ``pkcs8()`` throws for it.
+///
+/// Functions that read or return its bytes are `@_spi(KeyBytes)`. The vault, which seals them, imports that by name;
+/// `Tests/Architecture` fails if another module of the agent does.
 public final class PrivateKey: Sendable {
     public enum Algorithm: Sendable, Equatable {
         /// RSA of 2048 to 8192 bits, public exponent 65537.
@@ -12,15 +15,15 @@ public final class PrivateKey: Sendable {
         case p256
     }
 
-    /// The most bytes of PKCS#8 that are read.
+    /// The maximum size of a PKCS#8 key, in bytes.
     static let encodedLimit = 16 << 10
 
-    /// An `EVP_PKEY`. OpenSSL counts its references and lets several threads use it at once as long as none changes it,
-    /// and nothing does after `init`.
+    /// An `EVP_PKEY`. OpenSSL counts its references and lets several threads use it at once while none changes it;
+    /// nothing changes it after `init`.
     nonisolated(unsafe) let handle: OpaquePointer
     public let publicKey: PublicKey
 
-    /// Makes a new key. RSA takes up to seconds on a small board; not for the cooperative pool.
+    /// Generates a key. RSA takes up to seconds on a small board, too long for the cooperative pool.
     /// - Throws: ``CryptographyError``
     public init(generating algorithm: Algorithm) throws(CryptographyError) {
         switch algorithm {
@@ -40,8 +43,8 @@ public final class PrivateKey: Sendable {
     }
 
     /// Reads an unencrypted PKCS#8 structure (RFC 5208) in DER.
-    /// - Throws: ``CryptographyError``, also for a key that is weak or of another kind.
-    public init(pkcs8: SecretBytes) throws(CryptographyError) {
+    /// - Throws: ``CryptographyError``, also for a weak key or another kind.
+    @_spi(KeyBytes) public init(pkcs8: SecretBytes) throws(CryptographyError) {
         let operation = "read a private key"
         guard pkcs8.count <= Self.encodedLimit else {
             throw .tooLong(.privateKey, count: pkcs8.count, limit: Self.encodedLimit)
@@ -68,8 +71,8 @@ public final class PrivateKey: Sendable {
     deinit { EVP_PKEY_free(handle) }
 
     /// The key as PKCS#8 (RFC 5208) in DER, unencrypted.
-    /// - Throws: ``CryptographyError``, also for a key whose provider does not give it away.
-    public func pkcs8() throws(CryptographyError) -> SecretBytes {
+    /// - Throws: ``CryptographyError``, also for a key that its provider does not export.
+    @_spi(KeyBytes) public func pkcs8() throws(CryptographyError) -> SecretBytes {
         let operation = "write a private key"
         let container = try check(operation, EVP_PKEY2PKCS8(handle))
         defer { PKCS8_PRIV_KEY_INFO_free(container) }

@@ -2,14 +2,14 @@ import COpenSSL
 
 /// A public key with its DER SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
 public final class PublicKey: Sendable {
-    /// The most bytes of a SubjectPublicKeyInfo that are read.
+    /// The maximum size of a SubjectPublicKeyInfo, in bytes.
     static let encodedLimit = 16 << 10
 
-    /// An `EVP_PKEY`, only read after `init`; see ``PrivateKey``.
+    /// An `EVP_PKEY`, not changed after `init`; see ``PrivateKey``.
     nonisolated(unsafe) let handle: OpaquePointer
     /// The DER SubjectPublicKeyInfo.
     public let spki: [UInt8]
-    /// SHA-256 of ``spki``, as key pins name it (MAG 1.4).
+    /// SHA-256 of ``spki``, as in key pins (MAG 1.4).
     public let spkiSHA256: [UInt8]
 
     /// Reads a DER SubjectPublicKeyInfo of any kind that OpenSSL knows.
@@ -23,7 +23,8 @@ public final class PublicKey: Sendable {
                 }, free: { EVP_PKEY_free($0) }))
     }
 
-    /// An RSA key of its numbers, as a JWK has them (RFC 7518 section 6.3.1): unsigned, most significant byte first.
+    /// Creates an RSA key from its numbers in the format of a JWK (RFC 7518 section 6.3.1): unsigned, most significant
+    /// byte first.
     /// - Throws: ``CryptographyError``, also for fewer than 2048 bits.
     public convenience init(rsaModulus modulus: [UInt8], exponent: [UInt8]) throws(CryptographyError) {
         let operation = "make an RSA key of its numbers"
@@ -55,13 +56,13 @@ public final class PublicKey: Sendable {
         try self.init(owning: handle)
     }
 
-    /// The public half of a key, or a further reference to it.
+    /// The public part of a private key, or a copy of a public key.
     convenience init(of key: OpaquePointer) throws(CryptographyError) {
-        // By way of the encoding: what is kept here must not be able to sign.
+        // Encode and decode it to drop the private part: this object must not be able to sign.
         try self.init(spki: try encoded("write a public key") { i2d_PUBKEY(key, $0) })
     }
 
-    /// Takes the caller's reference, also when it throws.
+    /// Takes ownership of the caller's reference, even if it throws.
     private init(owning handle: OpaquePointer) throws(CryptographyError) {
         do throws(CryptographyError) {
             spki = try encoded("write a public key") { i2d_PUBKEY(handle, $0) }
@@ -75,10 +76,10 @@ public final class PublicKey: Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// The modulus of an RSA key, most significant byte first and not zero; `nil` for another kind.
+    /// The modulus of an RSA key, most significant byte first, without leading zeros; `nil` for another kind.
     public var rsaModulus: [UInt8]? { number(OSSL_PKEY_PARAM_RSA_N) }
 
-    /// The public exponent of an RSA key, as ``rsaModulus``.
+    /// The public exponent of an RSA key, in the format of ``rsaModulus``.
     public var rsaExponent: [UInt8]? { number(OSSL_PKEY_PARAM_RSA_E) }
 
     private func number(_ name: String) -> [UInt8]? {

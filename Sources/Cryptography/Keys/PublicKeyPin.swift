@@ -5,7 +5,7 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// 32 bytes.
     public let sha256: [UInt8]
 
-    /// Reads 32 bytes in hexadecimal, base 64 or base 64 for URLs, padded or not. Percent-decoding is the caller's.
+    /// Reads 32 bytes in hexadecimal, base 64 or base 64 for URLs, padded or not. The caller must percent-decode it.
     /// - Returns: `nil` for anything else.
     public init?(_ text: String) {
         let bytes = Hex.decode(text) ?? Base64.decode(text) ?? Base64.decode(text, alphabet: .urlSafe)
@@ -13,6 +13,6 @@ public struct PublicKeyPin: Sendable, Hashable {
         sha256 = bytes
     }
 
-    /// The pin that `key` fits.
+    /// The pin of `key`.
     public init(of key: PublicKey) { sha256 = key.spkiSHA256 }
 }

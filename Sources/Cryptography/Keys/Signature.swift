@@ -27,7 +27,7 @@ extension PublicKey {
     }
 }
 
-/// The ECDSA signatures of JWS: r and s of 32 bytes each, one after the other (RFC 7518 section 3.4).
+/// The ECDSA signatures of JWS: r and s of 32 bytes each, concatenated (RFC 7518 section 3.4).
 enum RawECDSA {
     static let numberBytes = 32
 

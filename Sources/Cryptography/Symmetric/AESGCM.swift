@@ -2,16 +2,16 @@ import COpenSSL
 
 /// AES-256 in Galois/Counter Mode with a random nonce (NIST SP 800-38D).
 ///
-/// Random nonces of 96 bits keep their promise for 2³² texts under one key (section 8.3); what seals more often
-/// than a vault does derives a new key in time.
+/// Random nonces of 96 bits are safe for 2³² texts with one key (NIST SP 800-38D section 8.3); code that seals more
+/// often than a vault must derive a new key in time.
 public enum AESGCM {
     public static let keyBytes = 32
     static let nonceBytes = 12
     static let tagBytes = 16
-    /// The most bytes that are sealed as one text.
+    /// The maximum size of a text, in bytes.
     public static let limit = 64 << 20
 
-    /// - Parameter authenticating: bytes that are not in the result and have to be given again to open it.
+    /// - Parameter authenticating: bytes that the result does not contain, and that are required again to open it.
     /// - Returns: nonce (12 bytes), cipher text, tag (16 bytes).
     /// - Throws: ``CryptographyError``
     public static func seal(
@@ -33,8 +33,8 @@ public enum AESGCM {
         return nonce + ciphertext + tag
     }
 
-    /// - Parameter sealed: what ``seal(_:key:authenticating:)`` made.
-    /// - Throws: ``CryptographyError/notAuthentic`` when a byte of `sealed`, the key or `authenticating` is another one.
+    /// - Parameter sealed: a result of ``seal(_:key:authenticating:)``.
+    /// - Throws: ``CryptographyError/notAuthentic`` if a byte of `sealed`, the key or `authenticating` differs.
     public static func open(
         _ sealed: [UInt8], key: SecretBytes, authenticating: [UInt8]
     ) throws(CryptographyError) -> SecretBytes {
@@ -78,7 +78,7 @@ public enum AESGCM {
                         encrypts ? 1 : 0)
                 })
             var count: Int32 = 0
-            // Without a place for output the input is additional data.
+            // With a null output the input is additional data.
             try check(operation, EVP_CipherUpdate(context, nil, &count, authenticating, Int32(authenticating.count)))
         }
 
@@ -93,7 +93,7 @@ public enum AESGCM {
                 input.assumingMemoryBound(to: UInt8.self).baseAddress, Int32(input.count))
         }
 
-        /// - Returns: 1 for success; when opening, that the tag fits.
+        /// - Returns: 1 for success; when opening, 1 means that the tag is correct.
         func finish() -> Int32 {
             var count: Int32 = 0
             var tail = [UInt8](repeating: 0, count: tagBytes)

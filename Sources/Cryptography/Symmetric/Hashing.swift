@@ -7,7 +7,7 @@ public enum SHA256 {
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let bytes = Array(bytes)
         var digest = [UInt8](repeating: 0, count: byteCount)
-        // Fails only without memory or without OpenSSL's default provider, and then nothing here can go on.
+        // Fails only without memory or without OpenSSL's default provider; both are fatal.
         guard COpenSSL.SHA256(bytes, bytes.count, &digest) != nil else { fatalError("SHA-256: \(takeOpenSSLReason())") }
         return digest
     }
@@ -21,7 +21,7 @@ public enum HMAC {
         let isDone = key.withUnsafeBytes { key in
             COpenSSL.HMAC(EVP_sha256(), key.baseAddress, Int32(key.count), message, message.count, &code, nil) != nil
         }
-        // As with SHA-256: no memory or no default provider.
+        // Fails only for the same reasons as SHA-256.
         guard isDone else { fatalError("HMAC-SHA-256: \(takeOpenSSLReason())") }
         return code
     }

@@ -1,12 +1,12 @@
 import COpenSSL
 
-/// What a passphrase guess costs (RFC 7914 section 2).
+/// The cost of a passphrase guess (RFC 7914 section 2).
 public struct ScryptCost: Sendable, Equatable {
     /// CPU and memory cost: a power of two above 1.
     public let n: Int
     /// Block size.
     public let r: Int
-    /// Parallelisation: how often the work is done.
+    /// Parallelization: how often the work is done.
     public let p: Int
 
     public init(n: Int, r: Int, p: Int) {
@@ -15,16 +15,16 @@ public struct ScryptCost: Sendable, Equatable {
         self.p = p
     }
 
-    /// Bytes of memory for the time of one derivation (RFC 7914 sections 5 and 6); `nil` for what scrypt does not take.
+    /// Memory that one derivation needs, in bytes (RFC 7914 sections 5 and 6); `nil` for invalid parameters of scrypt.
     var memory: Int? {
         guard n > 1, n & (n - 1) == 0, n <= 1 << 24, (1...64).contains(r), (1...64).contains(p) else { return nil }
         return 128 * r * (n + p + 2)
     }
 }
 
-/// Keys from other secrets.
+/// Derives keys from other secrets.
 public enum KeyDerivation {
-    /// The most memory that scrypt is given, in bytes: a cost read from a file must not stop the board.
+    /// The maximum memory for scrypt, in bytes: a cost read from a file must not stop the board.
     public static let scryptMemoryLimit = 256 << 20
 
     /// A key from a secret that is already hard to guess: HKDF with SHA-256 (RFC 5869).
@@ -57,7 +57,7 @@ public enum KeyDerivation {
         }
     }
 
-    /// A key from a passphrase: scrypt (RFC 7914). Takes as long as `cost` says; not for the cooperative pool.
+    /// A key from a passphrase: scrypt (RFC 7914). Its duration depends on `cost`; too long for the cooperative pool.
     /// - Throws: ``CryptographyError``, also for a cost beyond ``scryptMemoryLimit``.
     public static func scrypt(
         passphrase: SecretBytes, salt: [UInt8], cost: ScryptCost, count: Int

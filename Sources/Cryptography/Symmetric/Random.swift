@@ -1,7 +1,7 @@
 import COpenSSL
 import Groundwork
 
-/// Random numbers of OpenSSL's generator, which the kernel seeds.
+/// Random numbers from OpenSSL's generator, which the kernel seeds.
 public enum Random {
     /// - Throws: ``CryptographyError`` when the system has no randomness to give.
     public static func bytes(_ count: Int) throws(CryptographyError) -> [UInt8] {

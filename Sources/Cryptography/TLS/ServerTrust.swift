@@ -1,27 +1,28 @@
 import FoundationEssentials
 
-/// What a server must prove in the TLS handshake (MAG 1.4).
+/// How a server must prove its identity in the TLS handshake (MAG 1.4).
 ///
-/// - With anchors, public or given, its chain must end at one of them; with pins as well, an element of that verified
-///   chain must fit a pin.
+/// - With anchors, public or given, its chain must end at one of them; with pins too, an element of that verified chain
+///   must also match a pin.
 /// - With pins alone the chain needs no anchor: it must lead, signature by signature, from the server's own certificate
-///   to an element that fits a pin, or the server's own fits. What is sent along outside this path does not count.
+///   to an element that matches a pin, which may be the server's own. Other certificates that the server sends do not
+///   count.
 /// - With neither, every server is refused.
-/// - Where the host name is not checked, a pin is one of the server's own certificate.
+/// - If the host name is not checked, only the server's own certificate can match a pin.
 ///
-/// Dates, the fitness of every element for its place and the strength of keys and signatures (OpenSSL's security level 2:
-/// RSA from 2048 bits, no SHA-1) are judged in each case.
+/// Dates, the allowed usage of every element and the strength of keys and signatures (OpenSSL's security level 2: RSA
+/// from 2048 bits, no SHA-1) are always checked.
 public struct ServerTrust: Sendable {
     /// A DNS name or an IP address; an IPv6 address with or without brackets.
     public var host: String
     /// Certificates at which a chain may end; each may be an authority or the server's own.
     public var anchors: [Certificate]
-    /// Also end at the authorities that the system trusts.
+    /// Whether a chain may also end at an authority that the system trusts.
     public var usesPublicAnchors: Bool
     public var pins: [PublicKeyPin]
     /// Whether the certificate must be for ``host``: a subject alternative name, never the common name (RFC 9525).
     public var checksHostName: Bool
-    /// The time at which certificates are judged, asked at each handshake; `nil` is the system clock.
+    /// Returns the time for which certificates are verified, at each handshake; `nil` means the system clock.
     public var judgedAt: (@Sendable () -> Date)?
 
     public init(
@@ -37,7 +38,7 @@ public struct ServerTrust: Sendable {
     }
 }
 
-/// What a client shows of itself: its private key and the certificate issued for it.
+/// A client's identity: its private key and the certificate for it.
 public struct TLSIdentity: Sendable {
     public let key: PrivateKey
     /// The key's own certificate first, each followed by its issuer's.

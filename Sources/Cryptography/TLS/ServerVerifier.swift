@@ -2,17 +2,19 @@ import COpenSSL
 import FoundationEssentials
 import Synchronization
 
-/// Judges the certificate chain of a server by a ``ServerTrust``, in place of OpenSSL's own verification.
+/// Verifies the certificate chain of a server according to a ``ServerTrust``, instead of OpenSSL's default
+/// verification.
 ///
-/// Every `SSL_CTX` that it is installed on holds a reference, so it lives as long as the last handshake that may ask it.
+/// Every `SSL_CTX` on which it is installed has a reference, so it lives at least until the last handshake that may use
+/// it.
 final class ServerVerifier: Sendable {
-    /// The most elements of a chain, the server's own included.
+    /// The maximum number of certificates in a chain, including the server's own.
     static let chainLimit = 10
-    /// The most bytes of the chain a server sends.
+    /// The maximum size of the chain that a server sends, in bytes.
     static let chainByteLimit = 64 << 10
 
     private let trust: ServerTrust
-    /// An `X509_STORE`, filled in `init`, locked by OpenSSL where it is used from several threads.
+    /// An `X509_STORE`, filled in `init`, which OpenSSL locks when several threads use it.
     private nonisolated(unsafe) let store: OpaquePointer
     private let newest = Mutex<TLSRefusal?>(nil)
 
@@ -20,19 +22,19 @@ final class ServerVerifier: Sendable {
         let operation = "gather the trust anchors"
         self.trust = trust
         store = try check(operation, X509_STORE_new())
-        // `deinit` frees the store when one of these throws.
+        // `deinit` frees the store if one of these throws.
         for anchor in trust.anchors { try check(operation, X509_STORE_add_cert(store, anchor.handle)) }
         if trust.usesPublicAnchors { try check(operation, X509_STORE_set_default_paths(store)) }
-        // An anchor may be any certificate, not only one that is signed by itself.
+        // An anchor may be any certificate, not only a self-signed one.
         try check(operation, X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN)))
     }
 
     deinit { X509_STORE_free(store) }
 
-    /// The judgement of the newest handshake: `nil` when the server was believed, and before the first.
+    /// The result of the newest handshake: `nil` if the server was accepted, and before the first handshake.
     var refusal: TLSRefusal? { newest.withLock { $0 } }
 
-    /// Makes an `SSL_CTX` ask this verifier, which it keeps alive.
+    /// Makes an `SSL_CTX` use this verifier and keep it alive.
     func install(on context: OpaquePointer) throws(CryptographyError) {
         let operation = "install the verification of servers"
         let reference = Unmanaged.passRetained(self)
@@ -47,7 +49,8 @@ final class ServerVerifier: Sendable {
             context,
             { storeContext, argument in
                 guard let storeContext, let argument else { return 0 }
-                // Held by the `SSL_CTX`, and that by the connection whose handshake this is.
+                // Alive, because the connection of this handshake references the `SSL_CTX`, which references the
+                // verifier.
                 return Unmanaged<ServerVerifier>.fromOpaque(argument).takeUnretainedValue().verify(storeContext) ? 1 : 0
             }, reference.toOpaque())
         if let earlier { Unmanaged<ServerVerifier>.fromOpaque(earlier).release() }
@@ -55,7 +58,7 @@ final class ServerVerifier: Sendable {
         try expectHost(context)
     }
 
-    /// The slot of `SSL_CTX` that holds a reference to a verifier and gives it up with the context.
+    /// The slot of `SSL_CTX` for a reference to a verifier, which is released with the context.
     private static let slot = latchkey_context_slot { _, reference, _, _, _, _ in
         if let reference { Unmanaged<ServerVerifier>.fromOpaque(reference).release() }
     }
@@ -78,7 +81,7 @@ final class ServerVerifier: Sendable {
     }
 }
 
-// MARK: - The judgement
+// MARK: - Verification
 
 extension ServerVerifier {
     /// - Parameter context: an `X509_STORE_CTX` that OpenSSL prepared for a handshake.
@@ -110,7 +113,7 @@ extension ServerVerifier {
         return candidates(path).contains(where: fitsPin) ? nil : .pinMismatch
     }
 
-    /// Lets the presented certificates that fit a pin be the anchors, so that OpenSSL verifies the path to them.
+    /// Uses the presented certificates that match a pin as anchors, so that OpenSSL verifies the path to them.
     private func judgeByPins(_ context: OpaquePointer, presented: [OpaquePointer]) -> TLSRefusal? {
         let pinned = candidates(presented).filter(fitsPin)
         guard !pinned.isEmpty else { return .pinMismatch }
@@ -125,7 +128,7 @@ extension ServerVerifier {
             case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
                 X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
                 X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-                // A pinned certificate was sent along, but the server's own does not lead to it.
+                // The server sent a pinned certificate, but its own does not lead to it.
                 return .pinMismatch
             default: return TLSRefusal(of: context, host: trust.host)
             }
@@ -133,8 +136,8 @@ extension ServerVerifier {
         return nil
     }
 
-    /// The elements of a chain that a pin may be of: all, or the server's own alone where its name is not checked. Every
-    /// server of an authority leads to the authority's key; without a name, the pin would be of all of them.
+    /// The certificates of a chain that may match a pin: all, or only the server's own if its name is not checked.
+    /// Without that check, a pin of an authority's key would accept every server of the authority.
     private func candidates(_ chain: [OpaquePointer]) -> ArraySlice<OpaquePointer> {
         trust.checksHostName ? chain[...] : chain.prefix(1)
     }

@@ -1,15 +1,15 @@
 import COpenSSL
 
-/// One client's side of TLS: what the server must prove and what the client shows, for every library that takes an
-/// `SSL_CTX`.
+/// A client's TLS configuration: how the server must prove its identity and the client's own identity, for every
+/// library that takes an `SSL_CTX`.
 ///
-/// TLS 1.2 and 1.3 with forward secrecy and authenticated encryption; no renegotiation, no resumption, so that every
-/// connection is judged by the trust it was made for. Libraries that use it do not need checks of their own: the host name
-/// is judged here too.
+/// TLS 1.2 and 1.3 with forward secrecy and authenticated encryption; no renegotiation and no resumption, so that every
+/// connection is verified with its own trust. Libraries that use it need no checks of their own: the host name is
+/// verified here too.
 public final class TLSContext: Sendable {
     private let verifier: ServerVerifier
     private let identity: TLSIdentity?
-    /// An `SSL_CTX`, only read after `init`; OpenSSL lets several threads make connections from it.
+    /// An `SSL_CTX`, not changed after `init`; OpenSSL lets several threads create connections from it.
     private nonisolated(unsafe) let context: OpaquePointer
 
     /// - Throws: ``CryptographyError``, such as ``CryptographyError/keyDoesNotFitCertificate``.
@@ -17,23 +17,24 @@ public final class TLSContext: Sendable {
         verifier = try ServerVerifier(trust)
         self.identity = identity
         context = try check("make a TLS context", SSL_CTX_new(TLS_client_method()))
-        // `deinit` frees the context when this throws.
+        // `deinit` frees the context if this throws.
         try configure(UnsafeMutableRawPointer(context))
     }
 
     deinit { SSL_CTX_free(context) }
 
-    /// An `SSL_CTX *` for a library that takes one (`MOSQ_OPT_SSL_CTX`). Valid as long as this object lives or the
-    /// library counts a reference of its own (`SSL_CTX_up_ref`).
+    /// An `SSL_CTX *` for a library that takes one (`MOSQ_OPT_SSL_CTX`). Valid while this object lives or the library
+    /// has a reference of its own (`SSL_CTX_up_ref`).
     public var handle: UnsafeMutableRawPointer { UnsafeMutableRawPointer(context) }
 
-    /// Why the server of the newest handshake was refused; `nil` when it was believed or none has come so far. Of several
-    /// handshakes at once it is whichever ended last, so who needs to know exactly makes a context for each connection.
+    /// Why the server of the newest handshake was refused; `nil` if it was accepted or there was no handshake yet. Of
+    /// several concurrent handshakes it is the last one to end, so create a context for each connection to get an exact
+    /// result.
     public var lastRefusal: TLSRefusal? { verifier.refusal }
 
-    /// Sets an `SSL_CTX` that another library made (`CURLOPT_SSL_CTX_FUNCTION`) up like ``handle``. It keeps what it needs
-    /// alive by itself, until it is freed.
-    /// - Parameter sslContext: an `SSL_CTX *` that no connection has been made from.
+    /// Sets up another library's `SSL_CTX` (`CURLOPT_SSL_CTX_FUNCTION`) like ``handle``. It keeps everything that it
+    /// needs alive until it is freed.
+    /// - Parameter sslContext: an `SSL_CTX *` without any connections yet.
     /// - Throws: ``CryptographyError``
     public func configure(_ sslContext: UnsafeMutableRawPointer) throws(CryptographyError) {
         let operation = "set TLS up"
@@ -42,7 +43,7 @@ public final class TLSContext: Sendable {
         SSL_CTX_set_security_level(context, 2)
         try check(operation, SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20"))
         latchkey_context_turn_sessions_off(context)
-        // libcurl would write the session keys where the environment says (SSLKEYLOGFILE).
+        // Otherwise libcurl would write the session keys to the file in the environment variable SSLKEYLOGFILE.
         SSL_CTX_set_keylog_callback(context, nil)
         try verifier.install(on: context)
         if let identity { try Self.show(identity, in: context) }

@@ -1,21 +1,21 @@
 import COpenSSL
 import FoundationEssentials
 
-/// Why a server was not believed.
+/// Why a server was not accepted.
 public enum TLSRefusal: Sendable, Equatable {
-    /// No element of the server's chain fits a pin.
+    /// No certificate of the server's chain matches a pin.
     case pinMismatch
     /// The certificate is for other hosts.
     case hostMismatch(host: String)
-    /// A certificate of the chain ended at this time.
+    /// A certificate of the chain expired at this time.
     case expired(Date)
-    /// A certificate of the chain begins at this time.
+    /// A certificate of the chain becomes valid at this time.
     case notYetValid(Date)
     /// A key or signature of the chain is too weak.
     case weak(reason: String)
-    /// More certificates were sent than are looked at.
+    /// The server sent more certificates than the limit.
     case chainTooLong(limit: Int)
-    /// The chain does not lead to an anchor, or does not hold.
+    /// The chain does not lead to an anchor, or is invalid.
     case untrusted(reason: String)
 }
 
@@ -34,7 +34,7 @@ extension TLSRefusal: CustomStringConvertible {
 }
 
 extension TLSRefusal {
-    /// What OpenSSL's verification of `context` ended with.
+    /// The result of OpenSSL's failed verification of `context`.
     /// - Parameter context: an `X509_STORE_CTX` whose verification failed.
     init(of context: OpaquePointer, host: String) {
         let error = X509_STORE_CTX_get_error(context)

@@ -2,7 +2,7 @@ import Groundwork
 
 /// Signed tokens in the compact form of JSON Web Signature (RFC 7515 section 7.1).
 public enum JWS {
-    /// The algorithms in use (RFC 7518 section 3.1). `none` is not among them.
+    /// The supported algorithms (RFC 7518 section 3.1), without `none`.
     public enum Algorithm: String, Sendable, CaseIterable {
         /// RSASSA-PKCS1-v1_5 with SHA-256, keys of 2048 bits and up.
         case RS256
@@ -22,15 +22,15 @@ public enum JWS {
         case key(PublicKey)
     }
 
-    /// The most bytes of a token that are read.
+    /// The maximum length of a token, in bytes.
     public static let limit = 16 << 10
 
-    /// Names that ``sign(_:algorithm:key:keyID:headers:)`` sets itself or that would change what is signed.
+    /// Names that ``sign(_:algorithm:key:keyID:headers:)`` sets itself or that would change the signed content.
     private static let reservedHeaders: Set<String> = ["alg", "kid", "crit", "b64"]
 
-    /// Signs `payload` and writes the token.
-    /// - Parameter headers: further members of the header.
-    /// - Throws: ``CryptographyError/algorithmRefused(_:)`` for a key of another kind, or what OpenSSL refuses.
+    /// Signs `payload` and returns the token.
+    /// - Parameter headers: additional members of the header.
+    /// - Throws: ``CryptographyError/algorithmRefused(_:)`` for a key of another kind, or an error of OpenSSL.
     public static func sign(
         _ payload: [UInt8], algorithm: Algorithm, key: SigningKey, keyID: String? = nil, headers: [String: JSON] = [:]
     ) throws(CryptographyError) -> String {

@@ -1,7 +1,7 @@
 import Groundwork
 
 extension JWS {
-    /// A token that has been read but not yet verified: its payload proves nothing before ``verify(with:)``.
+    /// A token that has been read but not yet verified: do not trust its payload before ``verify(with:)``.
     public struct Token: Sendable {
         public let algorithm: Algorithm
         /// The header's `kid`.
@@ -12,8 +12,8 @@ extension JWS {
         private let signature: [UInt8]
 
         /// Reads a compact token, strictly: three segments of base 64 for URLs without padding, a header that is an
-        /// object of distinct names, an algorithm in use, and no `crit`, since no extension is understood here
-        /// (RFC 7515 sections 4, 4.1.11 and 5.2).
+        /// object of distinct names, a supported algorithm, and no `crit`, because no extension is supported (RFC 7515
+        /// sections 4, 4.1.11 and 5.2).
         /// - Throws: ``CryptographyError/malformed(_:reason:)``, ``CryptographyError/tooLong(_:count:limit:)``,
         ///   ``CryptographyError/algorithmRefused(_:)``
         public init(compact: String) throws(CryptographyError) {
@@ -35,7 +35,7 @@ extension JWS {
             guard header["crit"] == nil else { throw .malformed(.token, reason: "it demands an extension (crit)") }
             guard let name = header["alg"]?.string else { throw .malformed(.token, reason: "it names no algorithm") }
             guard let algorithm = Algorithm(rawValue: name) else {
-                // Whatever a stranger wrote there is not repeated at length.
+                // Do not repeat a stranger's text at length.
                 throw .algorithmRefused(String(name.prefix(16).filter { $0.isASCII && $0.isLetter || $0.isNumber }))
             }
             let keyID = header["kid"]
@@ -50,8 +50,8 @@ extension JWS {
             message = Array(compact.utf8.prefix(segments[0].count + 1 + segments[1].count))
         }
 
-        /// Verifies the signature. The key decides which algorithm may be: an RSA key takes RS256 alone, a P-256 key
-        /// ES256, a secret HS256, whatever the token says of itself.
+        /// Verifies the signature. The key determines the algorithm, whatever the token's header says: an RSA key
+        /// accepts only RS256, a P-256 key ES256, a secret HS256.
         /// - Throws: ``CryptographyError/algorithmRefused(_:)``, ``CryptographyError/signatureInvalid(_:)``
         public func verify(with key: VerificationKey) throws(CryptographyError) {
             let isValid: Bool
@@ -79,11 +79,11 @@ extension JWS {
     }
 }
 
-/// The names of an object's own members as they are written, which a JSON parser that keeps one of two equal names
-/// does not tell.
+/// Reads the member names of an object as written, because a JSON parser that keeps one of two equal names does not
+/// report duplicates.
 enum MemberNames {
-    /// - Parameter bytes: an object that a JSON parser accepted.
-    /// - Returns: `nil` when a name has an escape, so that it could be equal to one that is written otherwise.
+    /// - Parameter bytes: an object that a JSON parser has accepted.
+    /// - Returns: `nil` if a name has an escape, because it could equal a name that is written differently.
     static func read(_ bytes: [UInt8]) -> [[UInt8]]? {
         var names: [[UInt8]] = []
         var depth = 0

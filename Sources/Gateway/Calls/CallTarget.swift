@@ -1,6 +1,6 @@
 import HTTPClient
 
-/// Where a call goes.
+/// The address that a call goes to.
 enum CallTarget {
     /// A path below the gateway, or an absolute URL.
     ///

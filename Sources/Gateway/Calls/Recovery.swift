@@ -1,19 +1,20 @@
 import HTTPClient
 
-/// What to put right after a refusal before the request is sent again (MAG 6.4). Pure.
+/// How to recover from a refusal before the request is sent again (MAG 6.4). Pure.
 enum Recovery: Sendable, Equatable {
-    /// …990: the access token goes, the refresh token stays.
+    /// After refusal …990: drops the access token and keeps the refresh token.
     case dropAccessToken
-    /// …201: tokens and client credentials go, and the client is initialized anew.
+    /// After refusal …201: drops tokens and client credentials, and initializes the client again.
     case reinitializeClient
-    /// …206: the certificate is renewed.
+    /// After refusal …206: renews the certificate.
     case renewCertificate
 
-    /// How often one request is sent at most.
+    /// The maximum number of times that one request is sent.
     static let attempts = 4
 
-    /// - Parameter isStaticClient: whether the configuration holds the client credentials; they cannot be had anew.
-    /// - Returns: `nil` when nothing can be put right.
+    /// - Parameter isStaticClient: whether the configuration holds the client credentials; they cannot be requested
+    ///   again.
+    /// - Returns: `nil` when there is no way to recover.
     static func from(_ refusal: Refusal, isStaticClient: Bool) -> Recovery? {
         switch (refusal.suffix, refusal.operation) {
         case (990, .call): .dropAccessToken
@@ -28,14 +29,14 @@ enum Recovery: Sendable, Equatable {
     }
 }
 
-/// What an answer of a called API is to its caller. Pure.
+/// What an answer of a called API means to the caller. Pure.
 enum CallVerdict: Equatable {
     /// The API's own answer, whatever its status.
     case answer
     case recover(Recovery, Refusal)
     case fail(GatewayError)
 
-    /// Refusals that are about this client, this device or its token, not about what was asked of the API.
+    /// Refusals that are about this client, this device or its token, not about the API request itself.
     private static let failing: Set<Refusal.Meaning> = [
         .deviceUnknown, .deviceNotActive, .clientCredentialsInvalid, .userCredentialsInvalid, .certificateExpired,
         .tokenExpired, .tokenScopeInsufficient, .tokenMissing, .tokenDisabled,
@@ -48,7 +49,7 @@ enum CallVerdict: Equatable {
         return failing.contains(refusal.meaning) ? .fail(.refused(refusal)) : .answer
     }
 
-    /// MAG 6.5: the body says what is demanded; location is looked at first.
+    /// MAG 6.5: the body says what the API demands; location is checked first.
     private static func demand(_ response: HTTPResponse) -> CallVerdict {
         let text = String(decoding: response.body.prefix(4096), as: UTF8.self).lowercased()
         if text.contains("location") { return .fail(.locationDemanded(status: response.status)) }

@@ -1,7 +1,7 @@
 import Cryptography
 import Groundwork
 
-/// The ways in which documents write certificates: the lines of a PEM text as an array, one string with the whole PEM text,
+/// The formats of certificates in documents: the lines of a PEM text as an array, one string with the whole PEM text,
 /// or one string of base64 without PEM markers (MAG 1.1).
 enum CertificateText {
     struct Fault: Error {

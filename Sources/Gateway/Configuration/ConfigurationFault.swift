@@ -1,8 +1,8 @@
 /// One thing wrong with a configuration document.
 public struct ConfigurationFault: Sendable, Equatable {
-    /// Where, as in `oauth.client.client_ids[0].client_id`.
+    /// The key path, such as `oauth.client.client_ids[0].client_id`.
     public let path: String
-    /// What, as in `is missing`: continues a sentence that begins with the path.
+    /// The predicate of a sentence that begins with the path, such as `is missing`.
     public let fault: String
     /// What to write instead.
     public let fix: String

@@ -4,11 +4,11 @@ import HTTPClient
 
 /// Turns a configuration document into a ``GatewayConfiguration``, or into the list of all its faults.
 struct ConfigurationParser {
-    /// Most characters of `O` in a certificate request (RFC 5280, ub-organization-name).
+    /// The maximum number of characters of `O` in a certificate request (RFC 5280, ub-organization-name).
     static let organizationLimit = 64
     static let certificateLimit = 64
     static let ignoredKeyLimit = 100
-    /// A key of more bits takes a small board minutes to make.
+    /// A small board needs minutes to generate a longer key.
     static let keyBitsLimit = 8192
 
     private static let client = "oauth.client.client_ids[0]."
@@ -48,7 +48,7 @@ struct ConfigurationParser {
         }
         return GatewayConfiguration(
             identity: identity, organization: organization, masterClientID: masterID,
-            // A secret equal to the id is how exporters say "none" (3).
+            // A secret equal to the id is how exporters write "none" (MAG 3).
             staticSecret: secret.flatMap { $0 == masterID ? nil : SecretBytes(utf8: $0) }, scope: scope,
             redirectURI: redirectURI, endpoints: endpoints, customEndpoints: custom, anchors: anchors, pins: pins,
             usesPublicAnchors: usesPublicAnchors, singleSignOn: singleSignOn, keyBits: max(2048, keyBits),
@@ -56,7 +56,7 @@ struct ConfigurationParser {
             ignoredKeys: parser.reader.unknownPaths(limit: Self.ignoredKeyLimit), bytes: bytes)
     }
 
-    // MARK: Who and where
+    // MARK: Identity and client
 
     private mutating func gateway() -> GatewayIdentity? {
         let host = reader.requiredText("server.hostname", fix: "the DNS name or IPv4 address of the gateway")
@@ -138,7 +138,7 @@ struct ConfigurationParser {
         let fix: String
     }
 
-    /// A path with its leading slash, or an absolute `https` URL (1.1 note b).
+    /// A path with its leading slash, or an absolute `https` URL (MAG 1.1 note b).
     private static func address(_ text: String) throws(AddressFault) -> String {
         if text.contains("://") {
             guard text.lowercased().hasPrefix("https://") else {
@@ -196,7 +196,7 @@ struct ConfigurationParser {
                 "is false, which this agent does not follow: servers are always checked",
                 fix: "remove it")
         }
-        // A fault in what is there is told already.
+        // Faults of the given anchors and pins are already reported.
         guard reader.faults.isEmpty, anchors.isEmpty, pins.isEmpty, !usesPublicAnchors else { return }
         reader.fail(
             "server.server_certs", "is missing, and so is every other way to trust the gateway",
@@ -204,7 +204,7 @@ struct ConfigurationParser {
                 + "or set \(Self.sdk)trusted_public_pki")
     }
 
-    // MARK: The rest
+    // MARK: Other values
 
     private mutating func proximity() -> GatewayConfiguration.ProximityParameters {
         GatewayConfiguration.ProximityParameters(
@@ -234,7 +234,7 @@ struct ConfigurationParser {
             ["environment", "status", "registered_by", "service_ids", "account_plan_mapping_ids", "client_key_custom"]
                 .map { Self.client + $0 })
         reader.accept([Self.sdk + "location_provider", Self.sdk + "storage"])
-        // Not of the protocol, which knows one port alone (MAG 9.1): where this project's lab has its broker.
+        // Not part of the protocol, which has a single fixed port (MAG 9.1): the port of the lab's broker.
         reader.accept(["mas.mqtt-port"])
     }
 }

@@ -1,7 +1,6 @@
 import Groundwork
 
-/// Takes values out of a configuration document by their paths, and keeps every fault it meets and every path it was
-/// asked for.
+/// Reads values of a configuration document by their paths, and records every fault and every requested path.
 ///
 /// A blank string and `null` count as absent (MAG 1.1 note a); a value of the wrong type is a fault.
 struct DocumentReader {
@@ -87,10 +86,10 @@ struct DocumentReader {
         return elements
     }
 
-    /// Paths that mean something to people or to other clients only; whatever stands there is accepted.
+    /// Paths that only people or other clients use; any value is accepted.
     mutating func accept(_ paths: [String]) { known.formUnion(paths) }
 
-    /// The paths that nobody asked for, at most `limit`, those of objects without what is in them.
+    /// The paths that were not requested, at most `limit`; for an unknown object only its own path.
     func unknownPaths(limit: Int) -> [String] {
         var found: [String] = []
         collectUnknown(document, at: "", into: &found)
@@ -106,7 +105,7 @@ struct DocumentReader {
                 collectUnknown(member, at: path.isEmpty ? key : path + "." + key, into: &found)
             }
         case .array(let elements) where isWayToKnown:
-            // Only the first client id is used (MAG 1.1); whatever else is in the list is not unknown, just not ours.
+            // Only the first client id is used (MAG 1.1); the others are for other clients, not unknown keys.
             if let first = elements.first { collectUnknown(first, at: path + "[0]", into: &found) }
         default: found.append(path)
         }

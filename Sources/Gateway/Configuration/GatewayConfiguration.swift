@@ -11,9 +11,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public let organization: String
     /// The client id that an administrator set up; also part of the MQTT client id.
     public let masterClientID: String
-    /// Set for static client credentials: client initialization is then never used (3).
+    /// Set for static client credentials: client initialization is then never used (MAG 3).
     public let staticSecret: SecretBytes?
-    /// Scopes asked for, separated by single blanks; `nil` leaves it to the defaults of 5.1.
+    /// Requested scopes, separated by single spaces; `nil` means the defaults of MAG 5.1.
     public let scope: String?
     public let redirectURI: String?
     /// A path below the gateway, or an absolute `https` URL, for each endpoint.
@@ -23,25 +23,25 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public let anchors: [Certificate]
     public let pins: [PublicKeyPin]
     public let usesPublicAnchors: Bool
-    /// Whether a session (`msso`) is asked for with credentials, and an id_token may get access tokens.
+    /// Whether grants by credentials request a session (`msso`), and an id_token can be used to get access tokens.
     public let singleSignOn: Bool
     /// Bits of the device's RSA key, at least 2048 (MAG checklist 12).
     public let keyBits: Int
-    /// Whether id_tokens are announced as signed with a key that the gateway publishes.
+    /// Whether the document says that id_tokens are signed with a key that the gateway publishes.
     public let announcesPublishedKeys: Bool
     public let proximity: ProximityParameters
-    /// Settings that are accepted without effect, each with the reason.
+    /// Settings that are accepted but have no effect, each with the reason.
     public let warnings: [ConfigurationFault]
     /// Keys of the document that this agent does not know and ignored, as paths.
     public let ignoredKeys: [String]
     /// The document as it was received.
     public let bytes: [UInt8]
 
-    /// Bluetooth parameters (`mag.ble`); what is absent has no default in the protocol.
+    /// Bluetooth parameters (`mag.ble`); the protocol has no defaults for absent ones.
     public struct ProximityParameters: Sendable, Equatable {
         public let serviceUUID: String?
         public let characteristicUUID: String?
-        /// Least received signal strength, in dBm.
+        /// The minimum received signal strength, in dBm.
         public let leastSignalStrength: Int
     }
 }
@@ -49,8 +49,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
 extension GatewayConfiguration {
     /// Reads and checks a document.
     ///
-    /// - Throws: ``GatewayError/configurationUnreadable(source:reason:)`` when it is no JSON object,
-    ///   ``GatewayError/configurationInvalid(faults:)`` with all faults it has.
+    /// - Throws: ``GatewayError/configurationUnreadable(source:reason:)`` when it is not a JSON object,
+    ///   ``GatewayError/configurationInvalid(faults:)`` with all its faults.
     public init(parsing document: [UInt8]) throws(GatewayError) {
         try self.init(parsing: document, source: "the document")
     }
@@ -70,7 +70,7 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Without the document, which may hold a client secret.
+    /// Omits the document because it may contain a client secret.
     public var description: String { "configuration of \(identity)" }
     public var debugDescription: String { description }
 }

@@ -1,12 +1,12 @@
-/// The gateway's own endpoints: their keys in the configuration document and the paths where it names none (MAG 0.1, 1.1).
+/// The gateway's own endpoints: their keys in the configuration document and their default paths (MAG 0.1, 1.1).
 public enum GatewayEndpoint: String, Sendable, Hashable, CaseIterable {
     case authorize, token, revoke, logout, sessionStatus, userInfo
     case registerUser, registerClient, renew, remove, initialize, oneTimePassword
     case enterpriseBrowser, deviceList, deviceMetadata
     case scim, storage
 
-    /// The places in the document, the first that is set wins. Client registration goes by two names (MAG quirk Q1), device
-    /// metadata may stand in either group.
+    /// The paths in the document; the first one that is set is used. Client registration has two names (MAG quirk Q1),
+    /// device metadata may be in either group.
     var paths: [String] {
         let oauth = "oauth.system_endpoints."
         let mag = "mag.system_endpoints."
@@ -56,6 +56,6 @@ public enum GatewayEndpoint: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// OpenID discovery: fixed, appended to the gateway's URL with its prefix (E17).
+    /// OpenID discovery: fixed, appended to the gateway's URL with its prefix (MAG 0.1, E17).
     static let discoveryPath = "/.well-known/openid-configuration"
 }

@@ -1,11 +1,12 @@
 import Groundwork
 
-/// What makes two configurations speak of the same gateway: host name, port and prefix (MAG 1.2).
+/// The identity of a gateway: host name, port and prefix (MAG 1.2). Configurations with equal ones mean the same
+/// gateway.
 public struct GatewayIdentity: Hashable, Sendable {
     /// Lower case.
     public let host: String
     public let port: Int
-    /// Without slashes at its ends; empty for none (MAG quirk Q15).
+    /// Without leading and trailing slashes; may be empty (MAG quirk Q15).
     public let prefix: String
 
     public init(host: String, port: Int, prefix: String) {
@@ -20,10 +21,10 @@ public struct GatewayIdentity: Hashable, Sendable {
     /// `https://host:port[/prefix]`, to which a path is appended.
     public var baseURL: String { "https://\(host):\(port)" + prefixPath }
 
-    /// With a slash before it; empty for none.
+    /// The prefix with a leading slash; empty if there is no prefix.
     var prefixPath: String { prefix.isEmpty ? "" : "/" + prefix }
 
-    /// Reads ``scope`` back.
+    /// Parses ``scope``.
     init?(scope: String) {
         guard let colon = scope.firstIndex(of: ":"), let slash = scope[colon...].firstIndex(of: "/"),
             colon != scope.startIndex, let port = Int(scope[scope.index(after: colon)..<slash])

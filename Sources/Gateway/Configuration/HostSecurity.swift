@@ -1,20 +1,20 @@
 import Cryptography
 import HTTPClient
 
-/// A host beside the gateway that may be called, and what it must prove (MAG 1.3).
+/// A host other than the gateway that may be called, and how it must prove its identity (MAG 1.3).
 public struct HostSecurity: Sendable, Equatable {
     /// Lower case.
     public let host: String
     public let port: Int
-    /// Whether the host belongs to others: it gets no access token, no device identifier and no client certificate.
+    /// Whether the host is a third party's: it gets no access token, no device identifier and no client certificate.
     public let isPublic: Bool
     public let anchors: [Certificate]
     public let pins: [PublicKeyPin]
     public let usesPublicAnchors: Bool
     public let checksHostName: Bool
 
-    /// - Throws: ``GatewayError/hostConfigurationInvalid(host:reason:)`` when nothing could prove the host, or its name or
-    ///   port is none.
+    /// - Throws: ``GatewayError/hostConfigurationInvalid(host:reason:)`` without any means to verify the host, or with
+    ///   an invalid name or port.
     public init(
         host: String, port: Int, isPublic: Bool = false, anchors: [Certificate] = [], pins: [PublicKeyPin] = [],
         usesPublicAnchors: Bool = false, checksHostName: Bool = true
@@ -39,9 +39,9 @@ public struct HostSecurity: Sendable, Equatable {
 }
 
 extension GatewayConfiguration {
-    /// What the gateway itself must prove.
+    /// How the gateway itself must prove its identity.
     var ownSecurity: HostSecurity {
-        // The parser has checked each part, so this only fails where there is no configuration at all.
+        // The parser has checked each part, so this cannot fail for a valid configuration.
         get throws(GatewayError) {
             try HostSecurity(
                 host: identity.host, port: identity.port, anchors: anchors, pins: pins,

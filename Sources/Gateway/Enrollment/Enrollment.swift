@@ -4,8 +4,7 @@ import Glibc
 import Groundwork
 import HTTPClient
 
-/// How a board without a configuration comes by one: from a one-time URL that an administrator minted, or from a file
-/// (MAG 2).
+/// Gets a configuration for a board without one: from an administrator's one-time URL, or from a file (MAG 2).
 ///
 ///     let configuration = try await Enrollment(url: text).fetch(using: client)
 ///     try await gateways.activate(configuration)
@@ -33,11 +32,11 @@ public struct Enrollment: Sendable {
         }
     }
 
-    /// Gets and checks the document. A server is sent one GET of the URL exactly as given, without any credentials, and no
-    /// redirect is followed.
+    /// Gets and checks the document. Sends one GET of the URL exactly as given, without any credentials, and follows no
+    /// redirect.
     ///
-    /// - Parameter judgedAt: the time at which the server's certificate is judged; `nil` is the system clock.
-    /// - Throws: ``GatewayError``; a URL that was used, has ended or was never issued is
+    /// - Parameter judgedAt: the time for which the server's certificate is verified; `nil` means the system clock.
+    /// - Throws: ``GatewayError``; a URL that was used, has expired or was never issued causes
     ///   ``GatewayError/refused(_:)`` with ``Refusal/Meaning/enrollmentRefused``.
     public func fetch(
         using client: HTTPClient, judgedAt: (@Sendable () -> Date)? = nil
@@ -69,7 +68,8 @@ public struct Enrollment: Sendable {
         return response.body
     }
 
-    /// Proven by the pin alone, and without mag-identifier, Authorization or client certificate (MAG checklist 3).
+    /// The server is verified by the pin only; no mag-identifier, Authorization or client certificate is sent (MAG
+    /// checklist 3).
     static func request(_ url: EnrollmentURL, _ judgedAt: (@Sendable () -> Date)?) -> HTTPRequest {
         var trust = ServerTrust(host: url.host, pins: [url.pin])
         trust.checksHostName = !url.isAddress

@@ -2,9 +2,9 @@ import Cryptography
 import Groundwork
 import HTTPClient
 
-/// An enrollment URL taken apart (MAG 2). Pure: nothing is sent.
+/// The parts of an enrollment URL (MAG 2). Pure: nothing is sent.
 struct EnrollmentURL: Equatable {
-    /// Exactly as given; this is what is requested.
+    /// The URL to request, exactly as given.
     let text: String
     let host: String
     let port: Int
@@ -30,8 +30,8 @@ struct EnrollmentURL: Equatable {
         port = target.port
     }
 
-    /// Whether the host is written as an IPv4 address. The pin alone then proves the server: certificates of gateways
-    /// rarely name their address (2).
+    /// Whether the host is written as an IPv4 address. Then only the pin verifies the server: certificates of gateways
+    /// rarely contain their address (MAG 2).
     var isAddress: Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }

@@ -3,7 +3,7 @@ import Groundwork
 import HTTPClient
 
 extension GatewayError: Explained {
-    // The numbers are those of 13.4. Where the two public clients differ, Android's.
+    // The numbers are those of MAG 13.4; if the two public clients differ, Android's.
     public var explanation: Explanation {
         switch self {
         // MARK: Configuration and enrollment
@@ -41,7 +41,7 @@ extension GatewayError: Explained {
                 remedy: "do not go on with this URL: ask the administrator whether the gateway's key has changed",
                 gateway: .local(100_408))
 
-        // MARK: Where to
+        // MARK: Targets
         case .hostNotConfigured(let host):
             Explanation(
                 "gateway.host-not-configured", .invalidInput,
@@ -177,18 +177,18 @@ extension GatewayError: Explained {
         case .proximityNotOffered:
             Explanation(
                 "gateway.proximity-not-offered", .conflict,
-                "the gateway does not offer log-in by another device",
+                "the gateway does not offer login by another device",
                 remedy: "log in with user name and password, or ask the gateway's administrator to offer it",
                 gateway: .local(100_103))
         case .authorizationEnded:
             Explanation(
                 "gateway.authorization-ended", .refused,
-                "the log-in was begun before this board's client credentials were dropped",
-                remedy: "begin the log-in again")
+                "the login was started before this board's client credentials were dropped",
+                remedy: "start the login again")
         case .authorizationStateMismatch:
             Explanation(
                 "gateway.authorization-state-mismatch", .invalidAnswer,
-                "the authorization code belongs to another log-in (state)", remedy: "begin the log-in again",
+                "the authorization code belongs to another login (state)", remedy: "start the login again",
                 gateway: .local(131_001))
         case .providerURLInvalid(let reason):
             Explanation(
@@ -211,7 +211,7 @@ extension GatewayError: Explained {
 
     public static let examples = ownExamples + Refusal.examples.map(GatewayError.refused)
 
-    /// All but the refusals.
+    /// Examples of all errors but the refusals.
     private static let ownExamples: [GatewayError] = [
         .configurationMissing(path: "PATH"), .configurationUnreadable(source: "SOURCE", reason: "REASON"),
         .configurationInvalid(faults: [ConfigurationFault(path: "KEY", fault: "FAULT", fix: "FIX")]),
@@ -238,7 +238,7 @@ extension GatewayError: Explained {
 }
 
 extension HTTPError {
-    /// The number of 13.4 for no answer.
+    /// The number in MAG 13.4 for a request without an answer.
     fileprivate var localNumber: Int {
         switch self {
         case .timeout, .handshakeTimeout: 100_405

@@ -6,20 +6,20 @@ import HTTPClient
 public enum GatewayError: Error, Equatable, Sendable {
     // MARK: Configuration and enrollment
 
-    /// No such file.
+    /// The file does not exist.
     case configurationMissing(path: String)
-    /// No JSON object, or too long. `source` is a path or a host.
+    /// Not a JSON object, or too long. `source` is a path or a host.
     case configurationUnreadable(source: String, reason: String)
     /// Every fault of the document, in its order.
     case configurationInvalid(faults: [ConfigurationFault])
     case enrollmentURLInvalid(reason: String)
-    /// Nothing would prove that the server is the one meant; nothing was sent.
+    /// The server could not be verified; nothing was sent.
     case enrollmentURLWithoutKeyHash
     case enrollmentKeyHashInvalid
-    /// The server does not hold the key that the enrollment URL names.
+    /// The server's key is not the one in the enrollment URL.
     case enrollmentKeyMismatch(host: String)
 
-    // MARK: Where to
+    // MARK: Targets
 
     /// The host is neither the gateway nor one of the additional hosts.
     case hostNotConfigured(host: String)
@@ -28,27 +28,27 @@ public enum GatewayError: Error, Equatable, Sendable {
 
     // MARK: Answers
 
-    /// No answer: nothing that the session holds has changed.
+    /// No answer: nothing in the session has changed.
     case noAnswer(GatewayOperation, HTTPError)
-    /// An answer that is not the gateway's word, or not what the protocol says; nothing that the session holds has changed.
+    /// An answer that is not from the gateway itself, or violates the protocol; nothing in the session has changed.
     case unexpectedAnswer(GatewayOperation, status: Int, reason: String)
     case refused(Refusal)
-    /// The called API wants to know where the board is (HTTP 449), or forbids it where it is (448).
+    /// The called API wants to know where the board is (HTTP 449), or does not allow the call from there (448).
     case locationDemanded(status: Int)
-    /// The called API wants to know the telephone number (HTTP 449), or forbids it with this one (448).
+    /// The called API wants to know the telephone number (HTTP 449), or does not allow this one (448).
     case telephoneNumberDemanded(status: Int)
 
     // MARK: Registration
 
-    /// Not registered, and not to register before a person wants it.
+    /// Not registered, and must not register until a person requests it.
     case notRegistered
-    /// Registered, and of use as soon as an administrator activates the device.
+    /// Registered, but unusable until an administrator activates the device.
     case awaitingActivation(magIdentifier: String)
     /// A registration answer lacks a part, repeats one, or holds a certificate for another key.
     case registrationAnswerInvalid(reason: String)
-    /// The gateway said that it does not know this device any more; only a person registers it again.
+    /// The gateway no longer knows this device; only a person can register it again.
     case registrationWithdrawn(code: Int)
-    /// What the vault holds of the registration does not fit together.
+    /// The registration's records in the vault are inconsistent.
     case deviceRecordInvalid(reason: String)
     /// The gateway did not accept a connection with the certificate it had just issued; the old one stays.
     case renewedCertificateRefused(reason: String)
@@ -56,7 +56,7 @@ public enum GatewayError: Error, Equatable, Sendable {
     // MARK: Tokens
 
     case tokenAnswerInvalid(reason: String)
-    /// No way to an access token is left: somebody has to log in.
+    /// No grant for an access token is left: a person has to log in.
     case noGrantApplies
     case scopeNotGranted(requested: String, granted: String)
     case idTokenMalformed
@@ -68,18 +68,18 @@ public enum GatewayError: Error, Equatable, Sendable {
 
     // MARK: Users
 
-    /// Nobody is logged in, or the gateway has ended the log-in.
+    /// No user is logged in, or the gateway has ended the login.
     case userRequired
-    /// A user name or password that no request could carry; nothing was sent.
+    /// A user name or password that cannot be sent in a request; nothing was sent.
     case userCredentialsUnusable(reason: String)
-    /// The gateway does not offer log-in by another device.
+    /// The gateway does not offer login with another device.
     case proximityNotOffered
-    /// The authorization session was begun with client credentials that this board does not have any more.
+    /// The authorization session was begun with client credentials that this board no longer has.
     case authorizationEnded
-    /// An authorization code came with another state than this board's: it is of another log-in.
+    /// An authorization code came with a state that is not this board's: it belongs to another login.
     case authorizationStateMismatch
-    /// What another device wants authorized is no URL that may be called.
+    /// The URL that another device wants authorized must not be called.
     case providerURLInvalid(reason: String)
-    /// What another device wants authorized is not at this gateway; it was not called.
+    /// The URL that another device wants authorized is not at this gateway; it was not called.
     case providerURLForeign(gateway: GatewayIdentity)
 }

@@ -1,4 +1,4 @@
-/// What was being done when something failed.
+/// The operation that failed.
 public enum GatewayOperation: String, Sendable, Equatable, CaseIterable {
     case fetchConfiguration = "fetch-configuration"
     case initializeClient = "initialize-client"
@@ -29,7 +29,7 @@ public enum GatewayOperation: String, Sendable, Equatable, CaseIterable {
         case .discover: "read the gateway's discovery document"
         case .fetchKeys: "fetch the gateway's signing keys"
         case .beginAuthorization: "begin an authorization"
-        case .pollAuthorization: "ask whether the log-in was authorized"
+        case .pollAuthorization: "ask whether the login was authorized"
         case .authorizeDevice: "authorize the other device"
         case .readUserInfo: "read who the user is"
         case .logOut: "log the user out"

@@ -1,7 +1,7 @@
 import Groundwork
 
 extension Refusal {
-    /// What is said of a refusal: the gateway's number and words, and what its last three digits mean.
+    /// Explains a refusal: the gateway's number and text, and what its last three digits mean.
     var explanation: Explanation {
         let facts = meaning.facts
         let words = text ?? oauthError ?? "no reason given"
@@ -12,7 +12,7 @@ extension Refusal {
             meaning: facts.phrase, gateway: numbers)
     }
 
-    /// The number of 13.4, where both public clients give one, else the gateway's own.
+    /// The number in MAG 13.4 if both public clients use one, else the gateway's own.
     private var numbers: GatewayNumbers {
         let domain: GatewayNumbers.Domain = localCode != nil ? .local : operation == .call ? .targetAPI : .endpoint
         return GatewayNumbers(domain, localCode ?? code, caError: code, httpStatus: status)
@@ -23,7 +23,7 @@ extension Refusal {
 }
 
 extension Refusal.Meaning {
-    /// What sort of refusal it is, what the gateway says in words, and what to do about it.
+    /// The kind of refusal, its meaning in words, and what to do about it.
     var facts: (kind: ExplanationKind, phrase: String, remedy: String?) {
         switch self {
         case .serverError: (.refused, "the gateway failed", "try again; if it stays, look at the gateway's log")
@@ -43,7 +43,8 @@ extension Refusal.Meaning {
             )
         case .deviceNotActive:
             (.refused, "the device is not active", "ask the gateway's administrator to activate the device")
-        case .notAMasterClient: (.refused, "the client id of the configuration is no master client", Self.compareClient)
+        case .notAMasterClient:
+            (.refused, "the client id of the configuration is not a master client", Self.compareClient)
         case .grantInvalid: (.refused, "the grant is not valid", nil)
         case .scopeNotRegistered: (.refused, "the client has no registered scope", Self.compareClient)
         case .clientNotAuthorized: (.refused, "the client may not use this grant", Self.compareClient)
@@ -69,10 +70,10 @@ extension Refusal.Meaning {
             (.refused, "the token or its client is disabled", "ask the gateway's administrator to enable the client")
         case .authorizationEnded:
             (
-                .refused, "the log-in is over or was never begun",
-                "begin the log-in again; it has to be authorized within a short time"
+                .refused, "the login is over or was never started",
+                "start the login again; it has to be authorized within a short time"
             )
-        case .authorizationDenied: (.denied, "the log-in was denied", nil)
+        case .authorizationDenied: (.denied, "the login was denied", nil)
         case .other: (.refused, "the gateway refused", nil)
         }
     }

@@ -1,14 +1,14 @@
 import HTTPClient
 import OAuth
 
-/// A gateway's explicit no: an answer that is no success and carries an `x-ca-err` number (MAG 0.4).
+/// An explicit refusal by the gateway: an unsuccessful answer with an `x-ca-err` number (MAG 0.4).
 ///
-/// An answer without that number is not the gateway's word: a proxy, a load balancer or a captive portal may have given it.
+/// An answer without that number may come from a proxy, a load balancer or a captive portal instead of the gateway.
 public struct Refusal: Sendable, Equatable {
     public let operation: GatewayOperation
     /// HTTP status.
     public let status: Int
-    /// The whole `x-ca-err` number: the interface, then three digits that say what is wrong.
+    /// The whole `x-ca-err` number: the interface, then three digits for the problem.
     public let code: Int
     /// `error` of the body (RFC 6749 section 5.2).
     public let oauthError: String?
@@ -23,7 +23,7 @@ public struct Refusal: Sendable, Equatable {
         self.text = text
     }
 
-    /// `nil` when the response is a success or does not carry the gateway's own number. A 405 never does, whatever its
+    /// `nil` when the response is a success or has no number of the gateway's own. A 405 never has one, whatever its
     /// header says (MAG 0.4).
     init?(_ response: HTTPResponse, to operation: GatewayOperation) {
         guard !response.isSuccess, response.status != 405,
@@ -36,7 +36,7 @@ public struct Refusal: Sendable, Equatable {
     /// The last three digits, which decide what to do (MAG 6.4).
     public var suffix: Int { code % 1000 }
 
-    /// One to nine digits and nothing else (MAG quirk Q21).
+    /// The number if the text is one to nine digits (MAG quirk Q21).
     static func number(_ text: String?) -> Int? {
         guard let text, (1...9).contains(text.utf8.count),
             text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
@@ -46,7 +46,7 @@ public struct Refusal: Sendable, Equatable {
 }
 
 extension Refusal {
-    /// What a refusal says, as far as the last three digits tell (MAG 6.4).
+    /// The meaning of a refusal according to its last three digits (MAG 6.4).
     public enum Meaning: String, Sendable, CaseIterable {
         case serverError = "server-error"
         case certificateInvalid = "certificate-invalid"
@@ -79,7 +79,7 @@ extension Refusal {
     public var meaning: Meaning {
         switch suffix {
         case 000: .serverError
-        // At the interface that registers, 101 and 102 speak of a certificate; elsewhere 101 is an unknown device.
+        // At the registration interface, 101 and 102 are about a certificate; elsewhere 101 is an unknown device.
         case 101 where code / 1000 == 1000, 102: .certificateInvalid
         case 101, 107: .deviceUnknown
         case 103: .parametersInvalid
@@ -108,7 +108,7 @@ extension Refusal {
         }
     }
 
-    /// The client error code of 13.4 that both public clients give, where there is one.
+    /// The client error code in MAG 13.4, if both public clients use the same.
     var localCode: Int? {
         switch (code, suffix) {
         case (3_000_201, _): 110_002

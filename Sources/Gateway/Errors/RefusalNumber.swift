@@ -1,29 +1,28 @@
 import Groundwork
 
-/// A number of the gateway's `x-ca-err` header, or its last three digits, without an answer that holds it
-/// (MAG 6.4).
+/// A number of the gateway's `x-ca-err` header, or its last three digits, without its answer (MAG 6.4).
 public struct RefusalNumber: Sendable, Equatable {
     public let number: Int
 
-    /// - Parameter number: four to nine digits, or at most three: those alone say what is wrong, not where.
+    /// - Parameter number: four to nine digits, or at most three: those identify the problem but not the interface.
     public init(_ number: Int) { self.number = number }
 
-    /// - Returns: `nil` for anything else than one to nine digits.
+    /// - Returns: `nil` unless the text is one to nine digits.
     public init?(_ text: String) {
         guard let number = Refusal.number(text) else { return nil }
         self.init(number)
     }
 
-    /// The last three digits that are known.
+    /// The known values of the last three digits.
     public static let suffixes = understood + others.keys.sorted()
 
-    /// What the agent has a code of its own for.
+    /// Numbers for which the agent has its own code.
     private static let understood = [
         000, 101, 102, 103, 104, 105, 107, 108, 109, 110, 113, 115, 117, 119, 123, 124, 132, 135, 201, 202, 203, 206,
         302, 990, 991, 992, 993,
     ]
 
-    /// What the agent has no code of its own for.
+    /// Numbers for which the agent has no code of its own.
     private static let others = [
         111: "too many requests came in a short time",
         112: "the proof of the authorization code (PKCE) is missing or wrong",
@@ -51,7 +50,7 @@ public struct RefusalNumber: Sendable, Equatable {
         case 1003: ("device and session", .call)
         case 1016: ("device metadata", .call)
         case 3000: ("authorization", .beginAuthorization)
-        case 3001: ("authorization, log-in", .beginAuthorization)
+        case 3001: ("authorization, login", .beginAuthorization)
         case 3002: ("authorization, consent", .beginAuthorization)
         case 3003: ("token", .obtainToken)
         case 3004: ("revocation of tokens", .revokeToken)
@@ -66,12 +65,12 @@ public struct RefusalNumber: Sendable, Equatable {
         }
     }
 
-    /// A refusal with this number, for each thing that it may mean: of three digits alone, that can be several.
+    /// A refusal with this number for each possible meaning: three digits alone can have several.
     var refusals: [Refusal] {
         guard Self.suffixes.contains(number % 1000) else { return [] }
         let plain = refusal(of: place?.operation ?? .call)
         guard number < 1000 else { return [plain] }
-        // Where it is said decides what 101 and 132 mean.
+        // What 101 and 132 mean depends on the interface.
         let certificate = Refusal(operation: .registerDevice, status: 400, code: 1_000_000 + number)
         let others = [certificate, refusal(of: .fetchConfiguration)].filter { $0.meaning != plain.meaning }
         return [plain] + others
@@ -82,7 +81,7 @@ public struct RefusalNumber: Sendable, Equatable {
         return Refusal(operation: operation, status: suffix == 0 ? 500 : 400, code: number, text: Self.others[suffix])
     }
 
-    /// What is said of each thing that the number may mean; empty where it is not known.
+    /// An explanation for each possible meaning of the number; empty if it is unknown.
     public var explanations: [Explanation] {
         refusals.map { refusal in
             let said = refusal.explanation

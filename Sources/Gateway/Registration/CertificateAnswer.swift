@@ -1,11 +1,11 @@
 import Cryptography
 import HTTPClient
 
-/// What the gateway answers to a registration or a renewal (MAG 4.4, 4.6). Pure.
+/// Parses the gateway's answer to a registration or a renewal (MAG 4.4, 4.6). Pure.
 enum CertificateAnswer {
-    /// The most certificates of a chain.
+    /// The maximum number of certificates in a chain.
     static let chainLimit = 10
-    /// The most characters of a `mag-identifier`.
+    /// The maximum number of characters of a `mag-identifier`.
     static let identifierLimit = 256
 
     struct Registration: Equatable {
@@ -33,7 +33,7 @@ enum CertificateAnswer {
             chain: try chain(response.body, for: key), magIdentifier: identifiers[0], isActive: status == "activated")
     }
 
-    /// The id_token that a registration with a session has to bring, not validated yet.
+    /// The id_token, not validated yet, that the answer to a registration with a session must contain.
     static func session(_ response: HTTPResponse) throws(AnswerFault) -> (value: SecretBytes, type: String) {
         let (values, types) = (response.headers.all("id-token"), response.headers.all("id-token-type"))
         guard values.count == 1, types.count == 1 else {
@@ -45,7 +45,7 @@ enum CertificateAnswer {
         return (SecretBytes(utf8: values[0]), types[0])
     }
 
-    /// The certificate of a body in PEM, with the chain that may follow it.
+    /// The certificate in a PEM body, and the optional chain after it.
     static func chain(_ body: [UInt8], for key: PublicKey) throws(AnswerFault) -> [Certificate] {
         guard let chain = try? Certificate.all(inPEM: String(decoding: body, as: UTF8.self)), let leaf = chain.first
         else {

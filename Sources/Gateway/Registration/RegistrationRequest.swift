@@ -3,7 +3,7 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// Registration, E4 and E5: the request (MAG 4.1 to 4.3). Pure.
+/// The request for a registration at endpoint E4 or E5 (MAG 4.1 to 4.3). Pure.
 struct RegistrationRequest {
     let deviceID: String
     let device: DeviceDescription

@@ -2,13 +2,13 @@ import Cryptography
 import Groundwork
 import HTTPClient
 
-/// Who vouches for a registration: which endpoint it goes to and what it says of the user (MAG 4.1, 4.3). Pure.
+/// Who authorizes a registration; determines its endpoint and its data about the user (MAG 4.1, 4.3). Pure.
 enum RegistrationVoucher: Sendable {
-    /// E5.
+    /// Endpoint E5, with the client's credentials only.
     case client
-    /// E4.
+    /// Endpoint E4.
     case password(UserCredentials, createsSession: Bool)
-    /// E4, always with a session: nothing else would be left of the code.
+    /// Endpoint E4, always with a session: otherwise the code would give no login.
     case code(SecretBytes, verifier: SecretBytes, redirectURI: String?)
 
     var endpoint: GatewayEndpoint {
@@ -27,7 +27,7 @@ enum RegistrationVoucher: Sendable {
         }
     }
 
-    /// Whether the answer has to bring an id_token.
+    /// Whether the answer must contain an id_token.
     var createsSession: Bool {
         switch self {
         case .client: false
@@ -36,7 +36,7 @@ enum RegistrationVoucher: Sendable {
         }
     }
 
-    /// E5 has no `authorization` and no `create-session`: there is no user (MAG checklist 13).
+    /// E5 has no `authorization` and no `create-session`: it has no user (MAG checklist 13).
     func add(to headers: inout HTTPHeaders) {
         switch self {
         case .client: return

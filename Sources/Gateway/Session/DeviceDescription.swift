@@ -1,10 +1,10 @@
 import Groundwork
 
-/// What the gateway is told about this board besides its identifier.
+/// What the board reports to the gateway about itself besides its identifier.
 public struct DeviceDescription: Sendable, Equatable {
-    /// What people call it, for the header `device-name` (MAG 4.2).
+    /// The board's name for people, for the header `device-name` (MAG 4.2).
     public let name: String
-    /// What it is, for `DC` of the certificate request (MAG 4.1).
+    /// The board's model, for `DC` of the certificate request (MAG 4.1).
     public let model: String
 
     public init(name: String, model: String) {
@@ -12,7 +12,7 @@ public struct DeviceDescription: Sendable, Equatable {
         self.model = model
     }
 
-    /// ``model`` with ASCII letters and digits only, and `Undefined` where none is left.
+    /// ``model`` reduced to its ASCII letters and digits, or `Undefined` if it has none.
     var modelComponent: String {
         let kept = String(decoding: model.utf8.filter(ASCII.isLetterOrDigit).prefix(64), as: UTF8.self)
         return kept.isEmpty ? "Undefined" : kept

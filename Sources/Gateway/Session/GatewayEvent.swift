@@ -1,19 +1,19 @@
 import FoundationEssentials
 import Groundwork
 
-/// What happens in the life of a board at its gateways (MAG 13.2).
+/// Events of a board at its gateways (MAG 13.2).
 public enum GatewayEvent: Sendable, Equatable {
     case willSwitchGateway(from: GatewayIdentity?, to: GatewayIdentity)
     case didSwitchGateway(from: GatewayIdentity?, to: GatewayIdentity)
 
     case clientWillInitialize
-    /// `expires` is `nil` for credentials that never end.
+    /// `expires` is `nil` for credentials that never expire.
     case clientDidInitialize(clientID: String, expires: Date?)
     case clientDidFailToInitialize(GatewayError)
 
     case deviceWillRegister(deviceID: String)
     case deviceDidRegister(magIdentifier: String)
-    /// Registered, of use as soon as an administrator activates it.
+    /// Registered, but unusable until an administrator activates it.
     case deviceAwaitsActivation(magIdentifier: String)
     case deviceDidActivate(magIdentifier: String)
     case deviceDidFailToRegister(GatewayError)
@@ -40,8 +40,8 @@ public enum GatewayEvent: Sendable, Equatable {
     case userDidFailToAuthenticate(GatewayError)
     case userTokenDidArrive(grant: String, expires: Date)
     case userWillLogout(userName: String?)
-    /// Nobody is logged in any more: by ``userWillLogout(userName:)``, with the registration, or as the gateway takes the
-    /// user's tokens no more.
+    /// The user is logged out: after ``userWillLogout(userName:)``, with the registration, or because the gateway no
+    /// longer accepts the user's tokens.
     case userDidLogout(userName: String?)
     case userDidFailToLogout(GatewayError)
 }
@@ -106,7 +106,7 @@ extension GatewayEvent: ReportedEvent {
             EventReport("gateway.user-will-authenticate", .routine, "logging in by \(grant)")
         case .userDidAuthenticate(let name):
             EventReport("gateway.user-did-authenticate", .notable, "\(name ?? "a user") logged in")
-        // The person who failed was told, and nothing is wrong with the board.
+        // Not a warning: the person has got the error, and the board works.
         case .userDidFailToAuthenticate(let error):
             EventReport("gateway.user-did-fail-to-authenticate", error: error, as: .notable)
         case .userTokenDidArrive(let grant, let expires):
@@ -117,7 +117,7 @@ extension GatewayEvent: ReportedEvent {
             EventReport("gateway.user-will-logout", .routine, "logging \(name ?? "the user") out")
         case .userDidLogout(let name):
             EventReport("gateway.user-did-logout", .notable, "\(name ?? "the user") is logged out")
-        // As above.
+        // Not a warning, for the same reasons.
         case .userDidFailToLogout(let error): EventReport("gateway.user-did-fail-to-logout", error: error, as: .notable)
         }
     }

@@ -4,54 +4,52 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// People who log in on this board (MAG 4.3, 5.1, 5.7).
+/// Login and logout of users on this board (MAG 4.3, 5.1, 5.7).
 extension GatewaySession {
-    /// Who is logged in; `nil` when nobody is.
+    /// The logged-in user, if any.
     /// - Throws: what the vault throws.
-    public func user() async throws -> UserStatus? { try await holdings().user.map(status) }
+    public func user() async throws -> UserStatus? { try await store.holdings().user.map(status) }
 
-    /// Who is logged in, if it is whoever logged in at that moment: nobody who logged in later has agreed to anything before.
+    /// The user who logged in at `date`, if still logged in: a user who logged in later has not agreed to anything
+    /// before.
     ///
     /// - Throws: ``GatewayError/userRequired``, what the vault throws.
     public func user(loggedInAt date: Date) async throws -> UserStatus {
-        status(try await requireUser(loggedInAt: date))
+        status(try await calls.user(loggedInAt: date))
     }
 
-    /// - Parameter date: of the log-in that is meant; `nil` for whoever is logged in.
-    /// - Throws: ``GatewayError/userRequired``
-    @discardableResult
-    func requireUser(loggedInAt date: Date? = nil) async throws -> HeldUser {
-        guard let user = try await holdings().user, date.map(user.isLogIn) ?? true else {
-            throw GatewayError.userRequired
-        }
-        return user
-    }
+    // MARK: Login
 
-    /// Logs a person in by user name and password, in the place of whoever is logged in. A board that is not registered is
-    /// registered by the same credentials, also after a removal.
+    /// Logs a person in by user name and password, replacing the current user. An unregistered board is registered with
+    /// the same credentials, even after a removal.
     ///
-    /// - Throws: ``GatewayError``; then whoever was logged in still is. ``GatewayError/awaitingActivation(magIdentifier:)``
-    ///   tells that the person is logged in on a device that an administrator has yet to activate.
+    /// - Throws: ``GatewayError``; then the previous user stays logged in.
+    ///   ``GatewayError/awaitingActivation(magIdentifier:)`` means that the person is logged in on a device that an
+    ///   administrator has not activated yet.
     @discardableResult
     public func logIn(userName: String, password: SecretBytes) async throws -> UserStatus {
         try await logIn(by: .password(try UserCredentials(name: userName, password: password)))
     }
 
-    /// Logs in whoever authorized the session, as ``logIn(userName:password:)`` does.
+    /// Logs in the user who authorized the session, as ``logIn(userName:password:)`` does.
     ///
-    /// - Throws: also ``GatewayError/authorizationStateMismatch`` and ``GatewayError/authorizationEnded``, before anything is sent
-    ///   (MAG checklist 33).
+    /// - Throws: ``GatewayError/authorizationStateMismatch`` and ``GatewayError/authorizationEnded`` before it sends
+    ///   anything (MAG checklist 33); those of ``logIn(userName:password:)``.
     @discardableResult
     public func logIn(with code: AuthorizationCode, of session: AuthorizationSession) async throws -> UserStatus {
         guard code.isFor(session.proof) else { throw GatewayError.authorizationStateMismatch }
-        try await checkClient(of: session)
+        try await authorizations.checkClient(of: session)
         return try await logIn(by: .code(code.value, session))
     }
 
     private func logIn(by logIn: LogIn) async throws -> UserStatus {
         events.send(.userWillAuthenticate(grant: logIn.name))
         do {
-            try await admit(by: logIn)
+            try await operations.recovering(as: .user) {
+                try await self.operations.run(.logIn(self.operations.nextNumber())) { parts, operation in
+                    try await parts.users.logIn(by: logIn, in: operation)
+                }
+            }
         } catch let error as GatewayError {
             if case .awaitingActivation = error, let user = try await user() {
                 events.send(.userDidAuthenticate(userName: user.userName))
@@ -66,73 +64,22 @@ extension GatewaySession {
         return user
     }
 
-    private func admit(by logIn: LogIn) async throws {
-        let attempts = Attempts(limit: Recovery.attempts)
-        var last: Refusal?
-        while attempts.take() {
-            do {
-                return try await operations.join(.logIn(nextLogIn())) {
-                    try await self.recovering { try await self.walk(logIn) }
-                }
-            } catch let restart as ChainRestart {
-                last = restart.refusal
-            }
-        }
-        throw last.map { GatewayError.refused($0) } ?? .userRequired
-    }
-
-    /// Inside an operation.
-    private func walk(_ logIn: LogIn) async throws {
-        try await initializeClientWhenDue()
-        if try await holdings().device == nil {
-            let voucher = logIn.voucher(
-                singleSignOn: configuration.singleSignOn, redirectURI: configuration.redirectURI)
-            try await registerDevice(by: voucher, userName: logIn.userName)
-            if voucher.createsSession { return try await useSession() }
-        }
-        if try await isRenewalDue(holdings()) { try await renewWhenDue() }
-        do {
-            try await tryGrants(
-                [GatewayGrants(configuration: configuration).of(logIn)], as: .user,
-                loggingIn: HeldUser(name: logIn.userName, loggedInAt: clock()))
-        } catch let error as GatewayError {
-            throw try await withActivation(error)
+    /// Asks the gateway for the user's name. Without an answer the login stays valid, under the entered name (MAG quirk
+    /// Q26).
+    private func nameUser() async {
+        guard let user = try? await store.holdings().user,
+            let info = try? await userInfo(loggedInAt: user.loggedInAt),
+            let name = info["preferred_username"]?.string, HeldUser.isName(name)
+        else { return }
+        try? await operations.run(.name(operations.nextNumber())) { parts, operation in
+            try await parts.users.name(name, userLoggedInAt: user.loggedInAt, in: operation)
         }
     }
 
-    /// The registration has logged the user in. The first access token proves that, but a log-in does not fail for the want of
-    /// it: the code or the password is spent, and the next call tries again.
-    private func useSession() async throws {
-        do {
-            try await obtainUserToken(nil)
-        } catch let error as GatewayError {
-            guard try await holdings().user != nil else { throw error }
-        }
-    }
-
-    /// Inside an operation: an access token of whoever is logged in. When nothing is left to get one by, nobody is.
-    func obtainUserToken(_ additionalScope: String?) async throws {
-        let tokens = try await requireUser().tokens
-        let grants = GatewayGrants(configuration: configuration, additionalScope: additionalScope)
-        do {
-            try await tryGrants(grants.ofUser(tokens, at: clock()), as: .user)
-        } catch GatewayError.noGrantApplies {
-            var next = try await holdings()
-            // A refresh token that was not asked, as it cannot widen the scope, is still good.
-            if next.user?.tokens.refresh == nil {
-                next.user = nil
-                try await commit(next)
-            }
-            throw GatewayError.userRequired
-        }
-    }
-
-    // MARK: Who it is
-
-    /// What the gateway tells of the user, E12.
+    /// The gateway's information about the user, from endpoint E12.
     ///
-    /// - Parameter date: of the log-in that is meant; `nil` for whoever is logged in.
-    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when nobody is logged in, or somebody else by now.
+    /// - Parameter date: when the user logged in; `nil` for the current user.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when no user or another user is logged in.
     public func userInfo(loggedInAt date: Date? = nil) async throws -> JSON {
         let address = configuration.endpoints[.userInfo] ?? GatewayEndpoint.userInfo.defaultPath
         let response = try await call(
@@ -145,16 +92,61 @@ extension GatewaySession {
         }
     }
 
-    /// Asks the gateway for the user's name. Without an answer the log-in stands, under the name that was typed (MAG quirk Q26).
-    private func nameUser() async {
-        guard let user = try? await holdings().user, let info = try? await userInfo(loggedInAt: user.loggedInAt),
-            let name = info["preferred_username"]?.string, HeldUser.isName(name)
-        else { return }
-        try? await operations.join(.name(nextLogIn())) {
-            var next = try await self.holdings()
-            guard next.user?.loggedInAt == user.loggedInAt, next.user?.name != name else { return }
-            next.user?.name = name
-            try await self.commit(next)
-        }
+    // MARK: Logout
+
+    /// Ends the login at the gateway, then here (MAG 12.4, logout). Registration, client credentials and the board's
+    /// own tokens stay.
+    ///
+    /// - Parameter force: ends it here even if the gateway does not; the gateway's error is still thrown.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when no user is logged in.
+    public func logOut(force: Bool = false) async throws {
+        try await operations.run(.logOut(force: force)) { try await $0.users.logOut(force: force, in: $1) }
+    }
+
+    // MARK: Login with another device
+
+    /// A new authorization session, from endpoint E3: until it expires, the user who authorizes it logs in on this
+    /// board.
+    ///
+    /// A board that waits for a person may begin one too: the person is present.
+    ///
+    /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
+    public func authorizationSession() async throws -> AuthorizationSession { try await authorizations.begin() }
+
+    /// Asks once whether another device has authorized the session.
+    ///
+    /// - Throws: ``GatewayError``: ``GatewayError/proximityNotOffered``, ``GatewayError/authorizationEnded``,
+    ///   ``GatewayError/authorizationStateMismatch``, and the gateway's refusal when the session is over.
+    public func poll(_ session: AuthorizationSession) async throws -> PollAnswer {
+        try await authorizations.poll(session)
+    }
+
+    /// Checks that a text is a URL of this gateway. Sends no request.
+    ///
+    /// - Parameter text: a URL, or JSON with a `provider_url`.
+    /// - Throws: ``GatewayError/providerURLInvalid(reason:)``, ``GatewayError/providerURLForeign(gateway:)``
+    public func checkOrigin(of text: String) throws(GatewayError) {
+        _ = try ProviderURL(text, at: configuration.identity)
+    }
+
+    /// The identifier of the authorization session that ``authorize(providerURL:loggedInAt:)`` would authorize, the
+    /// same for every spelling of its URL. Refuses a URL that does not have the form of those that this gateway gives
+    /// to this board.
+    ///
+    /// - Throws: the errors of ``checkOrigin(of:)`` and ``authorizationSession()``;
+    ///   ``GatewayError/proximityNotOffered``
+    public func sessionIdentifier(in text: String) async throws -> String {
+        try await authorizations.approved(text).session
+    }
+
+    /// Lets another device log in as the user of this one, after the user has agreed (MAG 7.3). It must be one of this
+    /// gateway's authorization URLs, and only a user's token is ever used for it (MAG checklist 36).
+    ///
+    /// - Parameters:
+    ///   - providerURL: from the other device: a URL, or JSON with a `provider_url`.
+    ///   - date: when the user who has agreed logged in; `nil` for the current user.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when no user or another user is logged in.
+    public func authorize(providerURL: String, loggedInAt date: Date? = nil) async throws {
+        try await authorizations.authorize(providerURL: providerURL, loggedInAt: date)
     }
 }

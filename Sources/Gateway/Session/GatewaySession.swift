@@ -10,188 +10,166 @@ import Vault
 ///     let session = GatewaySession(configuration: configuration, vault: vault, client: client, board: board)
 ///     let response = try await session.call(method: "GET", path: "/lab/hello")
 ///
-/// What a call needs is brought about in order, each part only when it is missing or ends (MAG 0.2). However many
-/// callers need the same, it is asked for once; what changes the registration or the tokens happens one at a time, and is in the
-/// vault before it is used.
-public actor GatewaySession {
-    public nonisolated let configuration: GatewayConfiguration
-    public nonisolated let events = Broadcast<GatewayEvent>()
+/// A call prepares what it needs in order, each part only when it is missing or expires (MAG 0.2). Callers that need
+/// the same part share one request for it. Changes to the registration or the tokens happen one at a time, and are in
+/// the vault before they are used.
+///
+/// A façade with the public functions of a session. ``HoldingsStore`` has the state, ``Operations`` serializes the
+/// operations, and the ``GatewayParts`` do the work.
+public final class GatewaySession: Sendable {
+    public var configuration: GatewayConfiguration { store.configuration }
+    public var events: Broadcast<GatewayEvent> { store.events }
 
-    let vault: Vault
-    nonisolated let client: HTTPClient
-    let board: DeviceDescription
-    nonisolated let hosts: [HostSecurity]
-    nonisolated let clock: @Sendable () -> Date
-    nonisolated let uptime: @Sendable () -> Duration
-    /// How long before its end the certificate is renewed, in seconds.
-    let renewalWindow: TimeInterval
-    nonisolated let operations = SingleFlight<Operation>()
+    let operations: Operations
+    let calls: Calls
+    let authorizations: Authorizations
 
-    /// `nil` until first read from the vault.
-    private var loaded: Holdings?
-    /// Rises with every change, so that a recovery can see whether somebody else has recovered already.
-    private(set) var revision = 0
-    private var lastLogIn = 0
-    var publishedKeys: KeySet?
-    /// What the gateway's authorization URLs look like, and when that was learned, by ``uptime``.
-    var providerForm: (form: ProviderForm, at: Duration)?
-    var renewalPause = Backoff(initial: .seconds(60), cap: .seconds(6 * 3600))
-    /// No renewal by the agent itself before this ``uptime``.
-    var renewalNotBefore: Duration?
-    private var lastContact: Date?
-    private var lastFailure: GatewayStatus.Failure?
-
-    /// What is done at most once at a time.
-    enum Operation: Hashable {
-        case establish(scope: String?, Principal)
-        case recover(Recovery, Principal, revision: Int)
-        case register, renew, deregister, reset, revoke, initialize
-        /// Each is its own: two people may log in one after the other.
-        case logIn(Int)
-        case name(Int)
-        case logOut(force: Bool)
-    }
+    var store: HoldingsStore { operations.parts.store }
+    var exchange: Exchange { operations.parts.exchange }
 
     /// - Parameters:
-    ///   - hosts: hosts beside the gateway that may be called (MAG 1.3).
-    ///   - renewDays: how many days before its end the certificate is renewed (MAG 4.6).
+    ///   - hosts: hosts other than the gateway that may be called (MAG 1.3).
+    ///   - renewDays: how many days before its expiry the certificate is renewed (MAG 4.6).
     ///   - clock: the best known time.
-    ///   - uptime: time since any fixed moment, by a clock that nobody sets.
+    ///   - uptime: time since any fixed moment, by a monotonic clock.
     public init(
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: [HostSecurity] = [], renewDays: Int = 30, clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
-        self.configuration = configuration
-        self.vault = vault
-        self.client = client
-        self.board = board
-        self.hosts = hosts
-        renewalWindow = TimeInterval(renewDays) * 86_400
-        self.clock = clock
-        self.uptime = uptime
+        let store = HoldingsStore(
+            configuration: configuration, vault: vault, clocks: SessionClocks(date: clock, uptime: uptime))
+        operations = Operations(
+            GatewayParts(
+                store: store, exchange: Exchange(store: store, client: client, hosts: hosts), board: board,
+                renewalWindow: TimeInterval(renewDays) * 86_400))
+        calls = Calls(operations: operations)
+        authorizations = Authorizations(operations: operations, calls: calls)
     }
 
     private static let start = ContinuousClock.now
-    /// Goes on while the board sleeps.
+    /// Continues while the board sleeps.
     public static let systemUptime: @Sendable () -> Duration = { start.duration(to: .now) }
 
-    // MARK: What it holds
+    /// Ends the session: its operations are canceled and have ended when this returns, and everything that would change
+    /// what is stored of the gateway throws `CancellationError` afterwards.
+    ///
+    /// Call it before there is another session of the same gateway, or before its records are removed.
+    public func close() async { await operations.close() }
 
-    /// - Throws: ``GatewayError/deviceRecordInvalid(reason:)``, or what the vault throws.
-    func holdings() async throws -> Holdings {
-        if let loaded { return loaded }
-        let scope = configuration.identity.scope
-        let stored = try await HoldingsReader.load(vault, scope: scope).holdings(at: clock(), uptime: uptime())
-        var adopted = stored
-        adopted.adopt(configuration)
-        try await vault.commit(try HoldingsChanges(from: stored, to: adopted, scope: scope).changes)
-        // Another caller may have come here first and gone on.
-        if let loaded { return loaded }
-        loaded = adopted
-        return adopted
+    // MARK: Registration
+
+    /// Registers at a person's request, even after a removal or a withdrawal.
+    public func register() async throws {
+        try await operations.run(.register) { try await $0.registration.resume(in: $1) }
+        try await ready()
     }
 
-    /// Puts a new state on disk, then in use. Only those of ``operations`` do, one at a time.
-    func commit(_ next: Holdings) async throws {
-        let current = try await holdings()
-        try await vault.commit(
-            try HoldingsChanges(from: current, to: next, scope: configuration.identity.scope).changes)
-        replace(current, by: next)
+    /// Makes an unregistered board wait until a person logs in on it or calls ``register()``, instead of registering by
+    /// itself. Does not affect a registered one.
+    ///
+    /// - Throws: what the vault throws.
+    public func waitForPerson() async throws {
+        try await operations.run(.waitForPerson) { try await $0.registration.waitForPerson(in: $1) }
     }
 
-    private func replace(_ current: Holdings, by next: Holdings) {
-        loaded = next
-        revision += 1
-        if let user = current.user, next.user == nil { events.send(.userDidLogout(userName: user.name)) }
+    /// Renews now, whatever the certificate's dates.
+    ///
+    /// - Throws: ``GatewayError``. After ``GatewayError/refused(_:)`` the registration is gone (MAG checklist 19);
+    ///   after any other error the old certificate stays in use.
+    public func renew() async throws {
+        try await noted(.renew) { try await $0.renewal.renew(in: $1) }
     }
 
-    /// A number for a log-in.
-    func nextLogIn() -> Int {
-        lastLogIn += 1
-        return lastLogIn
+    /// Removes the device at the gateway, then here (MAG 12.4, deregister). Unless the gateway answers 200, everything
+    /// is kept (MAG checklist 44).
+    ///
+    /// - Throws: ``GatewayError``; ``GatewayError/notRegistered`` when there is nothing to remove.
+    public func deregister() async throws {
+        try await noted(.deregister) { try await $0.registration.remove(in: $1) }
     }
 
-    /// Removes everything, also what cannot be read.
-    func removeAllRecords(rest: RegistrationRest) async throws {
-        let scope = configuration.identity.scope
-        let removals = HoldingsRecord.allCases.map { Change.remove(RecordName(scope: scope, name: $0.rawValue)) }
-        var left = Holdings(rest: rest)
-        left.adopt(configuration)
-        try await vault.commit(removals + HoldingsChanges(from: Holdings(), to: left, scope: scope).changes)
-        replace(loaded ?? Holdings(), by: left)
+    /// Removes everything of this gateway here except its configuration (MAG 12.4, local reset). The gateway is not
+    /// notified, so the next registration has a new device identifier.
+    public func reset() async throws {
+        try await operations.run(.reset) { try await $0.registration.reset(in: $1) }
     }
 
-    // MARK: How it stands
+    // MARK: Tokens
 
-    func noteContact() { lastContact = clock() }
+    /// Obtains everything that a protected call needs: client credentials, registration, certificate, access token.
+    ///
+    /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
+    public func ready() async throws { try await prepare(for: Need()) }
 
-    /// Runs something whose failure is worth showing in the status, and whose success ends that.
-    func noted<Value>(_ work: () async throws -> Value) async throws -> Value {
-        do {
-            let value = try await work()
-            lastFailure = nil
-            return value
-        } catch {
-            // That nobody is logged in says nothing of the board and its gateway.
-            if let error = error as? GatewayError, error != .userRequired {
-                lastFailure = .init(error: error, at: clock())
-            }
-            throw error
+    /// A valid access token of the board's own.
+    /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
+    public func accessToken(scope: String? = nil) async throws -> AccessToken {
+        try await prepare(for: Need(scope: scope))
+        guard let token = try await store.holdings().board.access else { throw GatewayError.noGrantApplies }
+        return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())
+    }
+
+    /// A new access token, even if the current one is still valid.
+    public func refreshedToken() async throws -> AccessToken {
+        try await dropAccessToken()
+        return try await accessToken()
+    }
+
+    /// Drops the access token after a server refused it; the next use obtains another. The refresh token stays.
+    public func dropAccessToken() async throws {
+        try await operations.recover(.dropAccessToken, of: .board, since: store.state().revision)
+    }
+
+    /// Ends the access token: at the gateway if there is a refresh token to identify it, then here (MAG 5.8).
+    public func revokeTokens() async throws {
+        try await noted(.revoke) { try await $0.tokens.revoke(in: $1) }
+    }
+
+    private func prepare(for need: Need) async throws {
+        guard try await operations.parts.preparation.isLacking(for: need) else { return }
+        try await exchange.contacts.noting(by: store.clocks) {
+            try await operations.recovering(as: need.principal) { try await self.operations.prepare(for: need) }
         }
     }
 
-    func noteFailure(_ error: GatewayError) { lastFailure = .init(error: error, at: clock()) }
-
-    /// - Throws: what the vault throws.
-    public func status() async throws -> GatewayStatus {
-        let holdings = try await holdings()
-        let now = clock()
-        return GatewayStatus(
-            gateway: configuration.identity, masterClientID: configuration.masterClientID,
-            registration: holdings.device.map { $0.isActive ? .registered : .pending } ?? .unregistered,
-            deviceID: holdings.deviceID, magIdentifier: holdings.device?.magIdentifier,
-            certificate: holdings.device.map { .init($0.leaf, at: now) },
-            client: holdings.client.map { client in
-                .init(clientID: client.id, expiresAt: client.authentication.expires, isStatic: client.isStatic)
-            },
-            token: tokenStatus(holdings[.board]), hasIDToken: holdings.tokens.id != nil,
-            user: holdings.user.map(status), lastContact: lastContact, lastFailure: lastFailure)
+    /// Runs an operation whose failure should appear in the status.
+    private func noted(
+        _ key: OperationKey,
+        _ work: @escaping @Sendable (_ parts: GatewayParts, _ operation: borrowing Operation) async throws -> Void
+    ) async throws {
+        try await exchange.contacts.noting(by: store.clocks) { try await operations.run(key, work) }
     }
 
-    private func tokenStatus(_ tokens: HeldTokens) -> GatewayStatus.Token? {
-        guard let token = tokens.access, token.isValid(at: uptime()) else { return nil }
-        return .init(
-            receivedAt: token.receivedAt, expiresAt: token.token(at: clock(), uptime: uptime()).expiresAt,
-            scope: token.scope,
-            hasRefreshToken: tokens.refresh != nil)
+    // MARK: Calls
+
+    /// Calls an API of the gateway or of a configured host, with everything it needs: access token, device identifier,
+    /// client certificate. Recovers from refusals if possible and repeats the call, at most ``Recovery/attempts``
+    /// attempts in all.
+    ///
+    /// - Parameters:
+    ///   - path: a path below the gateway that begins with `/`, or an absolute `https` URL of a configured host. A
+    ///     public host gets none of our credentials (MAG checklist 31).
+    ///   - scope: scopes needed beyond the configured ones, separated by blanks.
+    ///   - principal: whose token is used. A user's call fails with ``GatewayError/userRequired`` when no user is
+    ///     logged in.
+    ///   - date: when the user logged in; `nil` for the user who is logged in when the call begins. However often the
+    ///     call is repeated, it never uses the token of a user who logged in later.
+    /// - Returns: the API's own answer, also when its status is not a success.
+    /// - Throws: ``GatewayError`` when there was no answer, or one that is about this client, device or token.
+    public func call(
+        method: String, path: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil, scope: String? = nil,
+        as principal: Principal = .board, loggedInAt date: Date? = nil
+    ) async throws -> HTTPResponse {
+        try await calls.call(
+            method, path, headers: headers, body: body, for: Need(principal: principal, scope: scope), loggedInAt: date)
     }
 
-    func status(_ user: HeldUser) -> UserStatus {
-        UserStatus(
-            userName: user.name, loggedInAt: user.loggedInAt, hasIDToken: user.tokens.id != nil,
-            idTokenExpiresAt: user.tokens.id?.expires, token: tokenStatus(user.tokens))
-    }
+    /// The identity to offer to a server that asks for a client certificate; `nil` before the registration.
+    public func identity() async throws -> TLSIdentity? { try await store.holdings().identity }
 
-    /// What to offer where a server asks for a client certificate; `nil` before the registration.
-    public func identity() async throws -> TLSIdentity? { try await holdings().device?.identity }
-
-    /// What a host must prove, also on another port than the gateway's: its broker has the same certificate authority.
+    /// How a host must prove its identity, on any port: the gateway's broker has the same certificate authority.
     ///
     /// - Throws: ``GatewayError/hostNotConfigured(host:)``
-    public nonisolated func trust(for host: String) throws(GatewayError) -> ServerTrust {
-        let host = host.lowercased()
-        guard let security = try securities.first(where: { $0.host == host }) else {
-            throw .hostNotConfigured(host: host)
-        }
-        return trust(security)
-    }
-}
-
-extension GatewayStatus.Certificate {
-    init(_ certificate: Certificate, at now: Date) {
-        self.init(
-            notBefore: certificate.notBefore, notAfter: certificate.notAfter, serialNumber: certificate.serialNumber,
-            daysLeft: Int((certificate.notAfter.timeIntervalSince(now) / 86_400).rounded(.down)))
-    }
+    public func trust(for host: String) throws(GatewayError) -> ServerTrust { try exchange.trust(for: host) }
 }

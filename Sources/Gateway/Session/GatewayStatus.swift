@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a session holds and how it stands with its gateway. Nothing secret is in it.
+/// The state of a session and of its contact with the gateway. Contains no secrets.
 public struct GatewayStatus: Sendable, Equatable {
     public enum Registration: String, Sendable {
         case unregistered
@@ -13,7 +13,7 @@ public struct GatewayStatus: Sendable, Equatable {
         public let notBefore: Date
         public let notAfter: Date
         public let serialNumber: String
-        /// Whole days until ``notAfter``, rounded down; negative when it has ended.
+        /// Whole days until ``notAfter``, rounded down; negative after it.
         public let daysLeft: Int
     }
 
@@ -27,9 +27,9 @@ public struct GatewayStatus: Sendable, Equatable {
 
     public struct Client: Sendable, Equatable {
         public let clientID: String
-        /// `nil` for credentials that never end.
+        /// `nil` for credentials that never expire.
         public let expiresAt: Date?
-        /// Whether the configuration itself holds the credentials.
+        /// Whether the credentials come from the configuration.
         public let isStatic: Bool
     }
 
@@ -49,7 +49,7 @@ public struct GatewayStatus: Sendable, Equatable {
     /// `nil` when there is no valid access token.
     public let token: Token?
     public let hasIDToken: Bool
-    /// `nil` when nobody is logged in.
+    /// `nil` when no user is logged in.
     public let user: UserStatus?
     /// When the gateway last answered, since the start.
     public let lastContact: Date?

@@ -2,73 +2,123 @@ import Cryptography
 import Groundwork
 import Vault
 
-/// The gateways this board has been enrolled at, and which of them is active (MAG 1.2).
+/// The gateways at which this board was enrolled, and the account at each (MAG 1.2).
 ///
-/// All are kept: switching back finds the registration that was made there. A switch deletes nothing.
+/// An account is a name for the relation of the board to one server. Without a name the default account is used; its
+/// gateway is the active one. All gateways are kept: a switch deletes nothing, and switching back finds the earlier
+/// registration.
 public actor Gateways {
+    /// Events of the default account.
     public nonisolated let events = Broadcast<GatewayEvent>()
 
     private let vault: Vault
+    /// The name of the default account.
+    public static let defaultAccount = "gateway"
+    /// The record with the scope of the default account's gateway.
     private static let active = RecordName(scope: "", name: "active-gateway")
+    /// The prefix of the other accounts' records, which contain kind and scope as JSON.
+    private static let accountPrefix = "account-"
     private static let configurationName = "configuration"
 
     public init(vault: Vault) { self.vault = vault }
 
-    /// The configuration activated last; `nil` on a board that was never enrolled.
+    /// The configuration of an account; `nil` if there is no such account.
     ///
-    /// - Throws: ``GatewayError`` when the stored document is not valid any more, or what the vault throws.
-    public func active() async throws -> GatewayConfiguration? {
-        guard let identity = try await activeIdentity() else { return nil }
+    /// - Throws: ``GatewayError`` when the stored document is no longer valid, or what the vault throws.
+    public func active(account: String = defaultAccount) async throws -> GatewayConfiguration? {
+        guard let identity = try await identity(of: account) else { return nil }
         return try await configuration(of: identity)
     }
 
     /// The configuration of a gateway this board knows.
     public func configuration(of identity: GatewayIdentity) async throws -> GatewayConfiguration? {
-        guard let record = try await vault.record(Self.record(identity)) else { return nil }
+        guard let record = try await vault.record(Self.configuration(identity)) else { return nil }
         return try GatewayConfiguration(parsing: record.content.exposed(), source: "the vault")
     }
 
-    /// Every gateway this board knows, in the order of their names.
+    /// Every gateway this board knows, ordered by name.
     public func known() async throws -> [GatewayIdentity] {
         var identities: [GatewayIdentity] = []
         for scope in try await vault.scopes() {
             guard let identity = GatewayIdentity(scope: scope),
-                try await vault.names(scope: scope).contains(Self.record(identity))
+                try await vault.names(scope: scope).contains(Self.configuration(identity))
             else { continue }
             identities.append(identity)
         }
         return identities
     }
 
-    /// Makes a configuration the active one and keeps it, in one commit.
+    /// The gateway of each account, by the account's name.
+    public func accounts() async throws -> [String: GatewayIdentity] {
+        var accounts: [String: GatewayIdentity] = [:]
+        accounts[Self.defaultAccount] = try await identity(of: Self.defaultAccount)
+        for record in try await vault.names(scope: "") where record.name.hasPrefix(Self.accountPrefix) {
+            let name = String(record.name.dropFirst(Self.accountPrefix.count))
+            accounts[name] = try await identity(of: name)
+        }
+        return accounts
+    }
+
+    /// Stores a configuration and makes it the account's, in one commit.
     ///
-    /// Events tell of a switch when it is for another gateway than the one before. A person who activates a configuration
-    /// wants the board there, so that a session made after this registers also where the device had been removed.
+    /// Events report a switch to another gateway. A person who activates a configuration wants the board there, so a
+    /// session created afterwards registers even if the device had been removed.
     ///
-    /// - Returns: the gateway that was active before, when it is another.
+    /// - Parameter account: its name, in printable ASCII.
+    /// - Returns: the account's previous gateway, if it was a different one.
     @discardableResult
-    public func activate(_ configuration: GatewayConfiguration) async throws -> GatewayIdentity? {
-        let previous = try await activeIdentity()
+    public func activate(
+        _ configuration: GatewayConfiguration, as account: String = defaultAccount
+    ) async throws -> GatewayIdentity? {
+        let previous = try await identity(of: account)
         let identity = configuration.identity
         let isSwitch = previous != identity
-        if isSwitch { events.send(.willSwitchGateway(from: previous, to: identity)) }
+        let isDefault = account == Self.defaultAccount
+        if isSwitch, isDefault { events.send(.willSwitchGateway(from: previous, to: identity)) }
         killPoint("switch-begun")
         try await vault.commit([
-            .put(Self.record(identity), .configuration, SecretBytes(configuration.bytes)),
-            .put(Self.active, .configuration, SecretBytes(utf8: identity.scope)),
-            .remove(RecordName(scope: identity.scope, name: HoldingsRecord.rest.rawValue)),
+            .put(Self.configuration(identity), .configuration, SecretBytes(configuration.bytes)),
+            .put(Self.record(of: account), .configuration, Self.content(account, at: identity)),
+            .remove(HoldingsDocument.rest.name(in: identity.scope)),
         ])
         killPoint("switch-committed")
-        if isSwitch { events.send(.didSwitchGateway(from: previous, to: identity)) }
+        if isSwitch, isDefault { events.send(.didSwitchGateway(from: previous, to: identity)) }
         return isSwitch ? previous : nil
     }
 
-    private func activeIdentity() async throws -> GatewayIdentity? {
-        guard let record = try await vault.record(Self.active) else { return nil }
-        return GatewayIdentity(scope: record.content.exposedText())
+    /// Removes an account, its gateway's configuration and all other data of that gateway, in one commit.
+    ///
+    /// Everything that uses the account must have ended.
+    public func remove(account: String) async throws {
+        let scope = try await identity(of: account)?.scope
+        var changes = [Change.remove(Self.record(of: account))]
+        if let scope { changes += try await vault.names(scope: scope).map(Change.remove) }
+        killPoint("account-removal-begun")
+        try await vault.commit(changes)
+        killPoint("account-removal-committed")
     }
 
-    private static func record(_ identity: GatewayIdentity) -> RecordName {
+    private func identity(of account: String) async throws -> GatewayIdentity? {
+        guard let record = try await vault.record(Self.record(of: account)) else { return nil }
+        guard account != Self.defaultAccount else { return GatewayIdentity(scope: record.content.exposedText()) }
+        guard let content = try? JSON(parsing: record.content.exposed()), content["kind"]?.string == Self.kind else {
+            return nil
+        }
+        return content["scope"]?.string.flatMap(GatewayIdentity.init(scope:))
+    }
+
+    private static let kind = "gateway"
+
+    private static func content(_ account: String, at identity: GatewayIdentity) -> SecretBytes {
+        guard account != defaultAccount else { return SecretBytes(utf8: identity.scope) }
+        return SecretBytes(JSON.object(["kind": .string(kind), "scope": .string(identity.scope)]).bytes)
+    }
+
+    private static func record(of account: String) -> RecordName {
+        account == defaultAccount ? active : RecordName(scope: "", name: accountPrefix + account)
+    }
+
+    private static func configuration(_ identity: GatewayIdentity) -> RecordName {
         RecordName(scope: identity.scope, name: configurationName)
     }
 }

@@ -1,18 +1,18 @@
 import FoundationEssentials
 import OAuth
 
-/// The ways to an access token in the order in which they are tried (MAG 5.3), each only where it applies now.
+/// The grants that currently apply, in the order in which they are tried (MAG 5.3).
 struct GatewayGrants {
     let configuration: GatewayConfiguration
     /// Scopes that the caller needs beyond the configured ones.
     var additionalScope: String?
 
-    /// For the board itself: the last one always applies.
+    /// Grants for the board itself; the last one always applies.
     func ofBoard(_ tokens: HeldTokens, at now: Date) -> [any Grant] {
         ofUser(tokens, at: now) + [ClientCredentialsGrant(scope: credentialScope)]
     }
 
-    /// For whoever is logged in. Each refresh token works once.
+    /// Grants for the logged-in user. Each refresh token works once.
     func ofUser(_ tokens: HeldTokens, at now: Date) -> [any Grant] {
         let grants: [(any Grant)?] = [
             RefreshTokenGrant(tokens, additionalScope: additionalScope), session(tokens, at: now),
@@ -20,7 +20,7 @@ struct GatewayGrants {
         return grants.compactMap(\.self)
     }
 
-    /// For a person who logs in on a device that is registered.
+    /// The grant for a person who logs in on a registered device.
     func of(_ logIn: LogIn) -> any Grant {
         switch logIn {
         case .password(let credentials):
@@ -32,7 +32,7 @@ struct GatewayGrants {
         }
     }
 
-    /// By the id_token of a session, while single sign-on is on.
+    /// The grant by a session's id_token, while single sign-on is on.
     private func session(_ tokens: HeldTokens, at now: Date) -> (any Grant)? {
         guard configuration.singleSignOn else { return nil }
         let scope = GatewayScope.requested(
@@ -41,7 +41,7 @@ struct GatewayGrants {
         return AssertionGrant(idTokenOf: tokens, at: now, scope: scope)
     }
 
-    /// What a grant by the client's or a user's credentials asks for (MAG 5.1).
+    /// The scope that a grant by the client's or a user's credentials requests (MAG 5.1).
     private var credentialScope: String {
         GatewayScope.requested(
             configured: configuration.scope, additional: additionalScope, standard: "openid",

@@ -2,7 +2,7 @@ import FoundationEssentials
 import OAuth
 
 extension IDTokenValidation {
-    /// The checks of MAG 5.5 (MAG checklist 22): beside what OpenID Connect demands, the token has to be for this device.
+    /// The checks of MAG 5.5 (MAG checklist 22): besides those of OpenID Connect, the token must be for this device.
     init(client: ClientCredentials, magIdentifier: String, now: Date) {
         self.init(client: client.authentication, rules: [.text("azp", magIdentifier)], now: now)
     }

@@ -3,14 +3,14 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// The answers on the way to an authorization code (MAG 7.1, 7.3). Pure.
+/// Parses the answers of an authorization session (MAG 7.1, 7.3). Pure.
 enum AuthorizationAnswer {
-    /// The most providers that are looked at.
+    /// The maximum number of providers that are read.
     static let providerLimit = 64
 
     /// The provider list. A provider whose URLs are not `https` is left out.
     ///
-    /// - Throws: the reason, which names no value.
+    /// - Throws: the reason, without any values.
     static func session(
         _ body: [UInt8], proof: ProofKey, clientID: String
     ) throws(AnswerFault) -> AuthorizationSession {
@@ -37,8 +37,8 @@ enum AuthorizationAnswer {
 
     /// The answer to a poll: without a code it is pending.
     ///
-    /// - Throws: ``AnswerFault``, or ``GatewayError/authorizationStateMismatch`` for a code that is not of this session
-    ///   (MAG checklist 33).
+    /// - Throws: ``AnswerFault``, or ``GatewayError/authorizationStateMismatch`` for a code of another session (MAG
+    ///   checklist 33).
     static func poll(_ body: [UInt8], proof: ProofKey) throws -> PollAnswer {
         guard !body.isEmpty else { return .pending }
         let answer = try JSONAnswer(body)

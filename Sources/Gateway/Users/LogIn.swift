@@ -1,13 +1,13 @@
 import Cryptography
 import OAuth
 
-/// What a person logs in with.
+/// The credentials of a login.
 enum LogIn: Sendable {
     case password(UserCredentials)
-    /// An authorization code, and the session it came of.
+    /// An authorization code, and the session that it came from.
     case code(SecretBytes, AuthorizationSession)
 
-    /// For events.
+    /// The grant's name, for events.
     var name: String {
         switch self {
         case .password: PasswordGrant.name
@@ -22,10 +22,10 @@ enum LogIn: Sendable {
         }
     }
 
-    /// Who vouches for a device that is not registered yet.
+    /// Who authorizes the registration of an unregistered device.
     ///
-    /// A code gives one thing: without a session (single sign-on off) that would be the registration and no token, so the
-    /// client registers the device and the code is left for the token.
+    /// A code works once: without a session (single sign-on off) it would give the registration but no token, so the
+    /// client registers the device and the code is kept for the token.
     func voucher(singleSignOn: Bool, redirectURI: String?) -> RegistrationVoucher {
         switch self {
         case .password(let credentials): .password(credentials, createsSession: singleSignOn)

@@ -1,15 +1,15 @@
 import Groundwork
 
-/// What the authorization URLs of a gateway look like, known by one that it gave to this board. Pure.
+/// The form of a gateway's authorization URLs, learned from one that it gave to this board. Pure.
 ///
-/// Another one may differ from that in the identifier of its session, and in nothing else.
+/// Other URLs may differ from it only in the identifier of their session.
 struct ProviderForm: Sendable, Equatable {
     /// The length of an identifier, in bytes. A shorter one could be guessed, and might be a word of the path.
     static let identifierLength = 16...128
 
     /// A segment of the path or a parameter of the query.
     private struct Piece {
-        /// The slash, or the name of the parameter with what separates it.
+        /// The slash, or the parameter's name with its separators.
         let before: String
         let value: String
         let isOfQuery: Bool
@@ -18,18 +18,18 @@ struct ProviderForm: Sendable, Equatable {
 
     private enum Part: Equatable {
         case constant(String)
-        /// An identifier, after what belongs before it.
+        /// An identifier, and the text before it.
         case identifier(after: String)
     }
 
     private let parts: [Part]
 
     /// - Parameter own: the `auth_url` that the gateway gave to this board.
-    /// - Throws: ``GatewayError/unexpectedAnswer(_:status:reason:)`` when no identifier can be told in it; what ``ProviderURL``
-    ///   throws when it is no URL of the gateway.
+    /// - Throws: ``GatewayError/unexpectedAnswer(_:status:reason:)`` when it contains no identifier; what
+    ///   ``ProviderURL`` throws when it is not a URL of the gateway.
     init(of own: String, at gateway: GatewayIdentity) throws(GatewayError) {
         let pieces = Self.pieces(of: try ProviderURL(own, at: gateway))
-        // In the query, where that has one: the path is then the name of an interface.
+        // An identifier in the query takes precedence: then the path is the name of an interface.
         var places = pieces.indices.filter { pieces[$0].isOfQuery && pieces[$0].isIdentifier }
         if places.isEmpty, let last = pieces.lastIndex(where: { !$0.isOfQuery }), pieces[last].isIdentifier {
             places = [last]
@@ -45,7 +45,7 @@ struct ProviderForm: Sendable, Equatable {
         }
     }
 
-    /// What names the session in another URL; `nil` when that does not look like the gateway's.
+    /// The identifier of the session in another URL; `nil` if that does not have the gateway's form.
     func identifier(in url: ProviderURL) -> String? {
         let pieces = Self.pieces(of: url)
         guard pieces.count == parts.count else { return nil }
@@ -73,7 +73,7 @@ struct ProviderForm: Sendable, Equatable {
             }
     }
 
-    /// Letters, digits, `-` and `_`: what needs no escape anywhere, so that there is one way to write it.
+    /// Letters, digits, `-` and `_`: they never need an escape, so there is only one way to write them.
     private static func isIdentifier(_ text: String) -> Bool {
         identifierLength.contains(text.utf8.count)
             && text.utf8.allSatisfy {

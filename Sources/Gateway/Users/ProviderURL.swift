@@ -1,18 +1,18 @@
 import Groundwork
 import HTTPClient
 
-/// A URL by which another device asks to be authorized (MAG 7.3), found to be this gateway's. Pure.
+/// A URL with which another device asks to be authorized (MAG 7.3), checked to be this gateway's. Pure.
 ///
-/// It comes from a stranger, over Bluetooth or out of a QR code, and is called with the user's token. So nothing of it is
-/// used but what follows the gateway's own address, and only where a server cannot read that as another path.
+/// It comes from a stranger, over Bluetooth or from a QR code, and is called with the user's token. So only the part
+/// after the gateway's own address is used, and only if a server cannot read it as another path.
 public struct ProviderURL: Sendable, Equatable {
-    /// The longest text, in bytes.
+    /// The maximum length, in bytes.
     public static let limit = 4096
 
-    /// Below the gateway, with the query: begins with one `/`.
+    /// The path below the gateway, with the query; begins with one `/`.
     let path: String
 
-    /// - Parameter text: the URL, or `{"provider_url": URL}`; blanks around it do not count.
+    /// - Parameter text: the URL, or `{"provider_url": URL}`; blanks around it are ignored.
     /// - Throws: ``GatewayError/providerURLInvalid(reason:)``, ``GatewayError/providerURLForeign(gateway:)``
     public init(_ text: String, at gateway: GatewayIdentity) throws(GatewayError) {
         let url = try Self.url(in: text)
@@ -45,7 +45,7 @@ public struct ProviderURL: Sendable, Equatable {
         return String(content)
     }
 
-    /// `host:port` alone: no user, no other way to write the port, and at most the one dot that ends a whole name.
+    /// Accepts only `host:port`: no user, no other spelling of the port, and at most one dot at the end of the name.
     private static func isAuthority(_ text: Substring, of gateway: GatewayIdentity) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count) else { return false }
@@ -54,8 +54,8 @@ public struct ProviderURL: Sendable, Equatable {
         return port == String(gateway.port) && (host == gateway.host || host == gateway.host + ".")
     }
 
-    /// What one reader of URLs takes for a path and another for a different one is refused: dot segments, empty segments,
-    /// and escapes of characters that need none.
+    /// Refuses paths that two URL parsers may read differently: dot segments, empty segments, and escapes of characters
+    /// that need none.
     private static func check(_ path: String) throws(GatewayError) {
         let segments = path.prefix { $0 != "?" }.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard !segments.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
@@ -71,8 +71,8 @@ public struct ProviderURL: Sendable, Equatable {
         }
     }
 
-    /// Without the query.
+    /// The path without the query.
     var pathAlone: Substring { path.prefix { $0 != "?" } }
-    /// What follows the first `?`; `nil` where there is none.
+    /// The text after the first `?`; `nil` if there is none.
     var query: Substring? { path.firstIndex(of: "?").map { path[path.index(after: $0)...] } }
 }

@@ -1,16 +1,16 @@
 import Cryptography
 import HTTPClient
 
-/// A user name and a password, fit for what carries them.
+/// A user name and a password, checked for use in requests.
 struct UserCredentials: Sendable {
-    /// The longest password, in bytes.
+    /// The maximum length of a password, in bytes.
     static let passwordLimit = 1024
 
     let name: String
     let password: SecretBytes
 
-    /// - Throws: ``GatewayError/userCredentialsUnusable(reason:)``, before anything is sent. The password's bytes may be any:
-    ///   both carriers encode them.
+    /// - Throws: ``GatewayError/userCredentialsUnusable(reason:)``, before anything is sent. The password may contain
+    ///   any bytes, because both the header and the form encode them.
     init(name: String, password: SecretBytes) throws(GatewayError) {
         guard HeldUser.isName(name) else {
             throw .userCredentialsUnusable(
@@ -25,6 +25,6 @@ struct UserCredentials: Sendable {
         self.password = password
     }
 
-    /// For `authorization` (MAG 4.3).
+    /// The value of the header `authorization` (MAG 4.3).
     var basic: String { BasicCredentials.header(name: name, secret: password) }
 }

@@ -6,7 +6,7 @@ import Groundwork
 struct AdminAPI {
     let lab: Lab
 
-    /// Input that cannot be acted on.
+    /// Invalid input.
     struct BadInput: Explained {
         var text: String
 
@@ -15,9 +15,9 @@ struct AdminAPI {
         static let examples = [BadInput(text: "FAULT")]
     }
 
-    /// - Parameter query: of `state`: `telemetry=no` leaves readings out of the messages, `match` keeps those messages
-    ///   whose topic, sender or payload holds this text.
-    /// - Returns: `nil` when there is no such call.
+    /// - Parameter query: for `state`: `telemetry=no` omits readings from the messages, `match` keeps only messages
+    ///   whose topic, sender or payload contains this text.
+    /// - Returns: `nil` if there is no such call.
     /// - Throws: ``BadInput``, ``LabError``
     func call(_ method: String, _ path: [String], _ query: Parameters?, _ input: JSON) async throws -> JSON? {
         switch (method, path.first, path.count) {
@@ -86,7 +86,7 @@ struct AdminAPI {
         case ("broker", "resume"): await lab.resumeBroker()
         default:
             let known = part == "gateway" ? "stop or start" : "stop, start, suspend, resume or kill"
-            throw BadInput(text: "the \(part) knows no \(action), only \(known)")
+            throw BadInput(text: "the \(part) has no action \(action), only \(known)")
         }
         return [:]
     }

@@ -1,10 +1,10 @@
 extension AdminPage {
-    /// Calls of the admin API, and what is said to the person.
+    /// Calls of the admin API, and messages to the user.
     static let calls = #"""
         "use strict";
         const $ = id => document.getElementById(id);
 
-        // The token comes in the fragment of the link, and stays with this tab: not in its address, nor in its history.
+        // The token comes in the fragment of the link and is kept for this tab only: not in its address or history.
         function takeToken() {
           const given = location.hash.slice(1);
           if (!given) return;
@@ -50,7 +50,7 @@ extension AdminPage {
           if (isLocked) live("no access", "off");
         }
 
-        // Runs an action of the user; what goes wrong is said, and the page is brought up to date.
+        // Runs an action of the user, shows its error if it fails, and refreshes the page.
         function act(work) {
           return async event => {
             event?.preventDefault();
@@ -61,7 +61,7 @@ extension AdminPage {
           };
         }
 
-        // Asks before what cannot be undone; the question goes away with Escape too.
+        // Asks before an action that cannot be undone; Escape closes the question too.
         function confirmed(text, yes) {
           $("question-text").textContent = text;
           $("question-yes").textContent = yes;
@@ -76,7 +76,7 @@ extension AdminPage {
         }
 
         let refreshing = false;
-        // Asks for the whole state, at most five times a second.
+        // Requests the whole state, at most five times a second.
         function refresh() {
           if (refreshing) return;
           refreshing = true;
@@ -90,13 +90,13 @@ extension AdminPage {
               lock(false);
             } catch (error) {
               if (error instanceof Locked) lock(true);
-              else if (error instanceof TypeError) notice("The lab does not answer.");
+              else if (error instanceof TypeError) notice("The lab is not responding.");
               else notice(error.message);
             }
           }, 200);
         }
 
-        // The event stream says when something happened. It is read by fetch, as an EventSource sends no token.
+        // The event stream signals changes. It is read with fetch, because an EventSource cannot send a token.
         async function listen() {
           for (;;) {
             try {
@@ -107,7 +107,7 @@ extension AdminPage {
             } catch (error) {
               if (error instanceof Locked) return lock(true);
             }
-            live("lost, trying again", "off");
+            live("connection lost, retrying", "off");
             await new Promise(resolve => setTimeout(resolve, 3000));
           }
         }

@@ -1,7 +1,7 @@
 extension AdminPage {
-    /// What the page's own buttons and fields do.
+    /// The behavior of the page's buttons and fields.
     static let controls = #"""
-        // How far the lab's clock is ahead of the browser's, in milliseconds.
+        // Difference of the lab's clock to the browser's, in milliseconds.
         let ahead = null;
         setInterval(() => {
           if (ahead !== null) $("now").textContent = new Date(Date.now() + ahead).toLocaleString([], { hour12: false });
@@ -48,7 +48,7 @@ extension AdminPage {
         for (const button of document.querySelectorAll("[data-part]")) {
           button.onclick = act(() => call("POST", button.dataset.part));
         }
-        // The same tab may be given the link of the next lab.
+        // The same tab may open the link of another lab.
         window.onhashchange = () => { takeToken(); location.reload(); };
         faultFields();
         listen();

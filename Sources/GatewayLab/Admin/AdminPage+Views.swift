@@ -1,5 +1,5 @@
 extension AdminPage {
-    /// What the state looks like.
+    /// Renders the state.
     static let views = #"""
         function element(name, text, className) {
           const made = document.createElement(name);
@@ -8,7 +8,7 @@ extension AdminPage {
           return made;
         }
 
-        // A button keeps the focus when its list is made anew: it is known by its key.
+        // A button keeps the focus when its list is rebuilt: it is identified by its key.
         function button(text, name, key, work, className) {
           const made = element("button", text, className);
           made.type = "button";
@@ -34,12 +34,12 @@ extension AdminPage {
           return seconds + " s";
         }
 
-        // Device identifiers are 64 digits; eight tell them apart for the eye.
+        // Device identifiers have 64 digits; eight are enough for people to distinguish them.
         const shortened = text => text.replace(/[0-9a-f]{64}/g, id => id.slice(0, 8) + "…");
 
         let devices = new Map();
         const deviceName = mag => devices.get(mag)?.name ?? short(mag);
-        // Two devices may have one name.
+        // Two devices may have the same name.
         const fullName = device => device.name + " (" + short(device.mag_identifier) + ")";
 
         function copier(text, what, key) {
@@ -81,7 +81,7 @@ extension AdminPage {
           const list = element("dl"), days = device.certificate_ends - now, mag = device.mag_identifier;
           for (const [term, value, className, id] of [
             ["mag", mag, "id", "mag-identifier"], ["device", device.device_id, "id", "device id"],
-            ["registered by", device.user ?? "itself"], ["logged in", device.logged_in.join(", ") || "nobody"],
+            ["registered by", device.user ?? "itself"], ["logged in", device.logged_in.join(", ") || "none"],
             ["certificate", span(days) + (days < 0 ? "" : " left"), days < 0 ? "bad" : days < 30 * 86400 ? "warn" : ""],
           ]) {
             const data = element("dd", value, className);
@@ -103,11 +103,11 @@ extension AdminPage {
           return card;
         }
 
-        // What a person can do about a log-in; each user of the lab has a button.
+        // The actions for a login; each user of the lab has a button.
         function decisions(login, users) {
           const buttons = element("div", null, "row");
           if (login.status !== "waiting") return buttons;
-          const title = "log-in " + short(login.id) + (login.mag_identifier ? " of " + deviceName(login.mag_identifier) : "");
+          const title = "login " + short(login.id) + (login.mag_identifier ? " of " + deviceName(login.mag_identifier) : "");
           const add = (text, name, action, input, className) => {
             buttons.append(button(text, name, text + login.id, act(
               () => call("POST", "authorizations/" + encodeURIComponent(login.id) + "/" + action, input)), className));
@@ -117,14 +117,14 @@ extension AdminPage {
           return buttons;
         }
 
-        // Topics that are shown whole, until they are shortened again.
+        // Topics that are shown in full until they are shortened again.
         const openTopics = new Set();
         function topicCell(message, index) {
           const cell = element("span"), brief = shortened(message.topic), isOpen = openTopics.has(message.topic);
           cell.append(element("code", isOpen ? message.topic : brief));
           if (message.retained) cell.append(element("span", "retained", "badge quiet"));
           if (brief === message.topic) return cell;
-          const more = button(isOpen ? "Less" : "More", isOpen ? "Shorten the topic" : "Show the whole topic " + brief, "topic" + index, () => {
+          const more = button(isOpen ? "Less" : "More", isOpen ? "Shorten the topic" : "Show the full topic " + brief, "topic" + index, () => {
             if (!openTopics.delete(message.topic)) openTopics.add(message.topic);
             render();
           }, "small");
@@ -144,7 +144,7 @@ extension AdminPage {
           return element("span", event.endpoint ?? event.kind, bad ? "bad" : event.kind === "request" ? "quiet" : "good");
         }
 
-        // Messages and events as they were when the page was paused; `null` while it is not.
+        // Messages and events from when the page was paused; `null` while it is not.
         let held = null;
         let current = null;
 
@@ -174,21 +174,21 @@ extension AdminPage {
             span(login.expires_at - now), login.mag_identifier ? deviceName(login.mag_identifier) : "not registered",
             element("span", login.status, login.status === "waiting" ? "warn" : login.status === "denied" ? "bad" : login.status === "ended" ? "quiet" : "good"),
             login.user ?? "none", login.scopes.join(" "), decisions(login, state.users),
-          ], "Nobody has asked to log in.");
+          ], "No logins.");
           $("message-count").textContent = held ? "paused" : state.messages.length || "";
           rows($("messages"), shown.messages, message => {
             const [mag] = message.sender.split("::"), payload = element("code", message.payload || "(empty)");
             return [clock(message.time), deviceName(mag), topicCell(message, shown.messages.length - shown.messages.indexOf(message)), payload];
-          }, $("match").value || $("hide-telemetry").checked ? "No message matches." : "Nothing has been published.");
+          }, $("match").value || $("hide-telemetry").checked ? "No message matches." : "No messages.");
           rows($("events"), shown.events, event => [
             clock(event.time), eventKind(event), shortened(event.text) + (event.error_code ? "  x-ca-err " + event.error_code : ""), deviceName(event.mag_identifier),
-          ], "Nothing has happened.");
+          ], "No events.");
           $("token-count").textContent = state.tokens.length || "";
           rows($("tokens"), state.tokens, token => [
             element("code", token.token), deviceName(token.mag_identifier), token.user ?? "none",
             element("span", token.disabled ? "disabled" : span(token.expires_at - now), token.disabled || token.expires_at < now ? "bad" : ""),
             token.scopes.join(" "),
-          ], "No token has been issued.");
+          ], "No tokens.");
           fill($("faults"), state.faults.map(fault => element("li", faultText(fault))));
         }
 

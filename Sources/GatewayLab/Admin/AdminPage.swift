@@ -1,9 +1,10 @@
 import Foundation
 
 /// The page of the admin port. It loads nothing from elsewhere and runs no inline script; its parts are ``css`` and
-/// ``script``. It holds no secret: what it shows comes from the admin API, with the token of the link it was opened by.
+/// ``script``. It contains no secret: its data comes from the admin API, requested with the token from the page's link.
 ///
-/// On a wide screen, enrolling and faults stand beside the rest; on a phone, the sections follow each other as written.
+/// On a wide screen, enrollment and faults are placed beside the rest; on a phone, the sections follow each other in
+/// source order.
 enum AdminPage {
     static let html = #"""
         <!DOCTYPE html>
@@ -54,7 +55,7 @@ enum AdminPage {
               <ul id="devices" class="plain cards"></ul>
             </section>
             <section aria-labelledby="logins-title">
-              <h2 id="logins-title">Log-ins <span id="login-count" class="count"></span></h2>
+              <h2 id="logins-title">Logins <span id="login-count" class="count"></span></h2>
               \#(table("logins", ["Ends", "Device", "Status", "User", "Scopes", "Decide"]))
             </section>
             <section aria-labelledby="messages-title">
@@ -120,7 +121,8 @@ enum AdminPage {
         </html>
         """#
 
-    /// A list in columns. On a phone its rows are cards; the roles keep what it is, as the style takes it from the elements.
+    /// A list in columns. On a phone its rows are cards; the roles keep the table accessible, because that style
+    /// removes table semantics from the elements.
     private static func table(_ name: String, _ columns: [String]) -> String {
         let heads = columns.map { #"<th role="columnheader">\#($0)</th>"# }.joined()
         return #"""
@@ -129,7 +131,7 @@ enum AdminPage {
             """#
     }
 
-    /// What can be done with a part of the lab, in the words of `latchkey-lab fault part`.
+    /// The actions for a part of the lab, named as in `latchkey-lab fault part`.
     private static func buttons(_ part: String, _ actions: [String]) -> String {
         actions.map { action in
             let danger = action == "kill" ? #" class="danger""# : ""

@@ -5,7 +5,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// The admin port: the page for the browser and the API behind it. Plain HTTP, so it listens on loopback alone.
+/// The admin port: the page for the browser and the API behind it. Plain HTTP, so it only listens on loopback.
 struct AdminResponder: HTTPResponder {
     typealias Context = ConnectionContext
 
@@ -13,7 +13,7 @@ struct AdminResponder: HTTPResponder {
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         guard isLocal(request.head.authority) else {
-            // Another site's name may lead to this machine (DNS rebinding); the page is not for it.
+            // Another site's name may resolve to this machine (DNS rebinding); such requests are refused.
             return answer(.json(["error": "this host name is not the lab's"], status: 403))
         }
         let target = (request.head.path ?? "/").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -23,7 +23,7 @@ struct AdminResponder: HTTPResponder {
         case (.get, ["page.css"]): return page(AdminPage.css, "text/css; charset=utf-8")
         case (.get, ["page.js"]): return page(AdminPage.script, "text/javascript; charset=utf-8")
         case (_, let segments) where segments.first == "api":
-            guard lab.token.isIn(request.headers[.authorization]) else { return stranger }
+            guard lab.token.isIn(request.headers[.authorization]) else { return unauthorized }
             if request.method == .get, segments == ["api", "events"] { return events() }
             let query = target.count > 1 ? Parameters(query: String(target[1])) : nil
             return try await call(Array(segments.dropFirst()), query, request)
@@ -31,8 +31,8 @@ struct AdminResponder: HTTPResponder {
         }
     }
 
-    /// For whoever does not show the token: another user of this machine, or a page that was opened without it.
-    private var stranger: Response {
+    /// For requests without the token: from another user of this machine, or a page that was opened without it.
+    private var unauthorized: Response {
         var refusal = WireResponse.json(
             ["error": "the admin token is missing or not this lab's", "code": "lab.unauthorized"], status: 401)
         refusal.headers.append(("WWW-Authenticate", "Bearer realm=\"latchkey-lab admin\""))
@@ -76,7 +76,7 @@ struct AdminResponder: HTTPResponder {
         }
     }
 
-    /// Server-sent events: one for each event and each message, so that the page knows when to look again.
+    /// Server-sent events: one for each event and each message, so that the page knows when to refresh.
     private func events() -> Response {
         let (signals, signal) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
         let (events, arrivals) = (lab.events.subscribe(bound: 1), lab.arrivals.subscribe(bound: 1))

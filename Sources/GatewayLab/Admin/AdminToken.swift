@@ -2,10 +2,10 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// The secret of the admin API, new with every start of a lab: whoever can read it may do all an administrator can.
+/// The secret of the admin API, new with every start of a lab: it gives all rights of an administrator.
 ///
-/// The admin port is on loopback, where every user of the machine can reach it; the token tells the lab's own user from
-/// the others.
+/// The admin port is on loopback, where every user of the machine can reach it; the token distinguishes the lab's own
+/// user from the others.
 struct AdminToken: Sendable {
     /// 32 random bytes in base64url.
     let text: String
@@ -20,9 +20,9 @@ struct AdminToken: Sendable {
     }
 }
 
-/// A file with the token of a running lab, for its own user alone: the `latchkey-lab` commands read it.
+/// A file with the token of a running lab, readable only by its user: the `latchkey-lab` commands read it.
 public struct AdminTokenFile: Sendable {
-    /// Above the file.
+    /// The directory of the file.
     public let directory: String
     private let name: String
 
@@ -34,7 +34,7 @@ public struct AdminTokenFile: Sendable {
         name = "admin.token"
     }
 
-    /// Where the commands of the same user find it by themselves: `latchkey-lab/PORT.token` in `XDG_STATE_HOME`, or
+    /// The place where the commands of the same user find it: `latchkey-lab/PORT.token` in `XDG_STATE_HOME`, or
     /// else in `~/.local/state` (XDG Base Directory Specification).
     /// - Parameter port: of the lab's admin page.
     public init(port: Int) {
@@ -50,17 +50,17 @@ public struct AdminTokenFile: Sendable {
         try StateKeeper(directory: directory).write(Data((token + "\n").utf8), to: name)
     }
 
-    /// `nil` where there is none that this user may read.
+    /// The token; `nil` if there is none that this user may read.
     public func read() -> String? {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         let token = text.trimmed
         return token.isEmpty || token.utf8.count > 256 ? nil : token
     }
 
-    /// Removes it unless a lab that was started later has written its own.
+    /// Removes the file unless a lab started later has written its own token.
     public func remove(_ token: String) {
         guard read() == token else { return }
-        // One that stays opens nothing once its lab has ended.
+        // A leftover token is useless once its lab has ended.
         try? FileManager.default.removeItem(atPath: path)
     }
 }

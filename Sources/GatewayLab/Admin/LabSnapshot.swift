@@ -1,7 +1,7 @@
 import Foundation
 import Groundwork
 
-/// What the admin page shows, as one JSON object. Tokens are shortened; secrets and keys are not in it.
+/// The content of the admin page as one JSON object. Tokens are shortened; it contains no secrets or keys.
 extension AdminAPI {
     /// The last events and messages that are shown, newest first.
     private static let shown = 100

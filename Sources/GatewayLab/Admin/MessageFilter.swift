@@ -1,8 +1,8 @@
-/// Which messages the admin page shows: readings come every few seconds and bury the others.
+/// Which messages the admin page shows: readings arrive every few seconds and would crowd out the others.
 struct MessageFilter: Sendable {
     /// Whether readings of sensors are shown.
     var telemetry = true
-    /// In the topic, the sender or the payload, in any case of letters; `nil` is every message.
+    /// Searched for in the topic, the sender and the payload, ignoring case; `nil` matches every message.
     var text: String?
 
     func passes(_ message: LabMessage) -> Bool {

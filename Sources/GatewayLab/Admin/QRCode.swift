@@ -1,6 +1,7 @@
 import CQREncode
 
-/// A QR code (ISO/IEC 18004) of a text, error correction L: enrollment URLs are long and shown on clean screens.
+/// A QR code (ISO/IEC 18004) of a text, error correction L: enrollment URLs are long, and screens need little error
+/// correction.
 public struct QRCode: Sendable, Equatable {
     /// Modules a side.
     public let width: Int
@@ -13,16 +14,16 @@ public struct QRCode: Sendable, Equatable {
         guard let code = QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1) else { return nil }
         defer { QRcode_free(code) }
         width = Int(code.pointee.width)
-        // The lowest bit of each byte says dark or light.
+        // The lowest bit of each byte means dark or light.
         dark = UnsafeBufferPointer(start: code.pointee.data, count: width * width).map { $0 & 1 == 1 }
     }
 
-    /// Whether the module is dark; what is outside is light.
+    /// Whether the module is dark; modules outside are light.
     public func isDark(row: Int, column: Int) -> Bool {
         (0..<width).contains(row) && (0..<width).contains(column) && dark[row * width + column]
     }
 
-    /// Black on white, whatever the colors of the page around it.
+    /// Black on white, whatever the colors of the surrounding page.
     public var svg: String {
         let side = width + 2 * Self.margin
         var path = ""
@@ -38,9 +39,9 @@ public struct QRCode: Sendable, Equatable {
             """
     }
 
-    /// For a terminal: two rows a line in half blocks.
-    /// - Parameter colored: black on white by escape sequences; without, the blocks are the light modules, for light
-    ///   text on a dark ground.
+    /// For a terminal: two rows per line in half blocks.
+    /// - Parameter colored: black on white by escape sequences; otherwise the blocks are the light modules, for light
+    ///   text on a dark background.
     public func terminalText(colored: Bool) -> String {
         var lines: [String] = []
         for row in stride(from: -Self.margin, to: width + Self.margin, by: 2) {

@@ -5,13 +5,13 @@ import NIOCore
 
 /// The lab's keys: its CA, its server's key and the key it signs with.
 ///
-/// The server's and the signing key are RSA of 2048 bits because one of the known clients can pin nothing else
+/// The server's and the signing key are RSA keys of 2048 bits, because one of the known clients can pin no other kind
 /// (MAG 1.4) and RS256 needs one.
 struct Authority: Sendable {
     /// The CA's own certificate.
     let certificate: Certificate
     let key: PrivateKey
-    /// What the gateway and the broker show; leaf first, then the CA.
+    /// The chain of the gateway and the broker; leaf first, then the CA.
     let server: TLSIdentity
     /// For id_tokens; published with its certificate.
     let signer: Signer
@@ -19,14 +19,14 @@ struct Authority: Sendable {
     let ticketKey: PrivateKey
     let host: String
 
-    /// - Parameter keys: what an earlier run of the lab left, or fresh ones.
+    /// - Parameter keys: those of an earlier run of the lab, or new ones.
     init(keys: AuthorityKeys, host: String, now: Date) throws {
         certificate = keys.certificate
         key = keys.authority
         ticketKey = keys.tickets
         self.host = host
-        // The server's certificate is made anew at each start, for the host may be another; its key stays, and with it
-        // every pin.
+        // The server's certificate is made anew at each start, because the host may have changed; its key stays, and
+        // so do all pins.
         let leaf = try Self.serverCertificate(
             for: keys.server.publicKey, host: host, alternatives: ["localhost", "127.0.0.1"], by: keys.certificate,
             signedWith: keys.authority, from: now - Self.day, until: now + Self.serverLife)
@@ -36,19 +36,19 @@ struct Authority: Sendable {
 
     static let organization = "Latchkey Lab"
     static let day: TimeInterval = 86_400
-    /// Of the CA: ten years.
+    /// Lifetime of the CA: ten years.
     static let life = 3650 * day
     private static let serverLife = 365 * day
 
-    /// A client certificate for a device's key, with the subject it asked for.
+    /// A client certificate for a device's key, with the requested subject.
     func certify(_ device: PublicKey, subject: DistinguishedName, from now: Date, seconds: Int) throws -> Certificate {
-        // An hour back, for boards whose clock is slow.
+        // Valid from an hour ago, for boards whose clock is slow.
         let template = CertificateTemplate(
             subject: subject, notBefore: now - 3600, notAfter: now + TimeInterval(seconds), usage: [.client])
         return try template.issue(for: device, by: certificate, signedWith: key)
     }
 
-    /// What the server shows when it is told to show another face.
+    /// The identity that the server shows for a face.
     func identity(for face: ServerFace, now: Date) throws -> TLSIdentity {
         var key = server.key
         var name = host
@@ -83,13 +83,13 @@ struct Authority: Sendable {
     }
 }
 
-/// The private keys behind an ``Authority``, as they are kept from run to run.
+/// The private keys behind an ``Authority``, kept from run to run.
 struct AuthorityKeys: Sendable {
     let authority: PrivateKey
     /// Self-signed.
     let certificate: Certificate
     let server: PrivateKey
-    /// `nil` makes one when it is first needed.
+    /// `nil` makes one when first needed.
     let signing: PrivateKey?
     let tickets: PrivateKey
 
@@ -104,7 +104,7 @@ struct AuthorityKeys: Sendable {
     }
 
     static func selfSigned(_ key: PrivateKey, now: Date) throws -> Certificate {
-        // Each CA has a name of its own, so that chains of two labs cannot be mistaken for each other.
+        // Each CA has its own name, so that chains of two labs cannot be confused.
         let name = "Latchkey Lab CA \(Hex.encode(key.publicKey.spkiSHA256.prefix(4)))"
         let template = CertificateTemplate(
             subject: DistinguishedName([(.organization, Authority.organization), (.commonName, name)]),

@@ -3,8 +3,8 @@ import Foundation
 import Groundwork
 import Synchronization
 
-/// The RSA key that signs id_tokens, with its certificate. Made when it is first needed: most labs of a test run sign
-/// nothing, and a key costs more than all else they do.
+/// The RSA key that signs id_tokens, with its certificate. Made when first needed: most labs of a test run sign
+/// nothing, and making a key costs more than everything else they do.
 final class Signer: Sendable {
     private let made = Mutex<TLSIdentity?>(nil)
     private let key: PrivateKey?
@@ -20,7 +20,7 @@ final class Signer: Sendable {
 
     /// - Throws: `CryptographyError`
     func identity() throws -> TLSIdentity {
-        // Who comes second waits and gets the same.
+        // A second caller waits and gets the same one.
         try made.withLock { made in
             if let made { return made }
             let key = try key ?? PrivateKey(generating: .rsa(bits: 2048))

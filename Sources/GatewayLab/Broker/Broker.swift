@@ -1,11 +1,11 @@
-import Cryptography
+@_spi(KeyBytes) import Cryptography
 import Foundation
 import Groundwork
 import Logging
 
-/// Mosquitto with the lab's CA, the lab's plugin and nothing of the system's configuration.
+/// Mosquitto with the lab's CA, the lab's plugin and none of the system's configuration.
 ///
-/// Debian's broker itself does TLS and MQTT, so that clients meet a real one; only who may come in is the lab's to say.
+/// Debian's broker itself does TLS and MQTT, so that clients talk to a real one; the lab only decides who may connect.
 actor Broker {
     let port: Int
     nonisolated let gate: BrokerGate
@@ -46,7 +46,7 @@ actor Broker {
     }
 
     /// Returns when the broker accepts connections.
-    /// - Throws: `LabError.brokerMissing`, `LabError.cannotListen`, `LabError.brokerFailed` with its last words
+    /// - Throws: `LabError.brokerMissing`, `LabError.cannotListen`, `LabError.brokerFailed` with its last log lines
     func start() async throws {
         guard process == nil else { return }
         try await openGate()
@@ -77,25 +77,25 @@ actor Broker {
             last = last.suffix(3) + [line]
         }
         await stop()
-        // Its own log does not name the port.
+        // The broker's log does not name the port.
         if last.contains(where: { $0.contains(String(cString: strerror(EADDRINUSE))) }) {
             throw LabError.cannotListen(address: listenAddress, port: port, reason: LabError.portTaken)
         }
         throw LabError.brokerFailed(reason: last.joined(separator: "; "))
     }
 
-    /// Ends the broker and returns when it has gone.
-    /// - Parameter abruptly: kills it, so that it cannot save what it holds.
+    /// Ends the broker and returns when it is gone.
+    /// - Parameter abruptly: kills it, so that it cannot save its state.
     func stop(abruptly: Bool = false) async {
         signal(abruptly ? SIGKILL : SIGTERM)
-        // A suspended process acts on it only when it goes on.
+        // A suspended process only acts on the signal when it continues.
         signal(SIGCONT)
-        let impatience = Task {
+        let killTimer = Task {
             try await Task.sleep(for: .seconds(5))
             signal(SIGKILL)
         }
         await exit?.value
-        impatience.cancel()
+        killTimer.cancel()
         process = nil
         exit = nil
         gateTask?.cancel()
@@ -103,7 +103,7 @@ actor Broker {
         gateTask = nil
     }
 
-    /// Stops the process without ending its connections, as a machine that hangs does.
+    /// Stops the process without ending its connections, like a machine that hangs.
     func suspend() { signal(SIGSTOP) }
     func resume() { signal(SIGCONT) }
 
@@ -125,7 +125,7 @@ actor Broker {
         throw LabError.brokerFailed(reason: "cannot listen at \(path)")
     }
 
-    /// Mosquitto as root would give up its rights and lose sight of its files, so it is told to stay who it is.
+    /// As root, Mosquitto would drop its privileges and lose access to its files, so it is told to stay root.
     private var configurationText: String {
         """
         listener \(port) \(listenAddress)
@@ -167,12 +167,12 @@ actor Broker {
         return found
     }
 
-    /// A pipe whose text arrives line by line; ends when the writer has gone.
+    /// A pipe whose text arrives line by line; ends when the writer is gone.
     private static func lines() -> (AsyncStream<String>, Pipe) {
         let pipe = Pipe()
         let (lines, continuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1000))
         let handle = pipe.fileHandleForReading
-        // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another owner.
+        // Not the file handle's readability handler: libdispatch crashes if the descriptor's number is soon reused.
         Thread.detachNewThread {
             var rest: [UInt8] = []
             while case let piece = handle.availableData, !piece.isEmpty {

@@ -4,24 +4,24 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Answers the broker's plugin over a Unix socket (LabBrokerPlugin.h has the lines).
+/// Answers the broker's plugin over a Unix socket (protocol in LabBrokerPlugin.h).
 final class BrokerGate: Sendable {
-    /// Of one line, in bytes; the plugin's own limit is below.
+    /// Longest line, in bytes; the plugin's own limit is lower.
     private static let lineLimit = 65_536
 
-    private let desk: GatewayDesk
+    private let store: GatewayStore
     private let journal: Journal
     private let connected = Mutex<[String: Date]>([:])
 
-    init(desk: GatewayDesk, journal: Journal) {
-        self.desk = desk
+    init(store: GatewayStore, journal: Journal) {
+        self.store = store
         self.journal = journal
     }
 
-    /// Client ids that are connected now, with the time they came.
+    /// Connected client ids, with the time at which they connected.
     var sessions: [String: Date] { connected.withLock { $0 } }
 
-    /// Serves until the task is cancelled.
+    /// Serves until the task is canceled.
     /// - Parameter ready: called when the socket accepts connections.
     func serve(at path: String, ready: @Sendable () -> Void) async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -41,7 +41,7 @@ final class BrokerGate: Sendable {
     }
 
     private func answer(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async {
-        // A connection that fails is the plugin's to open again; until then it denies.
+        // After a failure the plugin reconnects; until then it denies everything.
         try? await connection.executeThenClose { inbound, outbound in
             var waiting = ByteBuffer()
             for try await piece in inbound {
@@ -60,7 +60,7 @@ final class BrokerGate: Sendable {
         connected.withLock { $0 = [:] }
     }
 
-    /// - Returns: `nil` where no answer is expected.
+    /// - Returns: `nil` if no answer is expected.
     private func verdict(on line: String) async -> Bool? {
         let fields = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard let clientID = fields.dropFirst().first.flatMap(Self.text) else { return false }
@@ -84,8 +84,8 @@ final class BrokerGate: Sendable {
         let login = GatewayCore.BrokerLogin(
             clientID: clientID, userName: userName, password: password,
             certificate: certificate.isEmpty ? nil : certificate)
-        let now = desk.clock.now
-        let denial: BrokerDenial? = await desk.read { core in
+        let now = store.clock.now
+        let denial: BrokerDenial? = await store.read { core in
             do throws(BrokerDenial) {
                 try core.admit(login, now: now)
                 return nil
@@ -106,7 +106,7 @@ final class BrokerGate: Sendable {
         guard let qos = Int(fields[2]), let retain = Int(fields[3]), let size = Int(fields[4]),
             let topic = Self.text(fields[5]), let payload = Self.bytes(fields[6])
         else { return false }
-        let allowed = await desk.read { core in
+        let allowed = await store.read { core in
             guard let address = GatewayTopic(topic, prefix: core.configuration.prefix),
                 let sender = try? core.brokerIdentity(ofClientID: clientID)
             else { return false }
@@ -118,14 +118,14 @@ final class BrokerGate: Sendable {
         }
         journal.record(
             LabMessage(
-                time: desk.clock.now, sender: clientID, topic: topic, qos: qos, retained: retain != 0, size: size,
+                time: store.clock.now, sender: clientID, topic: topic, qos: qos, retained: retain != 0, size: size,
                 payload: payload))
         return true
     }
 
     private func subscribe(_ clientID: String, _ fields: [String]) async -> Bool {
         guard let filter = Self.text(fields[2]) else { return false }
-        let allowed = await desk.read { core in
+        let allowed = await store.read { core in
             guard let address = GatewayTopic(filter, prefix: core.configuration.prefix),
                 let identity = try? core.brokerIdentity(ofClientID: clientID)
             else { return false }
@@ -137,7 +137,7 @@ final class BrokerGate: Sendable {
 
     private func note(_ text: String, _ clientID: String) {
         let magIdentifier = clientID.components(separatedBy: "::")[0].prefix(64)
-        journal.record(.broker, text, magIdentifier: String(magIdentifier), at: desk.clock.now)
+        journal.record(.broker, text, magIdentifier: String(magIdentifier), at: store.clock.now)
     }
 
     private static func bytes(_ field: String) -> [UInt8]? { field == "-" ? [] : Hex.decode(field) }

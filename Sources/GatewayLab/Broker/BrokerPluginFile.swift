@@ -1,13 +1,13 @@
 import Foundation
 
-/// Where the broker's plugin lies. Mosquitto runs what is in it, so nothing but the program itself says where.
+/// The path of the broker's plugin. Mosquitto runs its code, so only the program itself determines the path.
 enum BrokerPluginFile {
     static let name = "liblatchkey-lab-broker.so"
 
-    /// The configured file, or the one beside the running program (a test bundle is one too).
+    /// The configured file, or the one beside the running program (which may be a test bundle).
     ///
-    /// No other folder is searched: one that came from an argument, such as `/tmp` of `--data /tmp/lab`, may be
-    /// writable for everybody.
+    /// No other folder is searched: one derived from an argument, such as `/tmp` of `--data /tmp/lab`, may be
+    /// writable for every user.
     /// - Throws: `LabError.brokerPluginMissing`
     static func find(configured: String?) throws(LabError) -> String {
         let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""

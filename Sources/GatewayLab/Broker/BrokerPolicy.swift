@@ -4,7 +4,7 @@ import Groundwork
 
 /// Who may connect to the broker (MAG 9.1, MAG checklist 69).
 extension GatewayCore {
-    /// What a client shows at CONNECT.
+    /// A client's credentials at CONNECT.
     struct BrokerLogin: Sendable {
         var clientID: String
         var userName: String
@@ -14,7 +14,7 @@ extension GatewayCore {
         var certificate: [UInt8]?
     }
 
-    /// - Throws: ``BrokerDenial`` with the reason, which the client does not get to hear.
+    /// - Throws: ``BrokerDenial`` with the reason, which is not sent to the client.
     func admit(_ login: BrokerLogin, now: Date) throws(BrokerDenial) {
         let identity = try brokerIdentity(ofClientID: login.clientID)
         guard let certificate = login.certificate.flatMap({ try? Certificate(der: $0) }) else {
@@ -23,38 +23,38 @@ extension GatewayCore {
         guard certificate.publicKey.spki == identity.device.publicKey else {
             throw BrokerDenial(reason: "the certificate is not that of the device in the client id")
         }
-        guard certificate.notAfter > now else { throw BrokerDenial(reason: "the certificate has ended") }
+        guard certificate.notAfter > now else { throw BrokerDenial(reason: "the certificate has expired") }
         guard let token = state.accessTokens[login.password], token.expiresAt > now, !token.isDisabled else {
-            throw BrokerDenial(reason: "the access token is unknown, ended or disabled")
+            throw BrokerDenial(reason: "the access token is unknown, expired or disabled")
         }
         guard token.magIdentifier == identity.device.magIdentifier else {
-            throw BrokerDenial(reason: "the access token is that of another device")
+            throw BrokerDenial(reason: "the access token belongs to another device")
         }
         guard clientMaster(token.clientID) == identity.master else {
-            throw BrokerDenial(reason: "the access token is that of another client")
+            throw BrokerDenial(reason: "the access token belongs to another client")
         }
         guard token.scopes.contains("mas_messaging") else {
-            throw BrokerDenial(reason: "the access token has not the scope mas_messaging")
+            throw BrokerDenial(reason: "the access token lacks the scope mas_messaging")
         }
-        // Without a user the device itself is who speaks: the protocol leaves the user part out, and the user name is
-        // the device identifier. Some clients repeat it as the user part.
+        // Without a user, the device itself is the sender: the protocol omits the user part, and the user name is the
+        // device identifier. Some clients repeat it as the user part.
         let speaker = token.user ?? identity.device.deviceID
         guard identity.user == nil && token.user == nil || identity.user == speaker else {
-            throw BrokerDenial(reason: "the user part of the client id is not who the token is for")
+            throw BrokerDenial(reason: "the user part of the client id does not match the token")
         }
         guard login.userName == speaker else {
-            throw BrokerDenial(reason: "the user name is not who the token is for")
+            throw BrokerDenial(reason: "the user name does not match the token")
         }
     }
 
-    /// Who speaks under a client id: `mag-identifier::master client id[::user]`.
+    /// The identity behind a client id: `mag-identifier::master client id[::user]`.
     func brokerIdentity(ofClientID clientID: String) throws(BrokerDenial) -> BrokerIdentity {
         let parts = clientID.components(separatedBy: "::")
         guard (2...3).contains(parts.count), let device = state.devices[parts[0]], device.status == .active else {
-            throw BrokerDenial(reason: "the client id names no active device")
+            throw BrokerDenial(reason: "the client id does not name an active device")
         }
         guard configuration.masterClients.contains(where: { $0.clientID == parts[1] }) else {
-            throw BrokerDenial(reason: "the client id names no client of the gateway")
+            throw BrokerDenial(reason: "the client id does not name a client of the gateway")
         }
         return BrokerIdentity(device: device, master: parts[1], user: parts.count == 3 ? parts[2] : nil)
     }
@@ -63,9 +63,8 @@ extension GatewayCore {
         state.instances[clientID]?.master ?? configuration.masterClients.first { $0.clientID == clientID }?.clientID
     }
 
-    /// Whether anybody of the gateway may send there. The sources have no rules for the broker; the lab takes the
-    /// protocol's advice: to any user, to any device and to the application, but never to what does not exist
-    /// (UNVERIFIED, MAG 9.5).
+    /// Whether a client of the gateway may publish to the topic. The sources have no rules for the broker; the lab
+    /// follows the protocol's advice: to any existing user or device and to the application (UNVERIFIED, MAG 9.5).
     func mayPublish(_ sender: BrokerIdentity, to topic: GatewayTopic) -> Bool {
         switch topic {
         case .device(let id): state.device(withID: id) != nil
@@ -82,7 +81,7 @@ struct BrokerIdentity: Sendable {
     var master: String
     var user: String?
 
-    /// Its own messages and the application's, nobody else's.
+    /// Allows its own messages and the application's only.
     func maySubscribe(to topic: GatewayTopic) -> Bool {
         switch topic {
         case .device(let id), .deviceStatus(let id): id == device.deviceID
@@ -92,7 +91,7 @@ struct BrokerIdentity: Sendable {
     }
 }
 
-/// Why the broker turns somebody away.
+/// Why the broker refuses a client.
 struct BrokerDenial: Error, Equatable {
     var reason: String
 }

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOPosix
 
-/// A TCP port that nobody listens on just now. Mosquitto cannot be asked for any port, so somebody may be faster;
-/// whoever uses this tries again.
+/// A TCP port that is free at the moment. Mosquitto cannot choose a free port itself, so another program may take it
+/// first; the caller has to retry.
 func freePort(on address: String) async throws -> Int {
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -1,22 +1,22 @@
-/// Whom a topic of MAG 9.2 addresses.
+/// The addressee of a topic of MAG 9.2.
 enum GatewayTopic: Equatable {
     case device(String)
-    /// Whether a device is there; its own to say.
+    /// Whether a device is online; published by the device itself.
     case deviceStatus(String)
     case user(String)
     case application
 
-    /// Reads a topic or a filter that lies below one device, one user or the application. Wildcards may stand only
-    /// below that, so that a filter never reaches another's messages.
+    /// Reads a topic or a filter that lies below one device, one user or the application. Wildcards are only allowed
+    /// below that, so that a filter never matches another's messages.
     ///
-    /// - Parameter prefix: of the gateway, empty or a bare word.
-    /// - Returns: `nil` for everything else, `$SYS` and shared subscriptions included.
+    /// - Parameter prefix: the gateway's, empty or a bare word.
+    /// - Returns: `nil` for everything else, including `$SYS` and shared subscriptions.
     init?(_ topic: String, prefix: String) {
         let root = prefix.isEmpty ? ["", "2.0"] : ["", prefix, "2.0"]
         var levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)[...]
         guard levels.starts(with: root) else { return nil }
         levels = levels.dropFirst(root.count)
-        // Across clients or within one, a user is the same to the lab, which has one set of users.
+        // A user's topics across clients and within one are the same to the lab, which has one set of users.
         let isWithinClient = levels.first == "client"
         if isWithinClient { levels = levels.dropFirst() }
         if isWithinClient, levels.count >= 2, levels.first == "custom" {

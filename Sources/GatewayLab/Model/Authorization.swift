@@ -1,24 +1,25 @@
 import Foundation
 
-/// What began with one call of E3: a client that waits for a person to say who they are (MAG 7).
+/// An authorization session, started by a call of E3: a client waits for a user to log in (MAG 7).
 ///
-/// All its URLs hold ``id``; the challenge and the state belong to it. It lives for minutes, so it is not kept on disk.
+/// All its URLs contain ``id``; the challenge and the state belong to it. It lives for minutes, so it is not kept on
+/// disk.
 struct Authorization: Sendable, Equatable {
     enum Progress: Sendable, Equatable {
         case waiting
-        /// A person has authorized it; the code waits to be fetched and used.
+        /// A user has authorized it; the code waits to be fetched and used.
         case authorized(AuthorizationCode)
         case used(AuthorizationCode)
-        /// With the suffix of `x-ca-err`: 123 for the log-in, 124 for the consent.
+        /// With the last digits of `x-ca-err`: 123 for the login, 124 for the consent.
         case denied(suffix: Int)
     }
 
     var id: String
-    /// As E3 gave it: a dynamic client id, or that of a master client, which stands for all its instances.
+    /// As given to E3: a dynamic client id, or that of a master client, which stands for all its instances.
     var clientID: String
     /// Client id of the master client.
     var master: String
-    /// The registered device that asked; `nil` for one that is not registered yet.
+    /// The registered device that started it; `nil` if it is not registered yet.
     var magIdentifier: String?
     var redirectURI: String
     var scopes: [String]
@@ -28,7 +29,7 @@ struct Authorization: Sendable, Equatable {
     var expiresAt: Date
     var progress = Progress.waiting
 
-    /// The code, as long as the session knows one.
+    /// The code, if the session has one.
     var code: AuthorizationCode? {
         switch progress {
         case .authorized(let code), .used(let code): code
@@ -36,7 +37,7 @@ struct Authorization: Sendable, Equatable {
         }
     }
 
-    /// Whether a person can still authorize it, or has, and the code can still be used.
+    /// Whether a user can still authorize it, or has authorized it and the code can still be used.
     func isOpen(_ now: Date) -> Bool {
         switch progress {
         case .waiting: expiresAt > now
@@ -45,11 +46,11 @@ struct Authorization: Sendable, Equatable {
         }
     }
 
-    /// When nothing of it can matter any more.
-    var isOver: Date { max(expiresAt, code?.expiresAt ?? expiresAt) }
+    /// When it can be forgotten.
+    var endsAt: Date { max(expiresAt, code?.expiresAt ?? expiresAt) }
 }
 
-/// What a client exchanges for a registration or for tokens, once.
+/// A code that a client exchanges for a registration or for tokens, once.
 struct AuthorizationCode: Sendable, Equatable {
     var value: String
     var user: String

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Everything the lab remembers (MAG 14.3). Values of tokens and secrets stand here in the clear: it is a
-/// lab, and its file is readable by its owner alone.
+/// The lab's persistent state (MAG 14.3). Tokens and secrets are in the clear: it is a lab, and only the file's owner
+/// can read it.
 struct LabState: Sendable, Equatable, Codable {
     /// By dynamic client id.
     var instances: [String: ClientInstance] = [:]
@@ -16,22 +16,22 @@ struct LabState: Sendable, Equatable, Codable {
     /// By the `jti` of the URL's sessionData.
     var tickets: [String: EnrollmentTicket] = [:]
 
-    /// The registration that a device identifier has, if it has one.
+    /// The registration of a device identifier, if there is one.
     func device(withID deviceID: String) -> LabDevice? {
         devices.values.first { $0.deviceID == deviceID }
     }
 
-    /// Forgets what ended before `now`, so that the lab does not grow for ever.
+    /// Removes expired entries, so that the state does not grow forever.
     mutating func sweep(_ now: Date) {
         instances = instances.filter { !$0.value.hasEnded(now) }
         sessions = sessions.filter { $0.value.expiresAt > now }
-        // Ended tokens are remembered for a day: a client that uses one is told that it ended.
+        // Expired tokens are kept for a day: a client that uses one is told that it has expired.
         accessTokens = accessTokens.filter { $0.value.expiresAt > now - 86_400 }
         refreshTokens = refreshTokens.filter { $0.value.expiresAt > now }
         tickets = tickets.filter { $0.value.expiresAt > now }
     }
 
-    /// Users with a living session or token, by the mag-identifier of the device.
+    /// Users with a valid session or token, by the mag-identifier of the device.
     func loggedIn(_ now: Date) -> [String: Set<String>] {
         var found: [String: Set<String>] = [:]
         func note(_ user: String?, on magIdentifier: String, until end: Date) {
@@ -43,22 +43,22 @@ struct LabState: Sendable, Equatable, Codable {
         return found
     }
 
-    /// Takes back all tokens that `condition` names, refresh tokens with them.
+    /// Revokes all tokens that meet `condition`, including refresh tokens.
     mutating func revokeTokens(where condition: (_ magIdentifier: String, _ clientID: String) -> Bool) {
         accessTokens = accessTokens.filter { !condition($0.value.magIdentifier, $0.value.clientID) }
         refreshTokens = refreshTokens.filter { !condition($0.value.magIdentifier, $0.value.clientID) }
     }
 }
 
-/// Dynamic credentials that E2 gave.
+/// Dynamic credentials issued by E2.
 struct ClientInstance: Sendable, Equatable, Codable {
     var clientID: String
     var secret: String
     /// Client id of the master client it was initialized under.
     var master: String
-    /// The `device-id` it was initialized with; a registration may carry another (Q14).
+    /// The `device-id` it was initialized with; a registration may use another (MAG quirk Q14).
     var deviceID: String
-    /// `nil` is never.
+    /// `nil` means never.
     var expiresAt: Date?
 
     func hasEnded(_ now: Date) -> Bool { expiresAt.map { $0 <= now } ?? false }
@@ -89,7 +89,7 @@ public struct LabDevice: Sendable, Equatable, Codable {
     public var registeredAt: Date
 }
 
-/// What an id_token stands for.
+/// The session that an id_token stands for.
 struct LabSession: Sendable, Equatable, Codable {
     var jti: String
     var user: String?
@@ -101,7 +101,7 @@ struct LabSession: Sendable, Equatable, Codable {
 
 public struct LabAccessToken: Sendable, Equatable, Codable {
     public var value: String
-    /// Common to what came out of one log-in and its refreshes.
+    /// Common to all tokens from one login and its refreshes.
     public var family: String
     public var clientID: String
     public var magIdentifier: String
@@ -109,7 +109,7 @@ public struct LabAccessToken: Sendable, Equatable, Codable {
     public var scopes: [String]
     public var issuedAt: Date
     public var expiresAt: Date
-    /// Set by an administrator: calls are then answered …993.
+    /// Set by an administrator: calls are then answered with an `x-ca-err` ending in 993.
     public var isDisabled = false
 }
 
@@ -123,10 +123,10 @@ struct LabRefreshToken: Sendable, Equatable, Codable {
     var expiresAt: Date
 }
 
-/// What makes an enrollment URL work once.
+/// Makes an enrollment URL work only once.
 struct EnrollmentTicket: Sendable, Equatable, Codable {
     var jti: String
-    /// Client id of the master client whose configuration it gives.
+    /// Client id of the master client whose configuration it returns.
     var master: String
     var expiresAt: Date
     var usedAt: Date?

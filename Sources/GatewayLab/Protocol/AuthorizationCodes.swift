@@ -2,16 +2,16 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// What an authorization code is good for (MAG 5.6): a registration at E4 or tokens at E8, once.
+/// The use of an authorization code (MAG 5.6): for a registration at E4 or tokens at E8, once.
 extension GatewayCore {
-    /// What was shown with a code.
+    /// A code with the values that prove its owner.
     struct CodeProof {
         var code: String
         var redirectURI: String?
         var verifier: String?
     }
 
-    /// The scope of a code that is for registration and nothing else (MAG 7.2).
+    /// The scope of a code that is only for registration (MAG 7.2).
     private static let registrationScope = "msso_register"
 
     /// E4. The code must have been obtained with `msso_register`.
@@ -48,11 +48,10 @@ extension GatewayCore {
             user: code.user, scopes: scopes, family: session.id, refreshes: true, opensSession: true)
     }
 
-    /// Uses a code up. It is gone whatever follows, unless another client shows it, who shall not spoil it.
+    /// Uses a code up, even if a later check fails, unless another client presents it.
     ///
-    /// A code that comes a second time may have been stolen, so what came out of it is taken back
-    /// (RFC 6749 section 4.1.2).
-    /// - Throws: …103 without a redirect_uri, …113.
+    /// A code that is used a second time may have been stolen, so its tokens are revoked (RFC 6749 section 4.1.2).
+    /// - Throws: a fault ending in 103 without a redirect_uri, otherwise in 113.
     private mutating func redeem(_ proof: CodeProof, client: ClientInstance, at endpoint: Endpoint, now: Date) throws
         -> (Authorization, AuthorizationCode)
     {
@@ -68,18 +67,19 @@ extension GatewayCore {
             throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The redirect_uri is missing")
         }
         authorizations[session.id]?.progress = .used(code)
-        guard code.expiresAt > now else { throw Self.invalid("The authorization code has ended", at: endpoint) }
+        guard code.expiresAt > now else { throw Self.invalid("The authorization code has expired", at: endpoint) }
         guard redirectURI == session.redirectURI else {
-            throw Self.invalid("redirect_uri is not that of the authorization request", at: endpoint)
+            throw Self.invalid("redirect_uri does not match that of the authorization request", at: endpoint)
         }
-        guard Self.fits(proof.verifier, session.challenge) else {
-            throw Self.invalid("The code_verifier does not fit the code_challenge", at: endpoint)
+        guard Self.matches(proof.verifier, session.challenge) else {
+            throw Self.invalid("The code_verifier does not match the code_challenge", at: endpoint)
         }
         return (session, code)
     }
 
-    /// RFC 7636 section 4.6. A verifier without a challenge does not fit either: somebody took the challenge away.
-    private static func fits(_ verifier: String?, _ challenge: [UInt8]?) -> Bool {
+    /// RFC 7636 section 4.6. A verifier without a challenge does not match either: the challenge may have been
+    /// removed on the way.
+    private static func matches(_ verifier: String?, _ challenge: [UInt8]?) -> Bool {
         guard let challenge else { return verifier == nil }
         guard let verifier, (43...256).contains(verifier.utf8.count) else { return false }
         return equalInConstantTime(SHA256.hash(Array(verifier.utf8)), challenge)

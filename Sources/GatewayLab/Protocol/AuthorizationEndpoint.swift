@@ -2,16 +2,16 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E3: a client asks for somebody to log in (MAG 7.1, 7.2).
+/// E3: a client requests a user's login (MAG 7.1, 7.2).
 extension GatewayCore {
     /// Longest `state` that is kept, in bytes.
     private static let stateLimit = 512
 
-    /// Begins an authorization session.
+    /// Starts an authorization session.
     ///
     /// `display=social_login` answers with the ways to log in, `display=template` leads a browser to the login page
-    /// (MAG checklist 62). What is wrong with the client or its redirect_uri is answered; other faults reach a template's
-    /// client through its redirect_uri.
+    /// (MAG checklist 62). Faults of the client or its redirect_uri are answered directly; with `template`, other
+    /// faults reach the client through its redirect_uri.
     mutating func authorize(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.authorization
         guard let query = Parameters(query: request.query), !query.hasDuplicates else {
@@ -27,7 +27,8 @@ extension GatewayCore {
             throw GatewayFault(endpoint.errorPrefix + 130, "invalid_request", "The client has no redirect_uri")
         }
         guard query["redirect_uri"] == nil || query["redirect_uri"] == master.redirectURI else {
-            throw GatewayFault(endpoint.errorPrefix + 114, "invalid_request", "redirect_uri is not that of the client")
+            throw GatewayFault(
+                endpoint.errorPrefix + 114, "invalid_request", "redirect_uri does not match that of the client")
         }
         guard display == "template" else {
             return providers(of: try begin(query, request: request, master: master, now: now))
@@ -61,13 +62,13 @@ extension GatewayCore {
             master: master.clientID, magIdentifier: magIdentifier, redirectURI: master.redirectURI,
             scopes: try scopes(query["scope"], of: master, at: endpoint), challenge: try Self.challenge(in: query),
             state: query["state"], expiresAt: now + TimeInterval(configuration.lives.authorization))
-        authorizations = authorizations.filter { $0.value.isOver > now }
+        authorizations = authorizations.filter { $0.value.endsAt > now }
         authorizations[session.id] = session
         return session
     }
 
-    /// The PKCE challenge (RFC 7636 section 4.2). `plain`, which is also what no method means, is refused: it protects
-    /// nothing that is read on the way.
+    /// The PKCE challenge (RFC 7636 section 4.2). `plain`, also the default, is refused: it does not protect against
+    /// eavesdropping.
     /// - Throws: 3000112
     private static func challenge(in query: Parameters) throws -> [UInt8]? {
         let (text, method) = (query["code_challenge"], query["code_challenge_method"])

@@ -4,8 +4,8 @@ import Groundwork
 
 /// Logging in with a browser: login page, consent, and back to the client's redirect_uri (MAG 7.2).
 ///
-/// What a page may do is in the `sessionData` it carries, a JWS of the lab: the login page names the session, the
-/// consent page the user too, so that no other page can post in their place.
+/// The rights of a page are in its `sessionData`, a JWS of the lab: that of the login page names the session, that of
+/// the consent page also the user, so that no other page can post in its place.
 extension GatewayCore {
     /// `GET /enterprise/login?sessionID=…`, the `auth_url` of the provider `enterprise`.
     func enterpriseLogin(_ request: WireRequest, now: Date) throws -> WireResponse {
@@ -18,14 +18,14 @@ extension GatewayCore {
         "\(baseURL)\(Endpoint.login.path)?action=display&sessionID=\(session.id)&sessionData=\(try sessionData(session))"
     }
 
-    /// E3a. GET shows the page; POST with `action=login` goes on to consent, with `action=cancel` back to the client.
+    /// E3a. GET shows the page; POST with `action=login` leads to consent, with `action=cancel` back to the client.
     mutating func logIn(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.login
         let input = try browserInput(of: request, at: endpoint)
         let (session, _) = try browserSession(input, at: endpoint, now: now)
         switch (request.method, input["action"]) {
         case ("GET", "display"), ("GET", nil): return loginPage(session, sessionData: input["sessionData"] ?? "")
-        case ("POST", "cancel"): return refuse(session, at: endpoint, suffix: 123, "The user cancelled the log-in")
+        case ("POST", "cancel"): return refuse(session, at: endpoint, suffix: 123, "The user canceled the login")
         case ("POST", "login"):
             guard let user = user(named: input["username"] ?? "", password: input["password"] ?? "") else {
                 var page = loginPage(session, sessionData: input["sessionData"] ?? "", isWrong: true)
@@ -40,7 +40,7 @@ extension GatewayCore {
                 client: clientName(of: session), user: user, scopes: session.scopes, redirectURI: session.redirectURI,
                 action: baseURL + Endpoint.consent.path, sessionID: session.id,
                 sessionData: try sessionData(session, user: user.name))
-        default: throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The action is not known")
+        default: throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The action is unknown")
         }
     }
 
@@ -50,7 +50,7 @@ extension GatewayCore {
         let input = try browserInput(of: request, at: endpoint)
         let (session, user) = try browserSession(input, at: endpoint, now: now)
         guard let user else {
-            throw GatewayFault(endpoint.errorPrefix + 110, "invalid_request", "Nobody has logged in to this session")
+            throw GatewayFault(endpoint.errorPrefix + 110, "invalid_request", "No user has logged in to this session")
         }
         switch input["action"] {
         case "deny": return refuse(session, at: endpoint, suffix: 124, "The user denied the consent")
@@ -59,7 +59,7 @@ extension GatewayCore {
             var pairs = [("code", code.value)]
             if let state = session.state { pairs.append(("state", state)) }
             var response = WireResponse.redirect(to: Self.url(session.redirectURI, pairs))
-            response.note = "\(user) authorized a log-in in a browser"
+            response.note = "\(user) authorized a login in a browser"
             return response
         default: throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "action must be grant or deny")
         }
@@ -74,7 +74,7 @@ extension GatewayCore {
     }
 
     /// The session of a page, and the user who has logged in to it.
-    /// - Throws: …110
+    /// - Throws: a fault ending in 110
     private func browserSession(_ input: Parameters, at endpoint: Endpoint, now: Date) throws -> (
         Authorization, String?
     ) {
@@ -84,7 +84,7 @@ extension GatewayCore {
             let claims = try? JSON(parsing: token.payload), claims["sid"]?.string == session.id
         else {
             throw GatewayFault(
-                endpoint.errorPrefix + 110, "invalid_request", "sessionData is not that of the session")
+                endpoint.errorPrefix + 110, "invalid_request", "sessionData does not belong to the session")
         }
         return (session, claims["sub"]?.string)
     }
@@ -108,7 +108,7 @@ extension GatewayCore {
         return name ?? "A device of \(organization ?? session.master)"
     }
 
-    /// Ends the session, and tells the client.
+    /// Ends the session, and reports it to the client.
     private mutating func refuse(_ session: Authorization, at endpoint: Endpoint, suffix: Int, _ text: String)
         -> WireResponse
     {
@@ -117,7 +117,7 @@ extension GatewayCore {
         return .redirect(to: refusal(fault, redirectURI: session.redirectURI, state: session.state))
     }
 
-    /// Where a browser tells the client about a fault.
+    /// The URL through which a browser reports a fault to the client.
     func refusal(_ fault: GatewayFault, redirectURI: String, state: String?) -> String {
         var pairs = [
             ("error", fault.error), ("error_description", fault.text), ("x-ca-err", String(fault.code)),

@@ -2,10 +2,10 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// Questions that several endpoints ask about who is calling.
+/// Checks of the caller that several endpoints make.
 extension GatewayCore {
-    /// The client that a pair of credentials names: one that E2 initialized, or a master client with a static secret.
-    /// - Throws: …201 with status 401.
+    /// The client with these credentials: one initialized by E2, or a master client with a static secret.
+    /// - Throws: a fault ending in 201, with status 401.
     func client(id: String?, secret: String?, at endpoint: Endpoint, now: Date) throws -> ClientInstance {
         let unknown = GatewayFault(
             endpoint.errorPrefix + 201, status: 401, "invalid_client",
@@ -23,14 +23,14 @@ extension GatewayCore {
         return ClientInstance(clientID: id, secret: expected, master: id, deviceID: "", expiresAt: nil)
     }
 
-    /// The client that `header` authenticates by Basic.
+    /// The client that `header` authenticates with Basic.
     func client(inHeader header: String, of request: WireRequest, at endpoint: Endpoint, now: Date) throws
         -> ClientInstance
     {
         guard case .basic(let name, let password)? = request.header(header).flatMap(Credentials.init(header:)) else {
             throw GatewayFault(
                 endpoint.errorPrefix + 201, status: 401, "invalid_client",
-                "The header \(header) must hold Basic credentials of the client")
+                "The header \(header) must contain Basic credentials of the client")
         }
         return try client(id: name, secret: password, at: endpoint, now: now)
     }
@@ -39,11 +39,12 @@ extension GatewayCore {
         configuration.masterClients.first { $0.clientID == client.master }
     }
 
-    /// The device that `mag-identifier` names, as far as it may be served at all.
+    /// The device named by `mag-identifier`, if it may be served at all.
     ///
-    /// - Parameter missing: suffix of the error when the header is absent.
-    /// - Throws: …107 for an unknown device or one that shows another device's certificate, …108 for one that is not
-    ///   active yet, …206 with status 401 for one whose certificate has ended (MAG checklist 55).
+    /// - Parameter missing: last digits of the error if the header is absent.
+    /// - Throws: a fault ending in 107 for an unknown device or one that shows another device's certificate, in 108
+    ///   for one that is not active yet, in 206 with status 401 for one whose certificate has expired (MAG checklist
+    ///   55).
     func device(of request: WireRequest, at endpoint: Endpoint, missing: Int, now: Date) throws -> LabDevice {
         guard let magIdentifier = request.header("mag-identifier") else {
             throw GatewayFault(
@@ -57,9 +58,9 @@ extension GatewayCore {
             guard shown.publicKey.spki == device.publicKey else {
                 throw GatewayFault(
                     endpoint.errorPrefix + 107, "invalid_request",
-                    "The client certificate is not that of the device")
+                    "The client certificate does not belong to the device")
             }
-            // A certificate counts by itself: a renewed device may still show its old one.
+            // Each certificate counts by itself: a renewed device may still show its old one.
             guard shown.notAfter > now else { throw ended(at: endpoint) }
         } else if device.certificateEnds <= now {
             throw ended(at: endpoint)
@@ -77,7 +78,7 @@ extension GatewayCore {
     }
 
     func ended(at endpoint: Endpoint) -> GatewayFault {
-        GatewayFault(endpoint.errorPrefix + 206, status: 401, "invalid_request", "The client certificate has ended")
+        GatewayFault(endpoint.errorPrefix + 206, status: 401, "invalid_request", "The client certificate has expired")
     }
 
     func user(named name: String, password: String) -> LabUser? {
@@ -87,18 +88,18 @@ extension GatewayCore {
     }
 
     /// The form in the body.
-    /// - Throws: …103 for what is no form, or has a name twice.
+    /// - Throws: a fault ending in 103 if the body is not a form, or has a name twice.
     func form(of request: WireRequest, at endpoint: Endpoint) throws -> Parameters {
         guard let form = Parameters(form: request.body), !form.hasDuplicates else {
             throw GatewayFault(
                 endpoint.errorPrefix + 103, "invalid_request",
-                "The body is no form, or has a parameter more than once")
+                "The body is not a form, or has a parameter more than once")
         }
         return form
     }
 
     /// A header in base 64, decoded (MAG 4.3).
-    /// - Throws: …103
+    /// - Throws: a fault ending in 103
     func decodedHeader(_ name: String, of request: WireRequest, at endpoint: Endpoint) throws -> String {
         guard let value = request.header(name), let bytes = Base64.decode(value),
             let text = String(validating: bytes, as: UTF8.self)?.trimmed, !text.isEmpty, text.utf8.count <= 256
@@ -112,6 +113,6 @@ extension GatewayCore {
 }
 
 extension LabUser {
-    /// The name in full.
+    /// Given name and family name.
     var fullName: String { "\(givenName) \(familyName)" }
 }

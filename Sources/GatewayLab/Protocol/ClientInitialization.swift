@@ -4,7 +4,7 @@ import Groundwork
 
 /// E2: dynamic credentials for a client (MAG 3).
 extension GatewayCore {
-    /// Each call gives a new pair; the earlier ones stay valid until they end, so that a lost answer costs nothing.
+    /// Each call returns a new pair; the earlier ones stay valid until they expire, so that a lost answer does no harm.
     mutating func initializeClient(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.clientInitialization
         let deviceID = try decodedHeader("device-id", of: request, at: endpoint)

@@ -2,19 +2,20 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E19 and E20: a device on which somebody is logged in lets another one in (MAG 7.3).
+/// E19 and E20: a device with a logged-in user authorizes another one (MAG 7.3).
 extension GatewayCore {
     /// E19, by GET or POST (MAG checklist 64). Repeating it is harmless until the code has been used.
     ///
-    /// - Throws: what ``bearer(of:at:scope:now:)`` throws, …991 for a token without a user, …103 without a client
-    ///   certificate, …107 without a mag-identifier, …110 for a session that is unknown, ended, used or denied.
+    /// - Throws: what ``bearer(of:at:scope:now:)`` throws, and faults ending in 991 for a token without a user, in
+    ///   103 without a client certificate, in 107 without a mag-identifier, in 110 for a session that is unknown,
+    ///   ended, used or denied.
     mutating func authorizeDevice(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.deviceAuthorization
         let token = try bearer(of: request, at: endpoint, scope: nil, now: now)
         guard let user = token.user else {
             throw GatewayFault(
                 endpoint.errorPrefix + 991, status: 401, "insufficient_scope",
-                "The access token is not that of a user")
+                "The access token is not a user's")
         }
         let device = try device(of: request, at: endpoint, missing: 107, now: now)
         guard request.certificate != nil else {
@@ -25,34 +26,36 @@ extension GatewayCore {
             String(request.path.dropFirst(endpoint.path.count + 1)), at: endpoint, now: now)
         try grant(session, to: user, at: endpoint, now: now)
         var response = WireResponse.text("authorized\n")
-        response.note = "\(user) authorized a log-in from \(device.name)"
+        response.note = "\(user) authorized a login from \(device.name)"
         return response
     }
 
-    /// E20. Pending is an empty code, for one of the known clients takes a missing one as an error (MAG checklist 64).
+    /// E20. A pending session is answered with an empty code, because one of the known clients takes a missing one
+    /// for an error (MAG checklist 64).
     ///
-    /// The same code is answered until it is used, so that a lost answer costs nothing.
-    /// - Throws: …110 for a session that is unknown, ended or used; …123 or …124 for one that a person refused.
+    /// The same code is returned until it is used, so that a lost answer does no harm.
+    /// - Throws: a fault ending in 110 for a session that is unknown, ended or used, in 123 or 124 for one that a
+    ///   user refused.
     func poll(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.poll
         let id = String(request.path.dropFirst(endpoint.path.count + 1).dropLast(Endpoint.pollSuffix.count))
         if case .denied(let suffix)? = authorizations[id]?.progress {
-            throw GatewayFault(endpoint.errorPrefix + suffix, "access_denied", "The log-in was refused")
+            throw GatewayFault(endpoint.errorPrefix + suffix, "access_denied", "The login was refused")
         }
         let session = try openAuthorization(id, at: endpoint, now: now)
         guard let code = session.code else { return .json(["code": "", "state": ""]) }
         return .json(["code": .string(code.value), "state": .string(session.state ?? "")])
     }
 
-    /// The session that can still be authorized, or has been and was not used yet.
-    /// - Throws: …110
+    /// A session that can still be authorized, or whose code has not been used yet.
+    /// - Throws: a fault ending in 110
     func openAuthorization(_ id: String, at endpoint: Endpoint, now: Date) throws -> Authorization {
         guard let session = authorizations[id], session.isOpen(now) else { throw Self.sessionEnded(at: endpoint) }
         return session
     }
 
-    /// The code for `user`; the one that is already there if it is theirs.
-    /// - Throws: …110 when another user has authorized the session.
+    /// The code for `user`; the existing one if it is theirs.
+    /// - Throws: a fault ending in 110 if another user has authorized the session.
     @discardableResult
     mutating func grant(_ session: Authorization, to user: String, at endpoint: Endpoint, now: Date) throws
         -> AuthorizationCode

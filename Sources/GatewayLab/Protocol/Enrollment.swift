@@ -2,9 +2,9 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E1: the configuration document for whoever has a one-time URL (MAG 1, 2).
+/// E1: the configuration document in exchange for a one-time URL (MAG 1, 2).
 extension GatewayCore {
-    /// A URL that works once. Its `sessionData` is a JWS of the lab; what the claims are called is ours to choose.
+    /// A URL that works once. Its `sessionData` is a JWS of the lab with claims of our own choice.
     mutating func mintEnrollmentURL(for master: MasterClient, now: Date) throws -> String {
         let ticket = EnrollmentTicket(
             jti: try Random.uuid(), master: master.clientID,
@@ -13,12 +13,12 @@ extension GatewayCore {
         state.tickets[ticket.jti] = ticket
         let claims: JSON = ["jti": .string(ticket.jti), "exp": .integer(ticket.expiresAt.epochSeconds)]
         let sessionData = try JWS.sign(claims.bytes, algorithm: .ES256, key: .key(authority.ticketKey), keyID: nil)
-        // With padding, and the padding escaped: one of the two known clients cannot read it otherwise.
+        // With escaped padding: one of the two known clients cannot read it otherwise.
         let hash = Base64.encode(authority.server.chain[0].spkiSHA256, alphabet: .urlSafe, padded: true)
         return "\(baseURL)\(Endpoint.enrollment.path)?sessionData=\(sessionData)&subjectKeyHash=\(percentEncoded(hash))"
     }
 
-    /// A forged, used or ended URL is answered 400 with `x-ca-err: 132` (MAG checklist 46).
+    /// A forged, used or expired URL is answered 400 with `x-ca-err: 132` (MAG checklist 46).
     mutating func enroll(_ request: WireRequest, now: Date) throws -> WireResponse {
         let refused = GatewayFault(
             132, "invalid_request",
@@ -34,12 +34,12 @@ extension GatewayCore {
         return .json(configurationDocument(for: master))
     }
 
-    /// The `msso_config.json` of one client. Names what the lab serves, and of the rest only what one of the known
-    /// clients refuses to start without (MAG 1.1): those answer 501.
+    /// The `msso_config.json` of one client. Names the lab's endpoints, and others only if one of the known clients
+    /// refuses to start without them (MAG 1.1): those answer 501.
     func configurationDocument(for master: MasterClient) -> JSON {
         let authorityLines = authority.certificate.pem.split(separator: "\n").map { JSON.string(String($0)) }
         let hash = authority.server.chain[0].spkiSHA256
-        // Twice: one client reads hexadecimal safely, the other only base64 (Q8).
+        // In both forms: one client reads hexadecimal safely, the other only base64 (MAG quirk Q8).
         let pins: [JSON] =
             configuration.pinsServerKey
             ? [.string(Base64.encode(hash)), .string(Hex.encode(hash))] : []
@@ -103,7 +103,7 @@ extension GatewayCore {
         ]
     }
 
-    /// Both spellings of the path of E5, as the clients differ (Q1).
+    /// Both spellings of the path of E5, as the clients differ (MAG quirk Q1).
     private static let magEndpoints: JSON = [
         "device_register_endpoint_path": .string(Endpoint.registration.path),
         "device_client_register_endpoint_path": .string(Endpoint.clientRegistration.path),

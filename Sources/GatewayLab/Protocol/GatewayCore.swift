@@ -2,17 +2,17 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// The gateway's side of the protocol: a request and what is remembered go in, an answer and what is remembered from
-/// now on come out. Knows no socket, file or clock; each endpoint is an extension in a file of its own.
+/// The gateway's side of the protocol: a request and the state go in, an answer and the new state come out. Uses no
+/// socket, file or clock; each endpoint is an extension in its own file.
 struct GatewayCore: Sendable {
     let configuration: LabConfiguration
     let authority: Authority
-    /// Where the gateway listens, known only when it does.
+    /// The port of the gateway, known only once it listens.
     var port = 0
-    /// Where the broker listens, if there is one.
+    /// The port of the broker, if there is one.
     var brokerPort: Int?
     var state = LabState()
-    /// By session id. They live for minutes, so a lab that starts again begins without them.
+    /// By session id. They live for minutes, so a restarted lab starts without them.
     var authorizations: [String: Authorization] = [:]
 
     var baseURL: String { Self.baseURL(configuration, port: port) }
@@ -24,7 +24,7 @@ struct GatewayCore: Sendable {
         return "https://\(host):\(port)" + (configuration.prefix.isEmpty ? "" : "/\(configuration.prefix)")
     }
 
-    /// Answers one request; an error that is no ``GatewayFault`` is …000 with status 500.
+    /// Answers one request; an error that is not a ``GatewayFault`` becomes a fault ending in 000, with status 500.
     mutating func answer(_ request: WireRequest, at endpoint: Endpoint, now: Date) -> WireResponse {
         do {
             return try route(request, at: endpoint, now: now)
@@ -76,8 +76,8 @@ struct GatewayCore: Sendable {
 }
 
 extension Endpoint {
-    /// The first digits of every `x-ca-err` from here, times 1000 (MAG 6.4). What the sources do not
-    /// number answers as the session API does, as the worked exchange of appendix A shows for a protected call.
+    /// The first digits of every `x-ca-err` from here, times 1000 (MAG 6.4). Endpoints without a number in the
+    /// sources use that of the session API, as the worked exchange of MAG appendix A shows for a protected call.
     var errorPrefix: Int {
         switch self {
         case .registration, .renewal: 1_000_000

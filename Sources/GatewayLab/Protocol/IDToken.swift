@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// The type of the id_tokens that the lab issues and takes.
+/// The type of the id_tokens that the lab issues and accepts.
 enum IDToken {
     static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 }
@@ -10,8 +10,8 @@ enum IDToken {
 extension GatewayCore {
     /// A session and the id_token that stands for it (MAG 5.5, MAG checklist 51).
     ///
-    /// `aud` is a string, `azp` the mag-identifier, `exp` an integer. A session without a user, which client
-    /// credentials get, has the device identifier as `sub`.
+    /// `aud` is a string, `azp` the mag-identifier, `exp` an integer. A session without a user, as for client
+    /// credentials, has the device identifier as `sub`.
     mutating func newSession(for device: LabDevice, user: String?, client: ClientInstance, now: Date) throws -> String {
         let session = LabSession(
             jti: try Random.uuid(), user: user, magIdentifier: device.magIdentifier, clientID: client.clientID,
@@ -32,12 +32,12 @@ extension GatewayCore {
         }
     }
 
-    /// The living session that an id_token stands for.
+    /// The valid session that an id_token stands for.
     ///
-    /// Another client of the same device may show it (MAG 12.1), so `aud` names whose secret signed it,
-    /// not who asks.
-    /// - Parameter magIdentifier: the device that asks; `nil` when it has none yet.
-    /// - Throws: `LabError.noSuch` or what the signature check throws; callers answer their own code.
+    /// Another client of the same device may present it (MAG 12.1), so `aud` names the client whose secret signed it,
+    /// not the caller.
+    /// - Parameter magIdentifier: the caller's device; `nil` if it has none yet.
+    /// - Throws: `LabError.noSuch` or an error of the signature check; callers answer with their own code.
     func session(ofIDToken compact: String, magIdentifier: String?, now: Date) throws -> LabSession {
         let token = try JWS.Token(compact: compact)
         let claims = try JSON(parsing: token.payload)

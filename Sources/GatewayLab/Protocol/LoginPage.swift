@@ -1,7 +1,7 @@
 import Cryptography
 import Groundwork
 
-/// The pages that a browser shows while somebody logs in. They are plain forms: no script, nothing from elsewhere.
+/// The pages that a browser shows while a user logs in. They are plain forms without scripts or external resources.
 enum LoginPage {
     static func login(
         client: String, redirectURI: String, action: String, sessionID: String, sessionData: String, isWrong: Bool
@@ -71,7 +71,7 @@ enum LoginPage {
             </html>
 
             """
-        // Browsers hold a form to its policy through the redirect that answers it, so the client's scheme is in it.
+        // Browsers apply the policy of a form to the redirect that answers it, so it includes the client's scheme.
         let scheme = redirectURI.prefix { $0 != ":" }
         let policy =
             "default-src 'none'; style-src 'sha256-\(Base64.encode(SHA256.hash(Array(css.utf8))))'; img-src data:; "

@@ -2,12 +2,13 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E12 and the lab's own API: what an access token is good for (MAG 5.7, 6).
+/// E12 and the lab's own API: protected calls with an access token (MAG 5.7, 6).
 extension GatewayCore {
     /// The token of a protected call (MAG checklist 56).
     ///
-    /// - Throws: with status 401, …992 for none or several, …990 for an unknown or ended one, …993 for a disabled one,
-    ///   …991 for one without `scope`; …107, …108 and …206 for a device that may not call.
+    /// - Throws: with status 401, a fault ending in 992 for no token or several, in 990 for an unknown or expired
+    ///   one, in 993 for a disabled one, in 991 for one without `scope`; ending in 107, 108 and 206 for a device that
+    ///   may not call.
     func bearer(of request: WireRequest, at endpoint: Endpoint, scope: String?, now: Date) throws -> LabAccessToken {
         func refused(_ suffix: Int, _ error: String, _ text: String) -> GatewayFault {
             GatewayFault(endpoint.errorPrefix + suffix, status: 401, error, text)
@@ -16,28 +17,28 @@ extension GatewayCore {
             case .bearer(let value)? = request.header("authorization").flatMap(Credentials.init(header:))
         else { throw refused(992, "invalid_request", "The access token is missing, or there is more than one") }
         guard let token = state.accessTokens[value], token.expiresAt > now else {
-            throw refused(990, "invalid_token", "The access token is unknown or has ended")
+            throw refused(990, "invalid_token", "The access token is unknown or has expired")
         }
         guard !token.isDisabled else { throw refused(993, "invalid_token", "The access token is disabled") }
         if let scope, !token.scopes.contains(scope) {
-            throw refused(991, "insufficient_scope", "The access token has not the scope \(scope)")
+            throw refused(991, "insufficient_scope", "The access token lacks the scope \(scope)")
         }
         if request.header("mag-identifier") != nil {
             let device = try device(of: request, at: endpoint, missing: 107, now: now)
             guard device.magIdentifier == token.magIdentifier else {
-                throw refused(990, "invalid_token", "The access token is not that of the device")
+                throw refused(990, "invalid_token", "The access token does not belong to the device")
             }
         }
         return token
     }
 
-    /// E12. A token that no user stands behind has nothing to tell.
+    /// E12. Refuses a token without a user.
     func userinfo(_ request: WireRequest, now: Date) throws -> WireResponse {
         let token = try bearer(of: request, at: .userinfo, scope: "openid", now: now)
         guard let user = configuration.users.first(where: { $0.name == token.user }) else {
             throw GatewayFault(
                 Endpoint.userinfo.errorPrefix + 991, status: 401, "insufficient_scope",
-                "The access token is not that of a user")
+                "The access token is not a user's")
         }
         var members: [String: JSON] = [
             "sub": .string(Hex.encode(SHA256.hash(Array("\(token.clientID) \(user.name)".utf8)))),
@@ -66,7 +67,7 @@ extension GatewayCore {
         ])
     }
 
-    /// Headers are answered without the access token.
+    /// Returns the headers without the access token.
     func echo(_ request: WireRequest, now: Date) throws -> WireResponse {
         _ = try bearer(of: request, at: .echo, scope: nil, now: now)
         var headers: [String: JSON] = [:]

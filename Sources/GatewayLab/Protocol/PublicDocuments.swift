@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E17 and E18: what the gateway tells about itself.
+/// E17 and E18: the documents that the gateway publishes about itself.
 extension GatewayCore {
     /// E17 (OpenID Connect Discovery 1.0 section 3).
     func discovery() -> WireResponse {
@@ -18,7 +18,7 @@ extension GatewayCore {
         ])
     }
 
-    /// E18, with what each client looks for: `kid`, `n`, `e` and `x5c` (Q24, MAG checklist 52).
+    /// E18, with the members that the clients read: `kid`, `n`, `e` and `x5c` (MAG quirk Q24, MAG checklist 52).
     func keySet() throws -> WireResponse {
         let signer = try authority.signer.identity()
         let certificate = signer.chain[0]

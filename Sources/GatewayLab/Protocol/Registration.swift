@@ -4,16 +4,16 @@ import Groundwork
 
 /// E4 and E5: a device gets a certificate and a mag-identifier (MAG 4).
 extension GatewayCore {
-    /// Who vouches for a registration.
+    /// The party that vouches for a registration.
     private enum Voucher: Equatable {
         case client
         case user(String)
 
-        /// What stands as CN in the request (MAG 4.1); `nil` is any.
+        /// The common name in the request (MAG 4.1); `nil` means any.
         var user: String? { if case .user(let name) = self { name } else { nil } }
     }
 
-    /// E5. `authorization` is not asked for and not looked at.
+    /// E5. `authorization` is neither required nor read.
     mutating func registerWithClient(_ request: WireRequest, now: Date) throws -> WireResponse {
         let client = try client(inHeader: "client-authorization", of: request, at: .clientRegistration, now: now)
         return try register(request, at: .clientRegistration, client: client, voucher: .client, now: now)
@@ -52,7 +52,7 @@ extension GatewayCore {
         _ request: WireRequest, at endpoint: Endpoint, client: ClientInstance, voucher: Voucher, now: Date
     ) throws -> WireResponse {
         let deviceID = try decodedHeader("device-id", of: request, at: endpoint)
-        // It becomes a part of the certificate's subject (RFC 5280 appendix A.1, ub-organizational-unit-name).
+        // It becomes part of the certificate's subject (RFC 5280 appendix A.1, ub-organizational-unit-name).
         guard deviceID.unicodeScalars.count <= 64 else {
             throw GatewayFault(
                 endpoint.errorPrefix + 103, "invalid_request", "The device-id is longer than 64 characters")
@@ -70,7 +70,7 @@ extension GatewayCore {
                 signingRequest.publicKey, subject: signingRequest.subject, from: now,
                 seconds: configuration.lives.deviceCertificate)
         } catch {
-            // What is certified came with the request; the rest is ours and has been certified with before.
+            // Only the parts from the request can be at fault: the rest is ours and has worked before.
             throw GatewayFault(
                 endpoint.errorPrefix + 104, "invalid_request",
                 "The certificate signing request cannot be certified: \(error)")
@@ -97,10 +97,10 @@ extension GatewayCore {
 
     /// The registration that this one repeats.
     ///
-    /// The sources do not say when a device is "already registered", nor what a repeated registration gets. Here a
-    /// board that lost the answer recovers: the same device, key and flow is answered again, with the same
-    /// mag-identifier. Another key or flow is a different claim to the same name (UNVERIFIED, MAG 15.1).
-    /// - Throws: …105
+    /// The sources do not say when a device is "already registered", nor how a repeated registration is answered.
+    /// Here a board that lost the answer recovers: the same device, key and flow is answered again, with the same
+    /// mag-identifier. Another key or flow counts as another device claiming the same name (UNVERIFIED, MAG 15.1).
+    /// - Throws: a fault ending in 105
     private func earlierRegistration(
         of deviceID: String, publicKey: [UInt8], voucher: Voucher, at endpoint: Endpoint
     ) throws -> LabDevice? {
@@ -111,11 +111,11 @@ extension GatewayCore {
         return earlier
     }
 
-    /// The PKCS#10 request in the body, checked against what the headers say.
+    /// The PKCS#10 request in the body, checked against the headers.
     ///
-    /// Both clients' encodings are taken, whatever the content type: base 64 of either alphabet, padded or not, in
-    /// lines or not, and PEM (Q2, MAG checklist 48). The order of the subject's parts is free.
-    /// - Throws: …104
+    /// Both clients' encodings are accepted, whatever the content type: base 64 of either alphabet, padded or not, in
+    /// lines or not, and PEM (MAG quirk Q2, MAG checklist 48). The order of the subject's parts is free.
+    /// - Throws: a fault ending in 104
     private func signingRequest(
         in request: WireRequest, at endpoint: Endpoint, deviceID: String, client: ClientInstance
     ) throws -> CertificateRequest {
@@ -124,7 +124,7 @@ extension GatewayCore {
         }
         guard let der = Self.signingRequestBytes(request.body) else { throw invalid("is not base64") }
         guard let signingRequest = try? CertificateRequest(der: der) else {
-            throw invalid("is not PKCS#10, or its signature does not hold")
+            throw invalid("is not PKCS#10, or its signature is invalid")
         }
         guard let modulus = signingRequest.publicKey.rsaModulus, modulus.drop(while: { $0 == 0 }).count >= 256 else {
             throw invalid("must be for an RSA key of 2048 bits or more")
@@ -134,10 +134,10 @@ extension GatewayCore {
         let encoded = Base64.encode(Array(deviceID.utf8))
         guard let unit = subject[.organizationalUnit], [deviceID, encoded, percentEncoded(encoded)].contains(unit)
         else {
-            throw invalid("names another device than the header device-id")
+            throw invalid("does not name the device of the header device-id")
         }
         guard subject[.organization] == master(of: client)?.organization else {
-            throw invalid("names another organization than that of the client")
+            throw invalid("does not name the client's organization")
         }
         guard subject[.commonName] != nil else { throw invalid("has no common name") }
         return signingRequest

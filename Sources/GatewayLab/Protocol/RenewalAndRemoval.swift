@@ -2,11 +2,11 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E6 and E7: what a device may do about its own registration, proven by its certificate (MAG 4.6, 4.7).
+/// E6 and E7: a device renews or removes its own registration, authenticated by its certificate (MAG 4.6, 4.7).
 extension GatewayCore {
     /// E6: a new certificate for the same key, without a request to sign (MAG checklist 58).
     ///
-    /// The certificate shown may have ended: renewal is what a client does about …206.
+    /// The certificate shown may have expired: renewal is the client's reaction to an `x-ca-err` ending in 206.
     mutating func renew(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.renewal
         var (device, shown) = try certifiedDevice(
@@ -25,7 +25,7 @@ extension GatewayCore {
         return .text(certificate.pem, headers: [("mag-identifier", device.magIdentifier)])
     }
 
-    /// E7: the device, its tokens and its sessions are no more (MAG checklist 59).
+    /// E7: removes the device, its tokens and its sessions (MAG checklist 59).
     mutating func remove(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.removal
         let (device, shown) = try certifiedDevice(
@@ -35,7 +35,7 @@ extension GatewayCore {
         return WireResponse(status: 200, headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
     }
 
-    /// Forgets a device with all that hangs on it.
+    /// Removes a device with its sessions and tokens.
     mutating func removeDevice(_ magIdentifier: String) {
         state.devices[magIdentifier] = nil
         state.sessions = state.sessions.filter { $0.value.magIdentifier != magIdentifier }
@@ -60,7 +60,7 @@ extension GatewayCore {
         guard shown.publicKey.spki == device.publicKey else {
             throw GatewayFault(
                 endpoint.errorPrefix + 107, "invalid_request",
-                "The client certificate is not that of the device")
+                "The client certificate does not belong to the device")
         }
         return (device, shown)
     }

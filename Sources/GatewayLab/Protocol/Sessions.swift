@@ -2,12 +2,12 @@ import Cryptography
 import Foundation
 import Groundwork
 
-/// E9, E10 and E11: how tokens and sessions end (MAG 5.8, 5.9).
+/// E9, E10 and E11: ending tokens and sessions (MAG 5.8, 5.9).
 extension GatewayCore {
-    /// E9, by DELETE or POST, in the query or in the form (Q29, MAG checklist 60).
+    /// E9, by DELETE or POST, in the query or in the form (MAG quirk Q29, MAG checklist 60).
     ///
-    /// What the lab does not know counts as revoked already (RFC 7009 section 2.2). Revoking either token of a log-in
-    /// revokes what came out of the same log-in.
+    /// An unknown token counts as revoked already (RFC 7009 section 2.2). Revoking either token of a login revokes
+    /// all tokens of that login.
     mutating func revoke(_ request: WireRequest, now: Date) throws -> WireResponse {
         let endpoint = Endpoint.revocation
         let form = try form(of: request, at: endpoint)
@@ -53,7 +53,7 @@ extension GatewayCore {
         let users = (state.loggedIn(now)[magIdentifier] ?? []).sorted()
         if let idToken = form["id_token"] {
             guard let session = try? session(ofIDToken: idToken, magIdentifier: magIdentifier, now: now) else {
-                throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The id_token is invalid or ended")
+                throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The id_token is invalid or expired")
             }
             state.sessions[session.jti] = nil
         }

@@ -4,18 +4,18 @@ import Groundwork
 
 /// E8: tokens (MAG 5.1 to 5.4).
 extension GatewayCore {
-    /// What a grant has proven and what it is good for.
+    /// The result of a grant: what it has proven and may obtain.
     struct Granted {
         var user: String?
         var scopes: [String]
-        /// Kept through refreshes; a new log-in starts a new one.
+        /// Kept through refreshes; a new login starts a new one.
         var family: String
         var refreshes: Bool
-        /// Whether an id_token goes with it, if the scope asks for one.
+        /// Whether an id_token is issued too, if the scope requests one.
         var opensSession: Bool
     }
 
-    /// What a grant may look at.
+    /// The input of a grant.
     struct TokenRequest {
         var form: Parameters
         var client: ClientInstance
@@ -50,7 +50,8 @@ extension GatewayCore {
         return try answer(granted, to: client, device: device, now: now)
     }
 
-    /// The client, by form or by Basic; the form wins, and an empty `Authorization` is none (Q3, MAG checklist 53).
+    /// The client, from the form or from Basic; the form takes precedence, and an empty `Authorization` counts as
+    /// none (MAG quirk Q3, MAG checklist 53).
     private func tokenClient(of request: WireRequest, form: Parameters, now: Date) throws -> ClientInstance {
         if form["client_id"] != nil || request.header("authorization") == nil {
             return try client(id: form["client_id"], secret: form["client_secret"], at: .token, now: now)
@@ -91,7 +92,7 @@ extension GatewayCore {
 
 /// The grants.
 extension GatewayCore {
-    /// An app-level token. Production gives no refresh token and no session with it (MAG 5.2).
+    /// A token of the client. Production gateways return no refresh token and no session with it (MAG 5.2).
     private func clientCredentials(_ request: TokenRequest) throws -> Granted {
         Granted(
             user: nil, scopes: try scopes(for: request), family: try Random.uuid(),
@@ -112,9 +113,9 @@ extension GatewayCore {
             opensSession: true)
     }
 
-    /// Single use: the token is gone whatever follows (MAG checklist 54).
+    /// Single use: the token is used up even if a later check fails (MAG checklist 54).
     private mutating func refresh(_ request: TokenRequest) throws -> Granted {
-        let invalid = GatewayFault(3_003_113, "invalid_grant", "The refresh token is unknown, used or ended")
+        let invalid = GatewayFault(3_003_113, "invalid_grant", "The refresh token is unknown, used or expired")
         guard let value = request.form["refresh_token"] else {
             throw GatewayFault(3_003_103, "invalid_request", "refresh_token is missing")
         }
@@ -126,7 +127,7 @@ extension GatewayCore {
             user: token.user, scopes: token.scopes, family: token.family, refreshes: true, opensSession: false)
     }
 
-    /// Tokens for a session that is open on the device (MAG 12.1).
+    /// Tokens for an open session of the device (MAG 12.1).
     private func assertion(_ request: TokenRequest) throws -> Granted {
         guard let assertion = request.form["assertion"] else {
             throw GatewayFault(3_003_103, "invalid_request", "assertion is missing")
@@ -134,7 +135,7 @@ extension GatewayCore {
         guard
             let session = try? session(
                 ofIDToken: assertion, magIdentifier: request.device.magIdentifier, now: request.now)
-        else { throw GatewayFault(3_003_113, "invalid_grant", "The id_token is invalid or ended") }
+        else { throw GatewayFault(3_003_113, "invalid_grant", "The id_token is invalid or expired") }
         return Granted(
             user: session.user, scopes: try scopes(for: request), family: session.jti, refreshes: true,
             opensSession: false)
@@ -144,8 +145,8 @@ extension GatewayCore {
         try scopes(request.form["scope"], of: master(of: request.client), at: .token)
     }
 
-    /// What was asked for, as far as the client is registered for it; all it is registered for when nothing was asked.
-    /// - Throws: …115
+    /// The requested scopes that the client is registered for; all of those if none is requested.
+    /// - Throws: a fault ending in 115
     func scopes(_ asked: String?, of master: MasterClient?, at endpoint: Endpoint) throws -> [String] {
         let registered = (master?.scope ?? "").split(separator: " ").map(String.init)
         guard let asked else { return registered }

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of a server and the count of all there were, so that a lab can end them at once.
+/// The open connections of a server, so that a lab can close them at once, and the count of all connections so far.
 final class Connections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
@@ -13,13 +13,13 @@ final class Connections: Sendable {
 
     func resetCount() { state.withLock { $0.accepted = 0 } }
 
-    /// Sits in each connection's pipeline.
+    /// A handler in each connection's pipeline.
     func tracker() -> some RemovableChannelHandler & Sendable { Tracker(connections: self) }
 
     func closeAll() async {
         let channels = state.withLock { Array($0.open.values) }
         for channel in channels {
-            // One that is closed already is what is wanted.
+            // A channel may be closed already.
             try? await channel.close().get()
         }
     }

@@ -18,12 +18,12 @@ struct ConnectionContext: RequestContext {
     }
 }
 
-/// Turns Hummingbird's requests into the protocol's and back, with the faults that are set in between.
+/// Converts between Hummingbird's requests and answers and the protocol's, and applies the faults that are set.
 struct GatewayResponder: HTTPResponder {
     typealias Context = ConnectionContext
 
-    let desk: GatewayDesk
-    let faults: FaultSwitchboard
+    let store: GatewayStore
+    let faults: FaultInjector
     let journal: Journal
     let prefix: String
 
@@ -33,7 +33,7 @@ struct GatewayResponder: HTTPResponder {
         if let endpoint { journal.count(endpoint) }
         var answer: WireResponse?
         var losesAnswer = false
-        for fault in faults.strike(endpoint) {
+        for fault in faults.take(for: endpoint) {
             switch fault {
             case .delay(let milliseconds): try await Task.sleep(for: .milliseconds(milliseconds))
             case .drop: return try await close(context, endpoint: endpoint)
@@ -41,7 +41,7 @@ struct GatewayResponder: HTTPResponder {
             case .status(204): answer = WireResponse(status: 204)  // Has no body (RFC 9110 section 15.3.5).
             case .status(let status): answer = .json(["error": "server_error"], status: status)
             case .error(let code, let status):
-                answer = GatewayFault(code, status: status, "server_error", "A fault that was asked for").response
+                answer = GatewayFault(code, status: status, "server_error", "A requested fault").response
             case .captivePortal: answer = Self.captivePortal
             }
         }
@@ -52,10 +52,10 @@ struct GatewayResponder: HTTPResponder {
         let magIdentifier = Self.field("mag-identifier", of: request)
         journal.record(
             .request, "\(request.method.rawValue) \(Self.shown(path, endpoint)) \(answer.status)", endpoint: endpoint,
-            status: answer.status, errorCode: answer.errorCode, magIdentifier: magIdentifier, at: desk.clock.now)
+            status: answer.status, errorCode: answer.errorCode, magIdentifier: magIdentifier, at: store.clock.now)
         if let note = answer.note {
             let mag = answer.headers.first { $0.name == "mag-identifier" }?.value ?? magIdentifier
-            journal.record(.session, note, endpoint: endpoint, magIdentifier: mag, at: desk.clock.now)
+            journal.record(.session, note, endpoint: endpoint, magIdentifier: mag, at: store.clock.now)
         }
         return Self.response(answer)
     }
@@ -76,13 +76,13 @@ struct GatewayResponder: HTTPResponder {
             method: request.method.rawValue, path: path, query: query,
             headers: request.headers.map { ($0.name.rawName, $0.value) }, body: Array(buffer: body),
             certificate: try await context.channel.nioSSL_peerCertificate().get()?.toDERBytes())
-        return try await desk.answer(wire, at: endpoint)
+        return try await store.answer(wire, at: endpoint)
     }
 
     /// Ends the connection instead of answering.
     private func close(_ context: ConnectionContext, endpoint: Endpoint?) async throws -> Response {
-        journal.record(.fault, "connection dropped", endpoint: endpoint, at: desk.clock.now)
-        // Whether it could still be closed or was closed already, there is no answer.
+        journal.record(.fault, "connection dropped", endpoint: endpoint, at: store.clock.now)
+        // It may be closed already; either way there is no answer.
         try? await context.channel.close().get()
         throw CancellationError()
     }
@@ -102,7 +102,7 @@ struct GatewayResponder: HTTPResponder {
         path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : String(path)
     }
 
-    /// The path for the journal: who knows a whole authorization session's id can fetch its code.
+    /// The path for the journal, shortened: the full id of an authorization session would allow fetching its code.
     private static func shown(_ path: String, _ endpoint: Endpoint?) -> String {
         guard let endpoint, [.deviceAuthorization, .poll].contains(endpoint) else { return path }
         let start = path.prefix(endpoint.path.count + 1 + 8)
@@ -116,7 +116,7 @@ struct GatewayResponder: HTTPResponder {
     static func response(_ answer: WireResponse) -> Response {
         var headers = HTTPFields()
         for header in answer.headers {
-            // Names are ours, so they are valid; they keep their spelling (Q4).
+            // The names are ours, so they are valid; they keep their spelling (MAG quirk Q4).
             if let name = HTTPField.Name(header.name) { headers.append(HTTPField(name: name, value: header.value)) }
         }
         return Response(
@@ -124,7 +124,7 @@ struct GatewayResponder: HTTPResponder {
             body: .init(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
 
-    /// What the login page of a hotel says to everything.
+    /// The answer of a hotel's login page to every request.
     private static let captivePortal = WireResponse(
         status: 200, headers: [("Content-Type", "text/html")],
         body: Array("<!DOCTYPE html><title>Welcome</title><p>Log in to use this network.</p>".utf8))

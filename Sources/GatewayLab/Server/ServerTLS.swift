@@ -1,12 +1,13 @@
-import Cryptography
+@_spi(KeyBytes) import Cryptography
 import HummingbirdTLS
 import NIOCore
 import NIOSSL
 
-/// The TLS of the gateway's port: a client certificate is asked for and not required (MAG checklist 68, Q28); one that is
-/// shown must be of the lab's CA.
+/// The TLS of the gateway's port: a client certificate is requested but not required (MAG checklist 68, MAG quirk
+/// Q28); one that is shown must be from the lab's CA.
 enum ServerTLS {
-    /// A certificate that has ended passes here, so that the protocol can answer …206 (MAG checklist 55).
+    /// An expired certificate is accepted here, so that the protocol can answer with an `x-ca-err` ending in 206 (MAG
+    /// checklist 55).
     static func configuration(identity: TLSIdentity, authority: Certificate) throws -> TLSChannelConfiguration {
         let chain = try identity.chain.map { try NIOSSLCertificate(bytes: $0.der, format: .der) }
         let key = try NIOSSLPrivateKey(bytes: Array(PEM.privateKey(identity.key.pkcs8().exposed()).utf8), format: .pem)

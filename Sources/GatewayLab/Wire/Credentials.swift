@@ -1,6 +1,6 @@
 import Groundwork
 
-/// What an `Authorization` or `client-authorization` header carries.
+/// The content of an `Authorization` or `client-authorization` header.
 enum Credentials: Equatable {
     case basic(name: String, password: String)
     case bearer(String)

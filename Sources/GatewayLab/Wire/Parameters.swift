@@ -8,7 +8,7 @@ struct Parameters: Sendable, Equatable {
     private var pairs: [(name: String, value: String)] = []
 
     /// Reads a form strictly.
-    /// - Returns: `nil` for a broken percent escape, for bytes that are no UTF-8 and for more than ``limit`` pairs.
+    /// - Returns: `nil` for a broken percent escape, for invalid UTF-8 and for more than ``limit`` pairs.
     init?(form body: some Collection<UInt8>) {
         for piece in body.split(separator: UInt8(ascii: "&")) {
             let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -19,8 +19,8 @@ struct Parameters: Sendable, Equatable {
         }
     }
 
-    /// Reads a query as leniently as Q6 asks: what follows a second `?` repeats what was there, so each value ends at
-    /// a `?`, and the first occurrence of a name counts.
+    /// Reads a query leniently, as MAG quirk Q6 requires: the text after a second `?` repeats the first part, so each
+    /// value ends at a `?`, and the first occurrence of a name counts.
     init?(query: String) {
         let first = query.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)[0]
         self.init(form: first.utf8)

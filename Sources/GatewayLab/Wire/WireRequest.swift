@@ -1,4 +1,4 @@
-/// A request as the protocol sees it: no socket, no server library.
+/// A request in the form of the protocol, without socket and server library.
 struct WireRequest: Sendable {
     /// Longest body that is read, in bytes.
     static let bodyLimit = 1 << 20
@@ -6,17 +6,17 @@ struct WireRequest: Sendable {
     var method: String
     /// Below the prefix, without the query.
     var path: String
-    /// After the first `?`, as it came.
+    /// The text after the first `?`, unchanged.
     var query = ""
-    /// In the order and spelling they came.
+    /// In the received order and spelling.
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
-    /// DER of the certificate that the client showed in the handshake; it is of the lab's CA, but may have ended.
+    /// DER of the client's certificate in the handshake; it is from the lab's CA, but may have expired.
     var certificate: [UInt8]?
 
     /// The header's value without white space around it; `nil` when it is absent or blank.
     ///
-    /// A blank `Authorization` counts as none (Q3), so blank counts as none everywhere.
+    /// A blank `Authorization` counts as none (MAG quirk Q3), so blank counts as none everywhere.
     func header(_ name: String) -> String? {
         let wanted = name.lowercased()
         for header in headers where header.name.lowercased() == wanted {
@@ -33,7 +33,7 @@ struct WireRequest: Sendable {
 }
 
 extension StringProtocol {
-    /// Without spaces, tabs and line ends at both sides.
+    /// The text without spaces, tabs and line ends at both ends.
     var trimmed: String {
         let blank: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
         return String(drop { blank.contains($0) }.reversed().drop { blank.contains($0) }.reversed())

@@ -1,14 +1,14 @@
 import Groundwork
 
-/// An answer as the protocol sees it. Header names are written as they stand here (Q4).
+/// An answer in the form of the protocol. Header names are sent in this spelling (MAG quirk Q4).
 struct WireResponse: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
-    /// What happened to whom, for the lab's journal; not sent.
+    /// A line for the lab's journal; not sent.
     var note: String?
 
-    /// JSON that nobody may keep (MAG 0.4).
+    /// JSON that must not be cached (MAG 0.4).
     static func json(_ value: JSON, status: Int = 200) -> WireResponse {
         WireResponse(
             status: status,
@@ -16,7 +16,7 @@ struct WireResponse: Sendable {
             body: value.bytes)
     }
 
-    /// Text, as certificates are answered (Q5).
+    /// Text, used for certificates (MAG quirk Q5).
     static func text(_ text: String, headers: [(name: String, value: String)] = []) -> WireResponse {
         WireResponse(
             status: 200,
@@ -24,7 +24,7 @@ struct WireResponse: Sendable {
             body: Array(text.utf8))
     }
 
-    /// Leads a browser elsewhere (MAG 7.2).
+    /// Redirects a browser (MAG 7.2).
     static func redirect(to location: String) -> WireResponse {
         WireResponse(
             status: 302, headers: [("Location", location), ("Cache-Control", "no-store"), ("Pragma", "no-cache")])
@@ -34,12 +34,12 @@ struct WireResponse: Sendable {
     var errorCode: Int? { headers.first { $0.name == "x-ca-err" }.flatMap { Int($0.value) } }
 }
 
-/// An error as the gateway answers it: the code decides what the client does, the text is for people.
+/// An error answer of the gateway: the code determines the client's reaction, the text is for people.
 struct GatewayFault: Error, Equatable {
     /// `x-ca-err`: the number of the API, then three digits (MAG 6.4).
     var code: Int
     var status: Int
-    /// OAuth's word for it.
+    /// The OAuth error code.
     var error: String
     var text: String
 
@@ -54,7 +54,7 @@ struct GatewayFault: Error, Equatable {
         var response = WireResponse.json(["error": .string(error), "error_description": .string(text)], status: status)
         response.headers.append(("x-ca-err", String(code)))
         if status == 401 {
-            // A challenge that no browser turns into a password window, since no person is asked here.
+            // A challenge that browsers do not show as a password prompt, because no person is asked here.
             response.headers.append(("WWW-Authenticate", "Bearer realm=\"latchkey-lab\", error=\"\(error)\""))
         }
         return response

@@ -1,6 +1,6 @@
-/// Why an answer that came with a success is not what its protocol says.
+/// Why the body of a successful answer violates its protocol.
 public struct AnswerFault: Error, Equatable {
-    /// Continues a sentence about the answer. No value of the answer is in it.
+    /// Completes a sentence about the answer. Quotes no value of the answer.
     public let reason: String
 
     public init(_ reason: String) { self.reason = reason }

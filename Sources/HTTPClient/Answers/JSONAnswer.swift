@@ -2,7 +2,7 @@ import Groundwork
 
 /// An answer that has to be a JSON object, read within bounds.
 public struct JSONAnswer: Sendable {
-    /// The most bytes of an answer unless its reader says otherwise.
+    /// The default limit of an answer, in bytes.
     public static let limit = 256 * 1024
 
     /// An object.
@@ -20,14 +20,14 @@ public struct JSONAnswer: Sendable {
     /// A text that may go into a header or a form as it is.
     ///
     /// - Returns: `nil` when there is none, or an empty one.
-    /// - Throws: ``AnswerFault`` when it is not fit for that, see ``HTTPHeaders/isPlainValue(_:)``.
+    /// - Throws: ``AnswerFault`` if it is not fit for that, see ``HTTPHeaders/isPlainValue(_:)``.
     public func plainText(_ name: String) throws(AnswerFault) -> String? {
         guard let text = json[name]?.string, !text.isEmpty else { return nil }
         guard HTTPHeaders.isPlainValue(text) else { throw AnswerFault("its \(name) is not printable") }
         return text
     }
 
-    /// As ``plainText(_:)``, and there has to be one.
+    /// Like ``plainText(_:)``, but required.
     public func requiredPlainText(_ name: String) throws(AnswerFault) -> String {
         guard let text = try plainText(name) else { throw AnswerFault("its \(name) is missing or empty") }
         return text
@@ -43,7 +43,7 @@ extension JSON {
             case .string(let text): text.utf8.count <= 32 ? Double(text) : nil
             default: nil
             }
-        // Further away than year 9999 is the same as far.
+        // Anything beyond the year 9999 is treated as that year.
         guard let value, value.isFinite else { return nil }
         return min(value, 253_402_300_799)
     }

@@ -1,10 +1,9 @@
 import FoundationEssentials
 import Groundwork
 
-/// Takes out of an answer what it repeats of the secrets that the request held.
+/// Removes from an answer the request's secrets that it repeats.
 ///
-/// The words of a refusal end in messages and logs. A server that tells which password was wrong must not bring it
-/// there.
+/// The text of a refusal ends up in messages and logs. A server that repeats a wrong password must not put it there.
 public struct SecretEchoes: Sendable {
     /// Names of the fields of a query or form that hold secrets.
     public var fields: Set<String>
@@ -17,17 +16,17 @@ public struct SecretEchoes: Sendable {
     }
 
     private static let mark = Array("***".utf8)
-    /// What is shorter stands in any text.
+    /// Shorter values may occur in any text by chance.
     private static let least = 4
 
-    /// - Returns: the body with a mark in the place of each secret of the request.
+    /// - Returns: the body with a mark in place of each secret of the request.
     public func removed(from body: [UInt8], of request: HTTPRequest) -> [UInt8] {
         // The longest first: one secret may be the beginning of another.
         let secrets = Set(secrets(of: request)).filter { $0.count >= Self.least }.sorted { $0.count > $1.count }
         return secrets.reduce(body) { Self.marked($1, in: $0) }
     }
 
-    /// In one pass, as an answer may repeat a secret without end.
+    /// In one pass, as an answer may repeat a secret many times.
     private static func marked(_ secret: [UInt8], in body: [UInt8]) -> [UInt8] {
         var (marked, rest) = ([UInt8](), body[...])
         while let range = rest.firstRange(of: secret) {
@@ -46,7 +45,7 @@ public struct SecretEchoes: Sendable {
                 return Array(parts[1])
             }
         }
-        // As they were sent, and as a person typed them.
+        // Both as they were sent and as a person typed them.
         return credentials(in: request.headers) + values + values.map { PercentEncoding.decodeWherePossible($0) }
     }
 

@@ -3,9 +3,9 @@ import Groundwork
 
 /// Basic authentication (RFC 7617).
 public enum BasicCredentials {
-    /// The value of `Authorization`, or of a header like it: name and secret as they are, in UTF-8.
+    /// The value of `Authorization`, or of a similar header: name and secret unchanged, in UTF-8.
     ///
-    /// - Parameter name: without a colon, which would end it.
+    /// - Parameter name: must not contain a colon, which would end it.
     public static func header(name: String, secret: SecretBytes) -> String {
         let name = Array(name.utf8)
         return secret.withUnsafeBytes { secret in

@@ -2,8 +2,8 @@ import Cryptography
 import Groundwork
 
 extension FormBody {
-    /// The form with secrets after its own fields, of which no copy is left behind: it is written into memory of its
-    /// final size, which the sender wipes.
+    /// The form with secrets after its own fields. No copy of the secrets is left behind: the form is written into
+    /// memory of its final size, which the sender wipes.
     public func bytes(with secrets: [(name: String, value: SecretBytes)]) -> [UInt8] {
         let open = bytes
         var bytes: [UInt8] = []

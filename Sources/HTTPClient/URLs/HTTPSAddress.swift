@@ -1,6 +1,6 @@
-/// An absolute `https` URL in parts, so that what it has to prove and what it gets can be looked up by host and port.
+/// An absolute `https` URL in parts, so that its trust and its credentials can be looked up by host and port.
 ///
-/// Stricter than a URL has to be: what two readers could read differently is refused.
+/// Stricter than the URL standard: a text that two parsers could read differently is refused.
 public struct HTTPSAddress: Sendable, Equatable {
     /// The longest text, in bytes.
     public static let lengthLimit = 8192
@@ -11,7 +11,7 @@ public struct HTTPSAddress: Sendable, Equatable {
     /// With the port and at least `/` as its path.
     public let url: String
 
-    /// - Parameter path: as ``checkPath(_:)`` wants it, with the query.
+    /// - Parameter path: as ``checkPath(_:)`` requires it, with the query.
     public init(host: String, port: Int, path: String) {
         self.host = host
         self.port = port
@@ -28,7 +28,7 @@ public struct HTTPSAddress: Sendable, Equatable {
         let rest = text.dropFirst(Self.scheme.count)
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let authority = rest[..<end]
-        guard !authority.contains("@") else { throw AddressFault("it holds a user name") }
+        guard !authority.contains("@") else { throw AddressFault("it contains a user name") }
         let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), HostName.isValid(String(parts[0])) else {
             throw AddressFault("its host is not a DNS name or IPv4 address")
@@ -44,7 +44,7 @@ public struct HTTPSAddress: Sendable, Equatable {
     private static let scheme = "https://"
 
     /// - Throws: ``AddressFault`` for anything but a path that begins with one slash: `//host` would name another
-    ///   host, and a blank or a line break another request.
+    ///   host, and a space or a line break would start another request.
     public static func checkPath(_ path: String) throws(AddressFault) {
         guard path.hasPrefix("/"), !path.hasPrefix("//") else {
             throw AddressFault("it does not begin with a single /")
@@ -52,8 +52,8 @@ public struct HTTPSAddress: Sendable, Equatable {
         try checkCharacters(path)
     }
 
-    /// - Throws: ``AddressFault`` for a text that is too long, or has what no URL holds unescaped (RFC 3986 section
-    ///   2): anything but visible ASCII without the fragment mark.
+    /// - Throws: ``AddressFault`` for a text that is too long, or contains a character that no URL contains unescaped
+    ///   (RFC 3986 section 2). Allowed is visible ASCII except the fragment mark.
     public static func checkCharacters(_ text: String) throws(AddressFault) {
         guard text.utf8.count <= lengthLimit else { throw AddressFault("it is longer than \(lengthLimit) bytes") }
         let excluded = Array("#\"<>\\^`{|}".utf8)
@@ -63,9 +63,9 @@ public struct HTTPSAddress: Sendable, Equatable {
     }
 }
 
-/// Why a text is not an address. The text is not in it.
+/// Why a text is not an address. Does not quote the text.
 public struct AddressFault: Error, Equatable {
-    /// Continues a sentence about the text.
+    /// Completes a sentence about the text.
     public let reason: String
 
     init(_ reason: String) { self.reason = reason }

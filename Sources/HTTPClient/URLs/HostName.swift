@@ -2,8 +2,8 @@ import Groundwork
 
 /// Names of hosts.
 public enum HostName {
-    /// Whether a text is a DNS name, or an IPv4 address as it is usually written: libcurl reads whatever else ends in
-    /// a number as an address that is written differently.
+    /// Whether a text is a DNS name, or an IPv4 address in the usual notation: libcurl takes anything else that ends
+    /// in a number for an address in another notation.
     public static func isValid(_ text: String) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         let areLabels = labels.allSatisfy { label in

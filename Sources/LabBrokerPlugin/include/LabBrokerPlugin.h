@@ -7,15 +7,15 @@
  *     subscribe <client id> <filter>                              -> allow | deny
  *     bye <client id>                                             (no answer)
  *
- * Texts and bytes are hexadecimal, "-" where there are none; numbers are decimal; the certificate is DER; of a payload
- * the first 1024 bytes are sent. Whatever goes wrong, no answer within two seconds included, is a denial. Deliveries
- * are not asked about: what a client may subscribe to it may read. When the lab goes away, so does the broker. */
+ * Texts and bytes are hexadecimal, "-" where there are none; numbers are decimal; the certificate is DER; of a
+ * payload the first 1024 bytes are sent. Every failure counts as a denial, also no answer within two seconds.
+ * Deliveries are not checked: a client may read what it may subscribe to. The broker ends when the lab ends. */
 #ifndef LAB_BROKER_PLUGIN_H
 #define LAB_BROKER_PLUGIN_H
 
 enum {
     LAB_ANSWER_SECONDS = 2,
-    /* Longest client id, user name, password or topic that is asked about, in bytes. */
+    /* Longest client id, user name, password or topic in a question, in bytes. */
     LAB_FIELD_LIMIT = 4096,
     LAB_PAYLOAD_LIMIT = 1024,
     LAB_CERTIFICATE_LIMIT = 16384,

@@ -1,17 +1,17 @@
-/// What a request wants to do.
+/// The right that a request needs.
 public enum Permission: String, Sendable, CaseIterable {
-    /// Look: status, sensors, events, messages.
+    /// View status, sensors, events, messages.
     case read
     /// Send messages.
     case publish
-    /// Change the board's identity, and act in its name at the gateway.
+    /// Change the board's identity, and act on its behalf at the gateway.
     case operate
 }
 
-/// Who may do what. Permissions are independent: who may operate may not read unless that is granted too.
+/// Which users may do what. Permissions are independent: the right to operate does not include the right to read.
 public struct AccessPolicy: Sendable, Equatable {
     /// The users and groups that have a permission.
-    public struct Grant: Sendable, Equatable {
+    public struct AccessRight: Sendable, Equatable {
         public var users: Set<UInt32>
         public var groups: Set<UInt32>
 
@@ -21,14 +21,14 @@ public struct AccessPolicy: Sendable, Equatable {
         }
     }
 
-    /// Users who may do everything; root and the daemon's own, as a rule.
+    /// Users who may do everything; usually root and the daemon's user.
     public var owners: Set<UInt32>
-    /// A permission that is not named is the owners' alone.
-    public var grants: [Permission: Grant]
-    /// Group of the socket, whose members may connect at all; `nil` leaves the process's own.
+    /// Only the owners have a permission that is not listed.
+    public var grants: [Permission: AccessRight]
+    /// Group of the socket, whose members may connect; `nil` leaves the process's group.
     public var socketGroup: UInt32?
 
-    public init(owners: Set<UInt32>, grants: [Permission: Grant] = [:], socketGroup: UInt32? = nil) {
+    public init(owners: Set<UInt32>, grants: [Permission: AccessRight] = [:], socketGroup: UInt32? = nil) {
         self.owners = owners
         self.grants = grants
         self.socketGroup = socketGroup
@@ -39,7 +39,7 @@ public struct AccessPolicy: Sendable, Equatable {
 
     func allows(_ peer: Peer, _ permission: Permission) -> Bool {
         if isOwner(peer) { return true }
-        guard let grant = grants[permission] else { return false }
-        return grant.users.contains(peer.uid) || !grant.groups.isDisjoint(with: peer.groups)
+        guard let right = grants[permission] else { return false }
+        return right.users.contains(peer.uid) || !right.groups.isDisjoint(with: peer.groups)
     }
 }

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// Why there is no place for a user.
+/// Why a user cannot get another place.
 public enum Shortage: Error, Equatable {
-    /// The user has all of its places.
+    /// The user holds all places of one user.
     case ofUser(limit: Int)
-    /// All who are not owners have all of theirs.
+    /// The users who are not owners hold all of theirs.
     case ofOthers(limit: Int)
 }
 
-/// Counts what each user holds of something, so that none can hold all of it, and that the owners always find room.
+/// A quota: limits how many places each user holds, so that no user can take all of them and the owners always find
+/// room.
 ///
-/// One person may be many users: whoever has subordinate user identifiers, or several accounts. So all who are not owners have
-/// an upper bound together, beside the one of each.
+/// One person may act as many users, with subordinate user identifiers or several accounts. So all users who are not
+/// owners also share an upper bound.
 final class UserShares: Sendable {
     private let limit: Int
     private let othersLimit: Int
@@ -24,13 +25,13 @@ final class UserShares: Sendable {
 
     /// - Parameters:
     ///   - limit: the most places of one user.
-    ///   - othersLimit: the most places of all users together who are not owners.
+    ///   - othersLimit: the most places of all users who are not owners, together.
     init(limit: Int, othersLimit: Int) {
         self.limit = limit
         self.othersLimit = othersLimit
     }
 
-    /// One of a user's places; given back with the last reference to it.
+    /// One of a user's places; released with the last reference to it.
     final class Place: Sendable {
         private let shares: UserShares
         private let uid: UInt32

@@ -1,4 +1,4 @@
-/// Puts the pieces of a stream together to lines.
+/// Assembles the pieces of a stream into lines.
 struct LineSplitter {
     /// Longest line, in bytes: an event with the largest message as text and in base64.
     static let limit = 8 << 20
@@ -10,7 +10,7 @@ struct LineSplitter {
     mutating func add(_ piece: [UInt8]) throws(LocalAPIError) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var start = piece.startIndex
-        // What is in `rest` has no line feed.
+        // `rest` never contains a line feed.
         while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
             lines.append(rest + piece[start..<end])
             rest = []

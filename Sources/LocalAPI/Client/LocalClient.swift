@@ -2,7 +2,7 @@ import Glibc
 public import Groundwork
 import HTTPClient
 
-/// Asks the daemon, as `latchkey` and programs in Swift do.
+/// A client of the daemon, for `latchkey` and programs in Swift.
 public struct LocalClient: Sendable {
     /// Where the daemon listens unless its settings say otherwise.
     public static let standardSocketPath = "/run/latchkey/api.sock"
@@ -23,7 +23,7 @@ public struct LocalClient: Sendable {
         try await ask("POST", path, body, timeout)
     }
 
-    /// Posts plain text in place of JSON.
+    /// Posts plain text instead of JSON.
     ///
     /// - Throws: ``LocalAPIError``
     public func post(_ path: String, text: [UInt8], timeout: Duration = .seconds(30)) async throws(LocalAPIError)
@@ -43,7 +43,8 @@ public struct LocalClient: Sendable {
 
     /// The events of a stream, until it ends or the reader stops.
     ///
-    /// - Parameter body: posted, where it is something that is done whose events are read; else the stream is asked for.
+    /// - Parameter body: if present, it is posted to start an action whose events are read; otherwise the stream is
+    ///   requested with GET.
     public func events(_ path: String, posting body: JSON? = nil) -> LocalEvents {
         LocalEvents(client: self, path: path, body: body)
     }
@@ -71,7 +72,7 @@ public struct LocalClient: Sendable {
         }
     }
 
-    /// Opens an event stream, as one event a line.
+    /// Opens an event stream with one event per line.
     func open(_ path: String, _ body: JSON?) async throws(LocalAPIError) -> HTTPStream {
         var request = request(body == nil ? "GET" : "POST", path, body)
         request.headers.set("Accept", "application/x-ndjson")
@@ -87,7 +88,7 @@ public struct LocalClient: Sendable {
         throw remote(stream.status, answer)
     }
 
-    /// The most bytes of an error answer that are looked at.
+    /// The most bytes of an error answer that are read.
     private static let errorLimit = 64 << 10
 
     private func request(_ method: String, _ path: String, _ body: JSON?) -> HTTPRequest {
@@ -112,9 +113,9 @@ public struct LocalClient: Sendable {
 }
 
 extension LocalAPIError {
-    /// What the daemon said.
+    /// The error in an answer of the daemon.
     ///
-    /// - Parameter answer: an error of the local API, as far as it is that.
+    /// - Parameter answer: an error of the local API, or anything else.
     init(status: Int, answer: JSON) {
         self = .remote(status: status, Explanation(answer: answer) ?? Self.remoteWithoutError(status: status))
     }

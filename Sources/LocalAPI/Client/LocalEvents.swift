@@ -1,9 +1,9 @@
 import Groundwork
 import HTTPClient
 
-/// The events of a stream of the daemon, taken as the reader asks for them.
+/// The events of a stream of the daemon, received at the reader's pace.
 ///
-/// Ends when the daemon ends the stream, or in a cancelled task.
+/// Ends when the daemon ends the stream, or in a canceled task.
 public struct LocalEvents: AsyncSequence, Sendable {
     public typealias Element = LocalEvent
     public typealias Failure = LocalAPIError
@@ -12,7 +12,7 @@ public struct LocalEvents: AsyncSequence, Sendable {
     let path: String
     let body: JSON?
 
-    /// Connects with the first event that is asked for.
+    /// Connects when the first event is requested.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let client: LocalClient
         private let path: String
@@ -23,7 +23,7 @@ public struct LocalEvents: AsyncSequence, Sendable {
 
         fileprivate init(_ events: LocalEvents) { (client, path, body) = (events.client, events.path, events.body) }
 
-        /// - Throws: ``LocalAPIError``; ``LocalAPIError/remote(status:_:)`` also where the daemon breaks off.
+        /// - Throws: ``LocalAPIError``; ``LocalAPIError/remote(status:_:)`` also if the daemon breaks off the stream.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LocalAPIError) -> LocalEvent? {
@@ -55,7 +55,7 @@ public struct LocalEvents: AsyncSequence, Sendable {
         private func event(_ line: [UInt8]) throws(LocalAPIError) -> LocalEvent {
             guard let json = try? JSON(parsing: line, limit: LineSplitter.limit), let name = json["event"]?.string,
                 let data = json["data"]
-            else { throw .noAnswer(reason: "the event stream holds something else than events") }
+            else { throw .noAnswer(reason: "the event stream contains something other than events") }
             if name == LocalEvent.errorName { throw LocalAPIError(status: 200, answer: data) }
             return LocalEvent(name: name, id: json["id"]?.string, data: data)
         }

@@ -2,9 +2,9 @@ public import Groundwork
 
 /// One event of a stream.
 public struct LocalEvent: Sendable, Equatable {
-    /// What kind of event it is; `error` is the last one of a stream that broke off.
+    /// The kind of event; `error` is the last event of a stream that broke off.
     public let name: String
-    /// For the reader to tell where it was, if the source of the events has something for that.
+    /// The reader's position in the stream, if the source of the events supports it.
     public let id: String?
     public let data: JSON
 
@@ -19,14 +19,15 @@ public struct LocalEvent: Sendable, Equatable {
 
     static let errorName = "error"
 
-    /// As Server-Sent Events write it (HTML standard, section 9.2). JSON text has no line break, so one `data` line holds it.
+    /// In the form of Server-Sent Events (HTML standard, section 9.2). JSON text has no line break, so it fits on one
+    /// `data` line.
     var serverSent: [UInt8] {
         var text = ""
         if let id { text += "id: \(Self.oneLine(id))\n" }
         return Array("\(text)event: \(Self.oneLine(name))\ndata: \(data.text)\n\n".utf8)
     }
 
-    /// The one form that an event has, in a line of NDJSON and as `latchkey` prints it.
+    /// The form of an event in NDJSON, and as `latchkey` prints it.
     public var json: JSON { .object(members) }
 
     var members: [String: JSON] {
@@ -38,7 +39,7 @@ public struct LocalEvent: Sendable, Equatable {
     /// As a line of NDJSON.
     var line: [UInt8] { json.bytes + [UInt8(ascii: "\n")] }
 
-    /// Only what ends a line of this format is left out; a program reads it, no terminal.
+    /// Removes only characters that would end a line of this format; a program reads it, not a terminal.
     private static func oneLine(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
     }

@@ -1,15 +1,15 @@
 public import Groundwork
 public import HTTPClient
 
-/// A request as a route's handler sees it: complete, and let in by the policy.
+/// A request as a route's handler receives it: complete, and allowed by the policy.
 public struct LocalRequest: Sendable {
     public let method: String
     public let path: String
-    /// What stands for the `{names}` of the route's pattern.
+    /// The values of the `{names}` in the route's pattern.
     public let parameters: [String: String]
-    /// The parameters that the route describes, as far as they were given.
+    /// The given parameters; the route describes all of them.
     public let query: [String: String]
-    /// The members that the route describes of a JSON body.
+    /// The members of a JSON body that the route describes.
     public let members: Set<String>
     public let headers: HTTPHeaders
     public internal(set) var body: [UInt8] = []

@@ -1,9 +1,9 @@
 public import Groundwork
 import HTTPClient
 
-/// What a handler answers.
+/// A handler's answer.
 public struct LocalResponse: Sendable {
-    /// Writes the events of a stream; `send` waits while the reader is behind, and says `false` when it has gone.
+    /// Writes the events of a stream; `send` waits while the reader is behind, and returns `false` when it is gone.
     typealias Production = @Sendable (_ send: @Sendable (LocalEvent) async -> Bool) async throws -> Void
 
     enum Body: Sendable {
@@ -22,17 +22,17 @@ public struct LocalResponse: Sendable {
             body: .bytes(value.bytes + [UInt8(ascii: "\n")]))
     }
 
-    /// A stream that stays open until the events end or the reader goes.
+    /// A stream that stays open until the events end or the reader disconnects.
     ///
-    /// The events are taken in step with the reader: what happens to events while it is behind is for the source to say.
-    /// An error of the source is the stream's last event.
+    /// Events are taken at the reader's pace: the source decides what happens to events while the reader is behind.
+    /// An error of the source becomes the stream's last event.
     public static func events(_ events: some AsyncSequence<LocalEvent, any Error> & Sendable) -> LocalResponse {
         stream { send in
             for try await event in events { guard await send(event) else { return } }
         }
     }
 
-    /// A stream that stays open until the events end or the reader goes, of a source that does not fail.
+    /// A stream that stays open until the events end or the reader disconnects, for a source that does not fail.
     public static func events(_ events: some AsyncSequence<LocalEvent, Never> & Sendable) -> LocalResponse {
         stream { send in
             for await event in events { guard await send(event) else { return } }
@@ -43,7 +43,7 @@ public struct LocalResponse: Sendable {
         LocalResponse(status: 200, headers: ["Cache-Control": "no-store"], body: .events(production))
     }
 
-    /// An error, with the status of its kind.
+    /// An error answer with the HTTP status of the error's kind.
     static func error(_ error: any Error) -> LocalResponse {
         let explanation = Explanation(of: error)
         var answer = json(explanation.answer, status: explanation.kind.httpStatus)

@@ -1,16 +1,17 @@
 import Groundwork
 
-/// The OpenAPI 3.1 document of the routes, made from the routes, so that it cannot differ from them.
+/// The OpenAPI 3.1 document of the routes, generated from the routes, so that it always matches them.
 extension Router {
     static let documentPath = "/v1/openapi.json"
 
-    /// Adds the route that serves the document, which describes that route too.
+    /// Adds the route that serves the document; the document describes that route too.
     mutating func addOpenAPI() {
         let description = RouteDescription("This document", answer: .openObject("OpenAPI 3.1"))
         var described = self
         described.on("GET", Self.documentPath, needs: .read, description) { _ in .json([:]) }
-        let document = described.openAPI
-        on("GET", Self.documentPath, needs: .read, description) { _ in .json(document) }
+        // Made when somebody asks, which is seldom: a start does not wait for it, and no memory holds it.
+        let all = described
+        on("GET", Self.documentPath, needs: .read, description) { _ in .json(all.openAPI) }
     }
 
     var openAPI: JSON {
@@ -29,8 +30,9 @@ extension Router {
                 "title": "Latchkey local API", "version": "1",
                 "description": .string(
                     """
-                    HTTP on a Unix socket of the board. Access is by the user and groups of the program that connects. What is \
-                    marked \(Schema.sensitive) holds a secret or says something about a person: keep it out of logs.
+                    HTTP on a Unix socket of the board. Access depends on the user and groups of the connecting \
+                    program. Values marked \(Schema.sensitive) contain a secret or personal information: keep them \
+                    out of logs.
                     """),
             ],
             "servers": [["url": "http://localhost"]],
@@ -77,7 +79,8 @@ extension Router.Route {
         return .object(operation)
     }
 
-    /// A stream is offered as Server-Sent Events and as one JSON object a line; a schema can say only what such a line is.
+    /// A stream is offered as Server-Sent Events and as one JSON object per line; a schema can only describe such a
+    /// line.
     private var content: JSON {
         if let answer = description.answer { return ["application/json": ["schema": answer.json]] }
         let known =
@@ -88,7 +91,7 @@ extension Router.Route {
                     Schema.object(
                         [
                             "event": .eventName(name), "data": data,
-                            "id": .string("where the reader was, if the source has that"),
+                            "id": .string("the reader's position in the stream, if the source supports it"),
                         ],
                         required: ["event", "data"]
                     ).json
@@ -109,6 +112,6 @@ extension Router.Route {
         return .object(parameter)
     }
 
-    /// A segment as a word of an identifier: `{name}` as `name`.
+    /// A path segment as part of an identifier: `{name}` becomes `name`.
     private static func word(_ segment: String) -> String { segment.filter { $0.isLetter || $0.isNumber } }
 }

@@ -1,8 +1,8 @@
 import Groundwork
 
-/// Path and query of a request, decoded strictly: what two readers could read differently is refused.
+/// Path and query of a request, decoded strictly: a text that two parsers could read differently is refused.
 struct RequestTarget: Equatable {
-    /// The path between its slashes, each piece decoded.
+    /// The segments of the path, each decoded.
     let segments: [String]
     let query: [String: String]
 
@@ -12,7 +12,7 @@ struct RequestTarget: Equatable {
     /// - Throws: ``LocalAPIError/badTarget(reason:)``
     init(_ target: some Collection<UInt8>) throws(LocalAPIError) {
         if let byte = target.first(where: { !Self.isPlain($0) }) {
-            throw .badTarget(reason: "holds the byte 0x\(Hex.encode([byte])), which has to be percent-encoded")
+            throw .badTarget(reason: "contains the byte 0x\(Hex.encode([byte])), which must be percent-encoded")
         }
         let parts = target.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let path = parts.first, path.first == UInt8(ascii: "/") else {
@@ -57,7 +57,7 @@ struct RequestTarget: Equatable {
             throw .badTarget(reason: "has a broken percent-encoding")
         }
         guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw .badTarget(reason: "holds control characters")
+            throw .badTarget(reason: "contains control characters")
         }
         guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .badTarget(reason: "is not UTF-8") }
         return decoded

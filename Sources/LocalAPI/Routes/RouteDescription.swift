@@ -1,22 +1,22 @@
 import Groundwork
 
-/// What the OpenAPI document says of a route, and what its requests are held to.
+/// The description of a route, for the OpenAPI document and for checking requests.
 public struct RouteDescription: Sendable {
     let summary: String
-    /// What stands for the `{names}` of the pattern; text unless it is described here.
-    let path: [String: Schema]
+    /// The schemas of the `{names}` in the pattern; text unless described here.
+    private(set) var path: [String: Schema]
     /// The parameters of the query; a request with any other is refused.
     let query: [String: Schema]
-    /// The parameters of the query that are never missing.
+    /// The required parameters of the query.
     let requiredParameters: Set<String>
-    /// Members of the JSON body; `nil`: there is no body.
+    /// Members of the JSON body; `nil` if there is none.
     let body: [String: Schema]?
     let requiredMembers: Set<String>
-    /// What a body of plain text is; `nil`: there is none.
+    /// The meaning of a plain text body; `nil` if there is none.
     let text: String?
     /// Status of a success.
     let status: Int
-    /// The answer; `nil`: it is an event stream.
+    /// The answer; `nil` for an event stream.
     let answer: Schema?
     /// The data of an event by the event's name.
     let events: [String: Schema]
@@ -27,11 +27,11 @@ public struct RouteDescription: Sendable {
     /// A route that answers with JSON.
     ///
     /// - Parameters:
-    ///   - path: what stands for the `{names}` of the pattern, where there is more to say than that it is text.
+    ///   - path: the schemas of the `{names}` in the pattern that are more than plain text.
     ///   - query: the parameters of the query; a request with any other is refused.
-    ///   - body: members of the JSON body, which may be left out as a whole where none is required; `nil`: there is no body.
-    ///   - required: the members of the body, or of the query where there is no JSON body, that are never missing.
-    ///   - text: what the body is, where it is plain text and no JSON.
+    ///   - body: members of the JSON body, which may be omitted if no member is required; `nil` if there is no body.
+    ///   - required: the required members of the body, or of the query if there is no JSON body.
+    ///   - text: the meaning of the body, if it is plain text instead of JSON.
     ///   - status: the HTTP status of a success.
     ///   - answer: the JSON of a success.
     public init(
@@ -45,7 +45,8 @@ public struct RouteDescription: Sendable {
 
     /// A route that answers with an event stream.
     ///
-    /// - Parameter events: the data of the events by the event's name; `broker.*` stands for every name that begins so.
+    /// - Parameter events: the data of the events by the event's name; `broker.*` stands for every name with that
+    ///   prefix.
     public init(
         _ summary: String, query: [String: Schema] = [:], body: [String: Schema]? = nil, required: Set<String> = [],
         events: [String: Schema]
@@ -73,7 +74,14 @@ public struct RouteDescription: Sendable {
         self.events = events
     }
 
-    /// The data of an event: by its own name, or by that of its family.
+    /// The same description, with the schemas of further `{names}` in the pattern.
+    func describing(_ parameters: [String: Schema]) -> RouteDescription {
+        var described = self
+        described.path.merge(parameters) { _, new in new }
+        return described
+    }
+
+    /// The data of an event: by its own name, or by its family's.
     func event(named name: String) -> Schema? {
         events[name] ?? events.first { key, _ in key.hasSuffix(".*") && name.hasPrefix(key.dropLast()) }?.value
     }

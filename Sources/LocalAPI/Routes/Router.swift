@@ -8,6 +8,7 @@ public struct Router: Sendable {
     struct Route: Sendable {
         let method: String
         let pattern: [String]
+        let parameterCount: Int
         let permission: Permission
         let description: RouteDescription
         let handler: Handler
@@ -15,7 +16,19 @@ public struct Router: Sendable {
         var path: String { "/" + pattern.joined(separator: "/") }
         var parameterNames: [String] { pattern.compactMap(Router.parameterName) }
 
-        /// What stands for the `{names}`; `nil` when the path is not of this pattern.
+        init(
+            _ method: String, _ path: String, _ permission: Permission, _ description: RouteDescription,
+            _ handler: @escaping Handler
+        ) {
+            self.method = method
+            pattern = path.split(separator: "/").map(String.init)
+            parameterCount = pattern.count { Router.parameterName($0) != nil }
+            self.permission = permission
+            self.description = description
+            self.handler = handler
+        }
+
+        /// The values of the `{names}`; `nil` if the path does not match this pattern.
         func parameters(of segments: [String]) -> [String: String]? {
             guard segments.count == pattern.count else { return nil }
             var parameters: [String: String] = [:]
@@ -36,16 +49,47 @@ public struct Router: Sendable {
 
     /// - Parameters:
     ///   - method: `GET`, which answers `HEAD` too, `POST`, `PUT`, `PATCH` or `DELETE`.
-    ///   - pattern: such as `/v1/sensors/{name}`. A path that fits several is the one's with the fewest names.
+    ///   - pattern: such as `/v1/sensors/{name}`. If a path matches several, the one with the fewest names wins.
     public mutating func on(
         _ method: String, _ pattern: String, needs permission: Permission, _ description: RouteDescription,
         handler: @escaping Handler
     ) {
-        let route = Route(
-            method: method, pattern: pattern.split(separator: "/").map(String.init), permission: permission,
-            description: description, handler: handler)
-        let place = routes.firstIndex { $0.parameterNames.count > route.parameterNames.count }
+        let route = Route(method, pattern, permission, description, handler)
+        let place = routes.firstIndex { $0.parameterCount > route.parameterCount }
         routes.insert(route, at: place ?? routes.endIndex)
+    }
+
+    /// Adds every route of another router, with the permission that it needs there and another handler.
+    public mutating func on(eachOf other: Router, handler: @escaping Handler) {
+        for route in other.routes {
+            on(route.method, route.path, needs: route.permission, route.description, handler: handler)
+        }
+    }
+
+    /// Adds every route of another router.
+    public mutating func add(_ other: Router) {
+        for route in other.routes {
+            on(route.method, route.path, needs: route.permission, route.description, handler: route.handler)
+        }
+    }
+
+    /// The same routes below another path.
+    ///
+    /// - Parameters:
+    ///   - prefix: what their paths begin with, and `/`.
+    ///   - other: what stands in its place.
+    ///   - parameters: what stands for the `{names}` of `other`.
+    ///   - excluded: the paths of those that stay behind.
+    public func moved(
+        from prefix: String, to other: String, describing parameters: [String: Schema], leavingOut excluded: Set<String>
+    ) -> Router {
+        var moved = Router()
+        for route in routes where route.path.hasPrefix(prefix + "/") && !excluded.contains(route.path) {
+            moved.on(
+                route.method, other + route.path.dropFirst(prefix.count), needs: route.permission,
+                route.description.describing(parameters), handler: route.handler)
+        }
+        return moved
     }
 
     /// - Throws: ``LocalAPIError/notFound(path:)``, ``LocalAPIError/methodNotAllowed(method:path:allowed:)``

@@ -1,15 +1,15 @@
 import Groundwork
 
 extension Schema {
-    /// What is said of an error, as members of an object: of an answer, an event or a part of the status.
+    /// The explanation of an error, as members of an object: in an answer, an event or a part of the status.
     public static let explanation: [String: Schema] = [
         "code": .string("stable, for programs: room.what-happened"), "kind": kindOfError,
         "message": .string("what happened, for people"),
-        "remedy": .string("what to do about it, where there is something to do"),
+        "remedy": .string("what to do about it, if anything can be done"),
         "cause": .string("the code of the error that led to this one"), "gateway": gatewayNumbers,
     ]
 
-    /// Those of ``explanation`` that are never missing.
+    /// The required members of ``explanation``.
     public static let requiredOfExplanation: Set = ["code", "kind", "message"]
 
     private static let kindOfError = named(
@@ -22,9 +22,11 @@ extension Schema {
         "GatewayNumbers",
         .object(
             [
-                "domain": .string("whose number it is", choices: GatewayNumbers.Domain.allCases.map(\.rawValue)),
-                "number": .integer("the gateway's own, or the one that the protocol's public clients use"),
+                "domain": .string(
+                    "the numbering that the number belongs to",
+                    choices: GatewayNumbers.Domain.allCases.map(\.rawValue)),
+                "number": .integer("the gateway's own number, or the one that the protocol's public clients use"),
                 "xCaErr": .integer("the x-ca-err header of the gateway's answer"),
-                "httpStatus": .integer("of the gateway's answer"),
+                "httpStatus": .integer("the HTTP status of the gateway's answer"),
             ], required: ["domain", "number"], "The error in the terms of the gateway's protocol"))
 }

@@ -1,13 +1,13 @@
 public import Groundwork
 
-/// What a JSON value looks like and means: a JSON Schema (2020-12), in which OpenAPI 3.1 describes bodies and parameters.
+/// The form and meaning of a JSON value: a JSON Schema (2020-12), which OpenAPI 3.1 uses for bodies and parameters.
 public struct Schema: Sendable, Equatable {
     /// The schema itself; it may refer to ``definitions``.
     public let json: JSON
-    /// The schemas that have a name of their own, which the document lists once.
+    /// The named schemas, which the document lists once.
     public let definitions: [String: JSON]
 
-    /// The keyword of a value that holds a secret or says something about a person.
+    /// The keyword of a value that contains a secret or personal information.
     static let sensitive = "x-sensitive"
 
     private init(_ json: JSON, _ definitions: [String: JSON] = [:]) {
@@ -15,7 +15,7 @@ public struct Schema: Sendable, Equatable {
         self.definitions = definitions
     }
 
-    /// - Parameter choices: the only values there are; empty: any text.
+    /// - Parameter choices: the only values allowed; empty allows any text.
     public static func string(_ meaning: String, choices: [String] = []) -> Schema {
         typed("string", meaning, choices.isEmpty ? [:] : ["enum": .array(choices.map(JSON.string))])
     }
@@ -42,7 +42,7 @@ public struct Schema: Sendable, Equatable {
 
     /// An object that has these members and no others.
     ///
-    /// - Parameter required: the members that are never missing.
+    /// - Parameter required: the required members.
     public static func object(
         _ members: [String: Schema], required: Set<String> = [], _ meaning: String = ""
     ) -> Schema {
@@ -51,12 +51,12 @@ public struct Schema: Sendable, Equatable {
         return typed("object", meaning, more, union(members.values))
     }
 
-    /// An object whose members are named by what it describes.
+    /// An object that maps names to values of one schema.
     public static func map(of element: Schema, _ meaning: String) -> Schema {
         typed("object", meaning, ["additionalProperties": element.json], element.definitions)
     }
 
-    /// An object whose members somebody else decides on, such as the gateway.
+    /// An object whose members are defined elsewhere, such as by the gateway.
     public static func openObject(_ meaning: String) -> Schema { typed("object", meaning) }
 
     /// One of several.
@@ -66,14 +66,14 @@ public struct Schema: Sendable, Equatable {
         return Schema(.object(members), union(schemas))
     }
 
-    /// A schema that the document lists under a name of its own.
+    /// A schema that the document lists under its own name.
     public static func named(_ name: String, _ schema: Schema) -> Schema {
         Schema(
             ["$ref": .string("#/components/schemas/\(name)")],
             schema.definitions.merging([name: schema.json], uniquingKeysWith: { _, new in new }))
     }
 
-    /// What the document lists under a name anyway.
+    /// A reference to a schema that the document lists.
     static func reference(to name: String) -> Schema { Schema(["$ref": .string("#/components/schemas/\(name)")]) }
 
     /// The name of an event, or of any of a family: `broker.*`.
@@ -92,7 +92,7 @@ public struct Schema: Sendable, Equatable {
         return Schema(.object(members), definitions)
     }
 
-    /// The same, of a value that belongs in no log: it holds a secret, or says something about a person.
+    /// The same, for a value that must not be logged: it contains a secret or personal information.
     public var asSensitive: Schema {
         Schema(.object((json.object ?? [:]).merging([Self.sensitive: true]) { _, new in new }), definitions)
     }

@@ -5,14 +5,16 @@ import Groundwork
     import HTTPClient
     import Synchronization
 
-    /// Writes down every answer of a server, for the check of all answers against the OpenAPI document at the end of `deploy/test`.
+    /// Records every answer of a server, so that `deploy/test` can check all answers against the OpenAPI document at
+    /// its end.
     ///
-    /// Only where the environment names a folder, `LATCHKEY_RECORD_ANSWERS`: a file for each server, whose first line is its
-    /// document, and each further line an answer or an event. Of what the document marks as sensitive, and of members that it does
-    /// not know, only the kind is written. Debug builds alone have it: in a release build nothing is left of it.
+    /// Active only if the environment variable `LATCHKEY_RECORD_ANSWERS` names a folder. Each server writes a file
+    /// whose first line is its document, and each further line an answer or an event. Only the kind is recorded of
+    /// values marked as sensitive and of members that the document does not describe. Exists in debug builds only:
+    /// nothing of it is in a release build.
     final class AnswerRecord: Sendable {
         private let file: Int32
-        private let turn = Mutex(())
+        private let lock = Mutex(())
 
         init?(of router: Router) {
             guard let folder = getenv("LATCHKEY_RECORD_ANSWERS").map({ String(cString: $0) }), !folder.isEmpty else {
@@ -26,7 +28,7 @@ import Groundwork
 
         deinit { close(file) }
 
-        /// - Parameter route: as far as there is one for the request.
+        /// - Parameter route: the route of the request, if there is one.
         func write(
             _ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?
         ) {
@@ -63,7 +65,7 @@ import Groundwork
 
         private func write(_ line: JSON) {
             let bytes = line.bytes + [UInt8(ascii: "\n")]
-            turn.withLock { _ in
+            lock.withLock { _ in
                 var rest = bytes[...]
                 while !rest.isEmpty {
                     let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
@@ -75,10 +77,10 @@ import Groundwork
     }
 
     extension Schema {
-        /// The longest text that is written down.
+        /// The longest text that is recorded.
         private static let textLimit = 1000
 
-        /// The value without what is sensitive or not described, and with long texts cut.
+        /// The value without sensitive or undescribed parts, and with long texts cut.
         fileprivate func disclosed(_ value: JSON) -> JSON { disclosed(value, by: json) }
 
         private func disclosed(_ value: JSON, by schema: JSON) -> JSON {
@@ -91,8 +93,8 @@ import Groundwork
             case .object(let members):
                 let other = schema["additionalProperties"] ?? .null
                 return .object(
-                    members.reduce(into: [:]) { told, member in
-                        told[member.key] = disclosed(member.value, by: schema["properties"]?[member.key] ?? other)
+                    members.reduce(into: [:]) { shown, member in
+                        shown[member.key] = disclosed(member.value, by: schema["properties"]?[member.key] ?? other)
                     })
             case .array(let elements): return .array(elements.map { disclosed($0, by: schema["items"] ?? .null) })
             case .string(let text):
@@ -101,7 +103,7 @@ import Groundwork
             }
         }
 
-        /// By the first of several that knows every member.
+        /// By the first of several schemas that describes every member.
         private func disclosed(_ value: JSON, byAny choices: [JSON]) -> JSON {
             let resolved = choices.flatMap { choice -> [JSON] in
                 let schema =
@@ -117,7 +119,7 @@ import Groundwork
             return fitting.map { disclosed(value, by: $0) } ?? Self.kind(of: value)
         }
 
-        /// What kind of value it is, and nothing else of it.
+        /// The kind of the value, and nothing else.
         fileprivate static func kind(of value: JSON) -> JSON {
             switch value {
             case .string: "(not recorded)"
@@ -128,7 +130,7 @@ import Groundwork
         }
     }
 #else
-    /// Nothing: see the debug build's.
+    /// Does nothing; see the debug build's type.
     struct AnswerRecord {
         @inline(__always)
         init?(of router: Router) { return nil }

@@ -1,26 +1,27 @@
 import CMicroHTTPD
 import Glibc
+import Groundwork
 import Synchronization
 
-/// libmicrohttpd at work on a listening socket: owns both, and ends with its last reference.
+/// A running libmicrohttpd daemon on a listening socket. Owns both, and stops with its last reference.
 final class Daemon: @unchecked Sendable {
-    // Nothing changes after the start but through `isQuiet`; libmicrohttpd may be stopped from any thread but its own.
+    // Nothing changes after the start except `isStopping`; libmicrohttpd may be stopped from any thread but its own.
     private let handle: OpaquePointer
     private let socket: ListeningSocket
-    private let service: LocalService
-    private let isQuiet = Mutex(false)
+    private let service: ServerContext
+    private let isStopping = Mutex(false)
 
     /// - Throws: ``LocalAPIError/cannotListen(path:reason:)``
-    init(on socket: consuming ListeningSocket, serving service: LocalService) throws(LocalAPIError) {
+    init(on socket: consuming ListeningSocket, serving service: ServerContext) throws(LocalAPIError) {
         let limits = service.limits
         let started = latchkey_http_start(
             service.library.table, socket.descriptor,
             latchkey_http_limits(
                 connections: limits.connections, stall_seconds: UInt32(clamping: limits.stall.components.seconds),
-                // Beside the head, what libmicrohttpd keeps of it and the piece that is being written need room.
+                // Besides the head, there must be room for libmicrohttpd's records of it and the piece being written.
                 connection_memory: limits.headBytes + (32 << 10)),
             Self.callbacks,
-            // The service outlives the daemon: this object holds it, and stops the daemon first.
+            // The context outlives the daemon: this object retains it, and stops the daemon first.
             Unmanaged.passUnretained(service).toOpaque())
         guard let started else {
             socket.removeFile()
@@ -32,25 +33,26 @@ final class Daemon: @unchecked Sendable {
         self.service = service
     }
 
-    /// Accepts nobody any more, tells whoever is there, and waits until that is written.
-    func quiet(within limit: Duration) async {
-        guard hushes() else { return }
+    /// Accepts no more connections, sends every client its last answer, and waits until those are written.
+    func shutDown(within limit: Duration) async {
+        guard stopAccepting() else { return }
         await service.finish(within: limit)
     }
 
     deinit {
-        _ = hushes()
+        _ = stopAccepting()
         service.library.calls.stop_daemon(handle)
     }
 
-    private func hushes() -> Bool {
-        let isFirst = isQuiet.withLock { isQuiet in
-            defer { isQuiet = true }
-            return !isQuiet
+    /// - Returns: `false` if that was done before.
+    private func stopAccepting() -> Bool {
+        let isFirst = isStopping.withLock { isStopping in
+            defer { isStopping = true }
+            return !isStopping
         }
         guard isFirst else { return false }
         socket.removeFile()
-        // Gives the listening socket back, which `socket` closes.
+        // Returns the listening socket, which `socket` closes.
         _ = service.library.calls.quiesce_daemon(handle)
         service.stop()
         return true
@@ -61,10 +63,10 @@ final class Daemon: @unchecked Sendable {
     private static let callbacks = latchkey_http_callbacks(
         connection: { context, connection, stored, event in
             guard let context, let connection, let stored else { return }
-            let service = Unmanaged<LocalService>.fromOpaque(context).takeUnretainedValue()
+            let service = Unmanaged<ServerContext>.fromOpaque(context).takeUnretainedValue()
             if event == .CONNECTION_NOTIFY_STARTED {
-                // Here and not once, as there is no callback for the start of the thread.
-                latchkey_name_http_thread("local-api")
+                // Repeated for each connection, because there is no callback for the start of the thread.
+                CurrentThread.setName("local-api")
                 let opened = PeerConnection(latchkey_http_descriptor(service.library.table, connection), in: service)
                 stored.pointee = opened.map { Unmanaged.passRetained($0).toOpaque() }
             } else if let held = stored.pointee {
@@ -75,7 +77,7 @@ final class Daemon: @unchecked Sendable {
         },
         begun: { context, target, connection in
             guard let context, let target, let connection else { return nil }
-            let service = Unmanaged<LocalService>.fromOpaque(context).takeUnretainedValue()
+            let service = Unmanaged<ServerContext>.fromOpaque(context).takeUnretainedValue()
             guard let held = latchkey_http_stored(service.library.table, connection) else { return nil }
             let exchange = Exchange(
                 connection, target: Array(UnsafeRawBufferPointer(start: target, count: strlen(target))),
@@ -97,6 +99,6 @@ final class Daemon: @unchecked Sendable {
             held.pointee = nil
             Unmanaged<Exchange>.fromOpaque(ended).takeRetainedValue().complete()
         },
-        // Paths and queries stay as they came: RequestTarget decodes them, strictly.
+        // Paths and queries stay encoded: RequestTarget decodes them, strictly.
         unescape: { _, _, text in text.map { strlen($0) } ?? 0 })
 }

@@ -4,36 +4,36 @@ import Synchronization
 
 /// One request and its answer. libmicrohttpd's callbacks come on its thread; the route's handler runs in a task.
 ///
-/// libmicrohttpd holds it from the first line of the request until it has told the completion; the task holds it until
-/// the handler is done.
+/// libmicrohttpd retains it from the first line of the request until its completion callback; the task retains it
+/// until the handler is done.
 final class Exchange: @unchecked Sendable {
-    // `target` and the variables down to `drained` are touched on libmicrohttpd's thread only; what the task and a
-    // stopping server share with it is in `state`.
-    private let connection: SleepingConnection
+    // `target` and the variables down to `drained` are used on libmicrohttpd's thread only; everything shared with
+    // the task and a stopping server is in `state`.
+    private let connection: SuspendableConnection
     private let peerConnection: PeerConnection
-    private let service: LocalService
+    private let service: ServerContext
     private let target: [UInt8]
 
     private enum Admission {
-        case awaited
+        case pending
         case granted(Router.Route, LocalRequest)
         case refused(LocalResponse)
     }
-    private var admission = Admission.awaited
+    private var admission = Admission.pending
     private var method = ""
     private var isHead = false
     private var wantsLines = false
-    /// Bytes of a refused request's body that were read and dropped.
+    /// Bytes of a refused request's body that were read and discarded.
     private var drained = 0
 
     private struct State {
         var answer: LocalResponse?
         var task: Task<Void, Never>?
-        /// Of a request that was let in.
+        /// The route of an admitted request.
         var route: Router.Route?
         var feed: EventFeed?
         var watch: HangUpWatch?
-        /// The place among the user's requests, while the handler works or the answer is being written.
+        /// The place in the user's quota of requests, while the handler runs or the answer is being written.
         var place: UserShares.Place?
         var handlerIsDone = false
         var connectionIsDone = false
@@ -43,8 +43,8 @@ final class Exchange: @unchecked Sendable {
     }
     private let state = Mutex(State())
 
-    init(_ connection: OpaquePointer, target: [UInt8], of peer: PeerConnection, service: LocalService) {
-        self.connection = SleepingConnection(connection, of: service.library)
+    init(_ connection: OpaquePointer, target: [UInt8], of peer: PeerConnection, service: ServerContext) {
+        self.connection = SuspendableConnection(connection, of: service.library)
         self.target = target
         self.service = service
         peerConnection = peer
@@ -52,22 +52,23 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: On libmicrohttpd's thread
 
-    /// Called with the head, then with each piece of the body, then without a piece; and again when the connection wakes.
+    /// Called with the head, then with each piece of the body, then without a piece; and again when the connection is
+    /// resumed.
     ///
     /// - Parameter body: a piece of the body; empty at the end.
     /// - Returns: `false` to close the connection.
     func handle(_ method: String, _ body: UnsafeRawBufferPointer) -> Bool {
         if let answer = state.withLock(\.answer) { return queue(answer) }
         switch admission {
-        case .awaited:
+        case .pending:
             self.method = method
             return admit(method)
         case .granted(let route, var request) where !body.isEmpty:
             guard request.body.count + body.count <= service.limits.bodyBytes else {
                 return refuse(.bodyTooLarge(limit: service.limits.bodyBytes))
             }
-            // One owner of the bytes, so that they are added in place.
-            admission = .awaited
+            // Leaves one reference to the bytes, so that they are appended in place.
+            admission = .pending
             request.body += body
             admission = .granted(route, request)
             return true
@@ -75,12 +76,12 @@ final class Exchange: @unchecked Sendable {
             service.deadlines.forget(peerConnection.descriptor)
             state.withLock { $0.route = route }
             run(route, request)
-            service.sleepers.add(self)
-            if connection.sleep(unless: { state.withLock { $0.answer != nil } }) { return true }
-            // The handler was quicker than this thread.
+            service.runningExchanges.add(self)
+            if connection.suspend(unless: { state.withLock { $0.answer != nil } }) { return true }
+            // The handler finished before this thread suspended the connection.
             return queue(state.withLock(\.answer) ?? service.answer(to: LocalAPIError.stopping))
         case .refused where !body.isEmpty:
-            // Most programs read an answer only when they have sent all.
+            // Most programs read the answer only after sending everything.
             drained += body.count
             return drained <= drainLimit
         case .refused(let answer):
@@ -90,21 +91,21 @@ final class Exchange: @unchecked Sendable {
 
     private var drainLimit: Int { 8 * service.limits.bodyBytes }
 
-    /// Decides on the head alone: nobody's body is kept who would not be let in.
+    /// Decides on the head alone: the body of a refused request is not kept.
     private func admit(_ method: String) -> Bool {
         isHead = method == "HEAD"
         let headers = HTTPHeaders(of: connection.handle, in: service.library)
         wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
         let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
-        guard headers.stateOneLength else {
+        guard headers.haveOneBodyLength else {
             var answer = service.answer(
-                to: LocalAPIError.badBody(reason: "its length is stated in no way, or in more than one"))
-            // Where the next request would begin is anybody's guess.
+                to: LocalAPIError.badBody(reason: "must state its length in exactly one way"))
+            // It is unclear where the next request would begin.
             answer.headers.set("Connection", "close")
             return queue(answer)
         }
         do {
-            let (route, request) = try judged(method, headers, announced)
+            let (route, request) = try check(method, headers, announced)
             admission = .granted(route, request)
             return true
         } catch {
@@ -120,7 +121,7 @@ final class Exchange: @unchecked Sendable {
         return true
     }
 
-    private func judged(
+    private func check(
         _ method: String, _ headers: HTTPHeaders, _ announced: Int
     ) throws(LocalAPIError) -> (Router.Route, LocalRequest) {
         let limits = service.limits
@@ -156,7 +157,7 @@ final class Exchange: @unchecked Sendable {
 
     private func queue(_ answer: LocalResponse) -> Bool {
         service.deadlines.forget(peerConnection.descriptor)
-        service.sleepers.remove(self)
+        service.runningExchanges.remove(self)
         record(answer)
         var headers = answer.headers
         let http = service.library.calls
@@ -189,7 +190,7 @@ final class Exchange: @unchecked Sendable {
         let watch = HangUpWatch(peerConnection.descriptor) { feed.end() }
         let isStopping = state.withLock { state in
             state.feed = feed
-            // A handler that took its time may have one.
+            // A slow handler may already have one.
             state.watch?.stop()
             state.watch = watch
             state.handlerIsDone = false
@@ -207,13 +208,13 @@ final class Exchange: @unchecked Sendable {
             { feed in if let feed { Unmanaged<EventFeed>.fromOpaque(feed).release() } })
     }
 
-    /// The request has begun: the server may stop from now on.
+    /// Called when the request begins: the server may stop from now on.
     func begin() {
         service.deadlines.begin(peerConnection.descriptor)
         if !service.add(self) { stop() }
     }
 
-    /// The answer is written, or the connection has gone.
+    /// Called when the answer is written or the connection is gone.
     func complete() {
         let (task, feed, watch) = state.withLock { state in
             state.connectionIsDone = true
@@ -226,7 +227,7 @@ final class Exchange: @unchecked Sendable {
         watch?.stop()
         feed?.end()
         task?.cancel()
-        service.sleepers.remove(self)
+        service.runningExchanges.remove(self)
         service.remove(self)
         service.deadlines.await(peerConnection.descriptor, isNew: false)
     }
@@ -246,7 +247,7 @@ final class Exchange: @unchecked Sendable {
                 state.handlerIsDone = true
                 state.settle()
             }
-            connection.wake()
+            connection.resume()
         }
         keep(task)
     }
@@ -256,7 +257,7 @@ final class Exchange: @unchecked Sendable {
             do {
                 try await production { [self] in await feed.send(written($0)) }
             } catch is CancellationError {
-                // The reader has gone, or has been told that the server stops.
+                // The reader is gone, or has been told that the server is stopping.
             } catch {
                 feed.end(with: written(LocalEvent(error)))
             }
@@ -286,10 +287,10 @@ final class Exchange: @unchecked Sendable {
         return wantsLines ? event.line : event.serverSent
     }
 
-    /// The handler takes its time: its program may go meanwhile, and whoever works for nobody stops.
+    /// Called for a slow handler: if its client disconnects meanwhile, the handler's task is canceled.
     func watchForHangUp() {
         state.withLock { state in
-            // While this lock is held the connection has not completed, so its descriptor is still its own.
+            // While this lock is held the connection cannot complete, so the descriptor still belongs to it.
             guard !state.connectionIsDone, !state.handlerIsDone, state.watch == nil, let task = state.task else {
                 return
             }
@@ -297,7 +298,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// The server stops: what sleeps wakes, and gets its last answer or event.
+    /// Called when the server stops: resumes the connection, which gets its last answer or event.
     func stop() {
         let (feed, task) = state.withLock { state in
             state.isStopping = true
@@ -306,6 +307,6 @@ final class Exchange: @unchecked Sendable {
         }
         if let feed { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
         task?.cancel()
-        connection.wake()
+        connection.resume()
     }
 }

@@ -1,23 +1,24 @@
 import Dispatch
 import Glibc
 
-/// Notices that a reader has gone while libmicrohttpd, which lets its connection sleep, does not look.
+/// Notices that a reader has disconnected while libmicrohttpd has its connection suspended and does not look.
 ///
-/// The kernel says so at once on a Unix socket, so an event stream needs no signs of life.
+/// On a Unix socket the kernel reports this at once, so an event stream needs no keep-alive messages.
 final class HangUpWatch: @unchecked Sendable {
-    // libdispatch's sources are made for use from several threads; this one never changes.
+    // libdispatch's sources may be used from several threads; this reference never changes.
     private let source: any DispatchSourceRead
 
     /// - Parameter hangUp: called at most once, on a thread of libdispatch.
-    /// - Returns: `nil` when the process has no descriptor left; then only writing shows that the reader has gone.
+    /// - Returns: `nil` if the process has run out of descriptors; then only writing shows that the reader is gone.
     init?(_ descriptor: Int32, hangUp: @escaping @Sendable () -> Void) {
-        // Of its own: libmicrohttpd closes the other whenever it likes.
+        // A duplicate, because libmicrohttpd may close the original at any time.
         let watched = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard watched >= 0 else { return nil }
         let source = DispatchSource.makeReadSource(fileDescriptor: watched, queue: .global())
         source.setEventHandler {
             var state = pollfd(fd: watched, events: 0, revents: 0)
-            // Half closed is not gone: `nc -N` has said all it wants and still reads. Nor is a next request too early.
+            // Half closed is not gone: `nc -N` has sent everything and still reads. An early next request is no
+            // hang-up either.
             if poll(&state, 1, 0) == 1, state.revents & Int16(POLLHUP) != 0 { hangUp() }
             source.cancel()
         }

@@ -1,25 +1,25 @@
 import Glibc
 import Groundwork
 
-/// A Unix socket that listens under a path; closed with its end.
+/// A Unix socket that listens at a path; closed when its owner ends.
 struct ListeningSocket: ~Copyable {
     let descriptor: Int32
     let path: String
-    /// Which file is ours, so that a successor's is left alone.
+    /// Identify our file, so that a successor's is left alone.
     private let device: dev_t
     private let inode: ino_t
 
-    /// Takes over the path of a daemon that died; one that still listens keeps it.
+    /// Takes over the path of a daemon that died, but not of one that still listens.
     ///
-    /// - Parameter group: of the file, whose mode is 0660; `nil` leaves the process's own.
+    /// - Parameter group: the file's group (its mode is 0660); `nil` leaves the process's group.
     /// - Throws: ``LocalAPIError/alreadyRunning(path:)``, ``LocalAPIError/cannotListen(path:reason:)``
     init(at path: String, group: UInt32?) throws(LocalAPIError) {
         guard var address = Self.address(path) else {
             throw .cannotListen(path: path, reason: "the path is longer than 107 bytes")
         }
-        // Of two daemons that start at once, one looks only when the other listens.
-        let turn = try Self.lock(path)
-        defer { close(turn) }
+        // If two daemons start at once, the second checks the path only after the first listens.
+        let lock = try Self.lock(path)
+        defer { close(lock) }
         let descriptor = socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw Self.failure(path) }
@@ -29,10 +29,10 @@ struct ListeningSocket: ~Copyable {
                 try Self.removeStale(path, &address)
                 guard Self.call(bind, descriptor, &address) == 0 else { throw Self.failure(path) }
             }
-            // Nobody can connect before listen(2): the mode is right before the first peer comes.
+            // No peer can connect before listen(2), so the mode is set in time.
             guard chmod(path, 0o660) == 0 else { throw Self.failure(path) }
             if let group, chown(path, uid_t.max, group) != 0 { throw Self.failure(path) }
-            // Who comes during a flood waits a moment; where there is no room left, connecting looks as if nobody listened.
+            // During a flood, new clients wait; without room in the backlog, connecting fails as if nothing listened.
             guard Glibc.listen(descriptor, 4096) == 0 else { throw Self.failure(path) }
         } catch {
             close(descriptor)
@@ -54,13 +54,13 @@ struct ListeningSocket: ~Copyable {
         unlink(path)
     }
 
-    /// - Returns: a descriptor of the directory; closing it ends the turn.
+    /// - Returns: a descriptor of the directory; closing it releases the lock.
     private static func lock(_ path: String) throws(LocalAPIError) -> Int32 {
         let descriptor = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
-            throw .cannotListen(path: path, reason: "another program is starting there")
+            throw .cannotListen(path: path, reason: "another program is starting on that path")
         }
         return descriptor
     }
@@ -68,9 +68,9 @@ struct ListeningSocket: ~Copyable {
     private static func removeStale(_ path: String, _ address: inout sockaddr_un) throws(LocalAPIError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
-            throw .cannotListen(path: path, reason: "something else than a socket is there")
+            throw .cannotListen(path: path, reason: "the file there is not a socket")
         }
-        // Not blocking: a daemon with a full backlog lives too, and says EAGAIN.
+        // Not blocking: a daemon with a full backlog is alive too, and answers EAGAIN.
         let probe = socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         guard probe >= 0 else { throw failure(path) }

@@ -2,31 +2,32 @@ import Synchronization
 
 /// HTTP/1.1 with JSON on a Unix socket, for programs on this board (RFC 9112).
 ///
-/// libmicrohttpd serves it: made for embedding, 150 kB of shared library, one thread that sleeps in epoll(7). SwiftNIO would
-/// parse in a memory-safe language, but costs 3.9 MB of the program and 1.6 MB of memory, on a socket that only admitted
-/// local users reach.
+/// It uses libmicrohttpd: made for embedding, 150 kB of shared library, one thread that sleeps in epoll(7). SwiftNIO
+/// would parse in a memory-safe language, but costs 3.9 MB of program size and 1.6 MB of memory, for a socket that
+/// only admitted local users reach.
 public final class LocalServer: Sendable {
-    /// What one user, and all users together, can take of the server.
+    /// Limits on the resources of one user, and of all users together.
     public struct Limits: Sendable {
         /// Connections of all users together; more wait to be accepted.
         public var connections: UInt32 = 144
-        /// Connections of all users together who are not owners; more are refused. What is left of ``connections`` is kept for
-        /// the owners.
+        /// Connections of all users who are not owners, together; more are refused. The rest of ``connections`` is
+        /// reserved for the owners.
         public var connectionsOfOthers = 128
         /// Connections of one user; more are refused.
         public var connectionsPerUser = 32
-        /// Requests under way of one user, event streams among them.
+        /// Requests in progress of one user, including event streams.
         public var requestsPerUser = 10
-        /// Requests under way of all users together who are not owners. Each may be an event stream, which holds what its
-        /// reader is behind.
+        /// Requests in progress of all users who are not owners, together. Each may be an event stream, which buffers
+        /// what its reader has not read.
         public var requestsOfOthers = 48
-        /// In which a request has to become complete.
+        /// Time in which a request has to become complete.
         public var request: Duration = .seconds(10)
-        /// In which a reader has to take something of its answer, in whole seconds. A stream without events is none.
+        /// Time in which a reader has to take some of its answer, in whole seconds. Does not apply to a stream
+        /// without events.
         public var stall: Duration = .seconds(60)
-        /// Of a request's body, in bytes.
+        /// Size of a request's body, in bytes.
         public var bodyBytes = 1 << 20
-        /// Of a request's head, in bytes.
+        /// Size of a request's head, in bytes.
         public var headBytes = 16 << 10
 
         public init() {}
@@ -47,19 +48,19 @@ public final class LocalServer: Sendable {
         self.router = router
     }
 
-    /// Listens from now on.
+    /// Starts listening.
     ///
     /// - Throws: ``LocalAPIError/alreadyRunning(path:)``, ``LocalAPIError/cannotListen(path:reason:)``,
     ///   ``LocalAPIError/libraryMissing(name:)``
     public func listen() throws(LocalAPIError) {
-        let service = LocalService(try MicroHTTPD.library(), router: router, policy: policy, limits: limits)
+        let service = ServerContext(try MicroHTTPD.library(), router: router, policy: policy, limits: limits)
         let started = try Daemon(on: try ListeningSocket(at: socketPath, group: policy.socketGroup), serving: service)
         daemon.withLock { $0 = started }
     }
 
-    /// Serves until cancelled; then ends every stream, answers every request, and removes the socket.
+    /// Serves until canceled; then ends every stream, answers every request, and removes the socket.
     ///
-    /// - Throws: what ``listen()`` does, unless the server listens already.
+    /// - Throws: what ``listen()`` throws, unless the server already listens.
     public func run() async throws {
         if daemon.withLock({ $0 == nil }) { try listen() }
         let forever = AsyncStream<Never> { _ in }
@@ -68,7 +69,7 @@ public final class LocalServer: Sendable {
             defer { daemon = nil }
             return daemon
         }
-        // In a task of its own, as nothing waits in a cancelled one.
-        await Task { await ended?.quiet(within: .seconds(1)) }.value
+        // In a separate task, because a canceled one cannot wait.
+        await Task { await ended?.shutDown(within: .seconds(1)) }.value
     }
 }

@@ -1,22 +1,20 @@
 import CMicroHTTPD
+import Groundwork
 
 /// libmicrohttpd, loaded when a server begins to listen.
-///
-/// `@unchecked Sendable` is right because the table is filled before anyone has the pointer, and neither changed nor freed
-/// afterwards.
-struct MicroHTTPD: @unchecked Sendable {
+struct MicroHTTPD: Sendable {
+    private let library: LoadedLibrary<latchkey_http_calls>
+
     /// For the functions of `CMicroHTTPD`.
-    let table: UnsafePointer<latchkey_http_calls>
+    var table: UnsafePointer<latchkey_http_calls> { library.table }
+    var calls: latchkey_http_calls { library.calls }
 
-    var calls: latchkey_http_calls { table.pointee }
-
-    private static let loaded: Result<MicroHTTPD, LocalAPIError> = {
-        let table = UnsafeMutablePointer<latchkey_http_calls>.allocate(capacity: 1)
-        table.initialize(to: latchkey_http_calls())
-        if let missing = latchkey_load_http(table) { return .failure(.libraryMissing(name: String(cString: missing))) }
-        return .success(MicroHTTPD(table: table))
-    }()
+    private static let loaded = Result { () throws(LibraryMissing) in
+        MicroHTTPD(library: try LoadedLibrary(filling: latchkey_http_calls(), by: latchkey_load_http))
+    }
 
     /// - Throws: ``LocalAPIError/libraryMissing(name:)``
-    static func library() throws(LocalAPIError) -> MicroHTTPD { try loaded.get() }
+    static func library() throws(LocalAPIError) -> MicroHTTPD {
+        try loaded.mapError { LocalAPIError.libraryMissing(name: $0.name) }.get()
+    }
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// One connection of a local program, from accept(2) to its end: who is there, and its place among its user's.
+/// One connection of a local program, from accept(2) to its end: its peer, and its place in the user's quota.
 final class PeerConnection: Sendable {
     let descriptor: Int32
     let peer: Peer
     private let place: UserShares.Place
 
-    /// - Returns: `nil` when the connection was refused, and shut down.
-    init?(_ descriptor: Int32, in service: LocalService) {
+    /// - Returns: `nil` if the connection was refused and shut down.
+    init?(_ descriptor: Int32, in service: ServerContext) {
         guard let peer = Peer(descriptor: descriptor) else {
             shutdown(descriptor, Int32(SHUT_RDWR))
             return nil

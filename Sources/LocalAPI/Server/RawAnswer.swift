@@ -1,7 +1,7 @@
 import Glibc
 import HTTPClient
 
-/// An error answer written past libmicrohttpd, to a peer whose request it never gets to see.
+/// An error answer written without libmicrohttpd, to a peer whose request it never sees.
 struct RawAnswer {
     let bytes: [UInt8]
 
@@ -11,14 +11,14 @@ struct RawAnswer {
             bytes = []
             return
         }
-        // The reason phrase may be empty (RFC 9112 section 4); the space before it may not be missing.
+        // The reason phrase may be empty (RFC 9112 section 4), but the space before it is required.
         let head =
             ["HTTP/1.1 \(answer.status) "] + answer.headers.pairs.map { "\($0.name): \($0.value)" }
             + ["Content-Length: \(body.count)", "Connection: close", "", ""]
         bytes = Array(head.joined(separator: "\r\n").utf8) + body
     }
 
-    /// Without waiting: a fresh connection has room for it, and who lets his fill up needs no answer.
+    /// Without waiting: a fresh connection has room for it, and a peer that lets its buffer fill up needs no answer.
     func write(to descriptor: Int32) {
         _ = send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
     }

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// Closes connections on which a request does not become complete in time, be it that a byte comes now and then.
+/// Closes connections on which a request does not become complete in time, even if a byte arrives now and then.
 ///
 /// Sleeps while no connection waits for the rest of a request.
 final class RequestDeadlines: Sendable {
     private struct Waiting {
         let since: ContinuousClock.Instant
-        /// Whether something of a request has come, or the connection is new: its peer is told why it is closed.
+        /// Whether part of a request has arrived, or the connection is new: its peer is told why it is closed.
         var isOwedAnswer: Bool
     }
     private struct State {
@@ -19,9 +19,9 @@ final class RequestDeadlines: Sendable {
 
     init(limit: Duration) { self.limit = limit }
 
-    /// From now on the next request on this connection has to become complete.
+    /// Starts the time limit for the next request on this connection.
     ///
-    /// - Parameter descriptor: of the connection; ``forget(_:)`` has to be called before it is closed.
+    /// - Parameter descriptor: the connection's; ``forget(_:)`` has to be called before it is closed.
     func await(_ descriptor: Int32, isNew: Bool) {
         let starts = state.withLock { state in
             state.waiting[descriptor] = Waiting(since: .now, isOwedAnswer: isNew)
@@ -31,17 +31,17 @@ final class RequestDeadlines: Sendable {
         if starts { Task { await watch() } }
     }
 
-    /// The next request has begun.
+    /// Called when the next request has begun.
     func begin(_ descriptor: Int32) { state.withLock { $0.waiting[descriptor]?.isOwedAnswer = true } }
 
-    /// The request is complete, or the connection ends.
+    /// Called when the request is complete or the connection ends.
     func forget(_ descriptor: Int32) { state.withLock { _ = $0.waiting.removeValue(forKey: descriptor) } }
 
     private func watch() async {
         while let next = closeOverdue() { try? await Task.sleep(until: next, clock: .continuous) }
     }
 
-    /// - Returns: when to look again; `nil` when there is nothing to look after.
+    /// - Returns: when to check again; `nil` if there is nothing to check.
     private func closeOverdue() -> ContinuousClock.Instant? {
         state.withLock { state in
             let now = ContinuousClock.now

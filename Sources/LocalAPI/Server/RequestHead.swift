@@ -19,8 +19,8 @@ extension HTTPHeaders {
         }
     }
 
-    /// Whether everybody who reads the head finds the body's end at the same place (RFC 9112 section 6.3).
-    var stateOneLength: Bool {
+    /// Whether every reader of the head finds the end of the body at the same place (RFC 9112 section 6.3).
+    var haveOneBodyLength: Bool {
         let (codings, lengths) = (all("Transfer-Encoding"), all("Content-Length"))
         guard let coding = codings.first else { return lengths.count <= 1 }
         return codings.count == 1 && coding.lowercased() == "chunked" && lengths.isEmpty

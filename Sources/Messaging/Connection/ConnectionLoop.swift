@@ -4,8 +4,8 @@ import Glibc
 
 /// The life of one connection: reach, shake hands, exchange packets, end. Belongs to the thread that runs it.
 ///
-/// The library's sockets are watched by `poll(2)`, which also takes descriptors beyond 1023 (`select` in the library's own
-/// loop does not), wakes for packets and commands, and otherwise when the next ping is due.
+/// The library's sockets are watched by `poll(2)`, which also takes descriptors beyond 1023 (`select` in the
+/// library's own loop does not), wakes for packets and commands, and otherwise when the next ping is due.
 final class ConnectionLoop {
     let order: ConnectionOrder
     let wake: Wake
@@ -15,7 +15,7 @@ final class ConnectionLoop {
 
     /// The messages behind the library's packet identifiers.
     private var messages: [Int32: Int64] = [:]
-    /// Acknowledged messages that the mailbox has not been told of.
+    /// Acknowledged messages that have not been posted to the mailbox yet.
     private var finished: [Int64] = []
     private var filters: [Int32: TopicFilter] = [:]
     private var isOpen = false
@@ -40,7 +40,7 @@ final class ConnectionLoop {
     }
 
     func run() -> Mailbox.Ending {
-        defer { tellFinished() }
+        defer { reportFinished() }
         guard let client = MosquittoClient(order, inbox: inbox) else {
             return .failed(
                 .cannotConnect(order.address, reason: "the client identifier or the will is invalid"), loss: nil)
@@ -52,8 +52,8 @@ final class ConnectionLoop {
             try exchange(client)
         } catch {
             switch error {
-            case .told(let announcing):
-                if isOpen { sayGoodbye(client, announcing: announcing) }
+            case .closeRequested(let announcing):
+                if isOpen { disconnect(client, announcing: announcing) }
                 return .closed
             case .failed(let failure): return .failed(failure, loss: isOpen ? loss : nil)
             }
@@ -66,14 +66,14 @@ final class ConnectionLoop {
 
     /// Why the loop ends.
     enum Stop: Error {
-        case told(announcing: Bool)
+        case closeRequested(announcing: Bool)
         case failed(MessagingError)
     }
 
-    // MARK: Before the broker's word
+    // MARK: Until the broker accepts
 
-    /// Makes the TCP connection. The library tries the first address of the host only; where that leads nowhere, the next
-    /// attempts are for its addresses of one family.
+    /// Makes the TCP connection. The library only tries the first address of the host. If that fails, the next
+    /// attempts use its addresses of one family each.
     private func reach(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
         var first: MessagingError?
         for (index, family) in [nil, "0.0.0.0", "::"].enumerated() {
@@ -85,7 +85,7 @@ final class ConnectionLoop {
                 let left = (deadline - .now) / (3 - index)
                 guard let failure = try waitUntilWritable(client, until: .now + left) else { return }
                 first = first ?? failure
-            // The handshake has begun: there was somebody.
+            // The handshake had begun, so a peer answered.
             case MOSQ_ERR_TLS.code: throw .failed(failure(client, status, code))
             case MOSQ_ERR_ERRNO.code where Self.isReset(code): throw .failed(failure(client, status, code))
             default: first = first ?? .cannotConnect(order.address, reason: Self.reason(status, code))
@@ -94,7 +94,7 @@ final class ConnectionLoop {
         throw .failed(first ?? .connectTimeout(order.address, order.timeout))
     }
 
-    /// - Returns: why there is no connection; `nil` when there is one.
+    /// - Returns: why the connection failed; `nil` when it is there.
     private func waitUntilWritable(
         _ client: MosquittoClient, until deadline: ContinuousClock.Instant
     ) throws(Stop) -> MessagingError? {
@@ -107,8 +107,8 @@ final class ConnectionLoop {
             var size = socklen_t(MemoryLayout<Int32>.size)
             let status = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
             if Self.isReset(code) { throw .failed(failure(client, MOSQ_ERR_ERRNO.code, code)) }
-            // The library's first attempt to write takes the reason away where the answer was there by then: only this machine
-            // refuses so quickly.
+            // If the answer was there by the library's first write, that write has cleared the error. Only this
+            // machine refuses that quickly.
             guard status == 0, code == 0, ready & (POLLERR | POLLHUP) == 0 else {
                 return .cannotConnect(order.address, reason: String(cString: strerror(code == 0 ? ECONNREFUSED : code)))
             }
@@ -116,15 +116,15 @@ final class ConnectionLoop {
         }
     }
 
-    /// TLS and CONNECT, until CONNACK. The library's wish to write is not asked for: it stays set throughout the handshake,
-    /// and what is sent until then fits any socket's buffer.
+    /// TLS and CONNECT, until CONNACK. `mosquitto_want_write` is not consulted: it stays set throughout the
+    /// handshake, and what is sent until then fits any socket's buffer.
     private func shakeHands(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
         while true {
             let socket = mosquitto_socket(client.handle)
             var byte: UInt8 = 0
             try step(client, mosquitto_loop_read(client.handle, 1))
-            // With TLS 1.3 a broker refuses a certificate after the handshake, and hangs up: its word is read while it is there,
-            // for what is written then fails and takes it along.
+            // With TLS 1.3 a broker rejects a certificate after the handshake, and hangs up. Its alert is read before
+            // anything is written: a failed write would discard it.
             if !isOpen, recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0 {
                 try step(client, mosquitto_loop_read(client.handle, 1))
             }
@@ -133,7 +133,7 @@ final class ConnectionLoop {
                 client.buffer?.install()
                 return client.stopLogging()
             }
-            // A connection that ends within the handshake looks to the library like one that is only slow.
+            // To the library, a connection that ends during the handshake looks like a slow one.
             let peeked = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
             if peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR) {
                 throw .failed(failure(client, MOSQ_ERR_CONN_LOST.code, errno))
@@ -155,7 +155,7 @@ final class ConnectionLoop {
             let events = mustWrite ? POLLIN | POLLOUT : POLLIN
             let now = ContinuousClock.now
             threshold.raise(for: min(messages.count, order.window / 2 - finished.count), on: socket)
-            // What has left the socket already, poll does not tell of.
+            // Poll does not report bytes that TLS has already taken from the socket.
             let isAhead = client.buffer?.hasUnread == true
             let left = isAhead ? .zero : keepAlive.due - now
             let ready = try poll(
@@ -163,7 +163,7 @@ final class ConnectionLoop {
             if ready == 0, threshold.isRaised, .now - now >= ReadThreshold.patience { threshold.giveUp(on: socket) }
             if isAhead || ready & (POLLIN | POLLERR | POLLHUP) != 0 {
                 keepAlive.hasRead(at: .now)
-                // Not without end: commands, and pings, must have their turn.
+                // Bounded, so that commands and pings get their turn.
                 for _ in 0..<Self.readsAtOnce {
                     try step(client, mosquitto_loop_read(client.handle, 1))
                     guard client.buffer?.hasUnread == true else { break }
@@ -171,30 +171,30 @@ final class ConnectionLoop {
                 if !messages.isEmpty { ReadThreshold.confirm(on: socket) }
             }
             if mosquitto_want_write(client.handle) { try step(client, mosquitto_loop_write(client.handle, 1)) }
-            try obey(client)
+            try performCommands(client)
             if ContinuousClock.now >= keepAlive.due {
                 try step(client, mosquitto_loop_misc(client.handle))
                 keepAlive.hasPassed(at: .now)
             }
             client.buffer?.flush()
-            // Others are sent when half of the window is free, so that is when it matters.
-            if messages.isEmpty || finished.count >= order.window / 2 { tellFinished() }
+            // More messages are sent when half of the window is free, so reporting earlier has no use.
+            if messages.isEmpty || finished.count >= order.window / 2 { reportFinished() }
         }
     }
 
-    private func obey(_ client: MosquittoClient) throws(Stop) {
+    private func performCommands(_ client: MosquittoClient) throws(Stop) {
         for command in commands() {
             switch command {
             case .publish(let batch):
                 for message in batch { try publish(message, with: client) }
-                threshold.hope()
+                threshold.resume()
             case .subscribe(let filter, let qos):
                 var mid: Int32 = 0
                 let status = mosquitto_subscribe(client.handle, &mid, filter.text, Int32(qos.rawValue))
                 filters[mid] = filter
                 try step(client, status)
             case .unsubscribe(let filter): try step(client, mosquitto_unsubscribe(client.handle, nil, filter.text))
-            case .close(let announcing): throw .told(announcing: announcing)
+            case .close(let announcing): throw .closeRequested(announcing: announcing)
             }
             keepAlive.hasWritten(at: .now)
         }
@@ -218,7 +218,7 @@ final class ConnectionLoop {
         }
     }
 
-    /// Takes note of what the library reported, and of how its last function ended.
+    /// Handles what the library reported, and the status of its last call.
     private func step(_ client: MosquittoClient, _ status: Int32) throws(Stop) {
         let code = errno
         let report = client.report
@@ -229,13 +229,13 @@ final class ConnectionLoop {
             client.forgetCredentials()
             announce(client)
             mailbox.post { $0.opened = sessionPresent }
-            // Nothing else is asked of the broker that it could answer.
-            if presence == nil { prove() }
+            // Without the presence message there is nothing that the broker would acknowledge.
+            if presence == nil { markProven() }
         }
         if !report.acknowledged.isEmpty || !report.granted.isEmpty {
             for mid in report.acknowledged {
                 if let id = messages.removeValue(forKey: mid) { finished.append(id) }
-                if mid == presence { prove() }
+                if mid == presence { markProven() }
             }
             let answers = report.granted.compactMap { answer in
                 filters.removeValue(forKey: answer.mid).map { (filter: $0, granted: answer.granted) }
@@ -247,14 +247,14 @@ final class ConnectionLoop {
         }
     }
 
-    private func prove() {
+    private func markProven() {
         presence = nil
         isProven = true
         mailbox.post { $0.isProven = true }
     }
 
-    /// Tells of messages that the broker has taken over.
-    private func tellFinished() {
+    /// Reports the messages that the broker has acknowledged.
+    private func reportFinished() {
         guard !finished.isEmpty else { return }
         mailbox.post { $0.acknowledged += finished }
         finished.removeAll(keepingCapacity: true)
@@ -263,7 +263,7 @@ final class ConnectionLoop {
     private func announce(_ client: MosquittoClient) {
         guard let topic = order.presenceTopic else { return }
         var mid: Int32 = 0
-        // Where it fails, the next step finds the connection lost.
+        // If this fails, the next step finds the connection lost.
         _ = mosquitto_publish(
             client.handle, &mid, topic.name, Int32(ConnectionOrder.online.count), ConnectionOrder.online, 1, true)
         presence = mid
@@ -274,12 +274,12 @@ final class ConnectionLoop {
     private func failure(_ client: MosquittoClient, _ status: Int32, _ code: Int32) -> MessagingError {
         if !isOpen {
             if let refusal = order.credentials.tls?.lastRefusal { return .tlsRefused(order.address, refusal) }
-            // OpenSSL's word for an end without notice.
+            // OpenSSL reports "unexpected eof" for an end without a close notice.
             if let reason = client.report.tlsReason, !reason.hasPrefix("unexpected eof") {
                 return .tlsFailed(order.address, reason: reason)
             }
             if status == MOSQ_ERR_CONN_LOST.code || client.report.tlsReason != nil || Self.isReset(code) {
-                return .connectionLost(order.address, reason: "the broker ended it before it answered")
+                return .connectionLost(order.address, reason: "the broker closed it before it answered")
             }
         }
         lossCause = Self.isHangUp(status, code) ? .hangUp : .silence
@@ -292,7 +292,7 @@ final class ConnectionLoop {
     private func wait(for socket: Int32, events: Int32, until deadline: ContinuousClock.Instant) throws(Stop) -> Int32 {
         let ready = try poll(socket, events: events, timeout: deadline - .now)
         for command in commands() {
-            if case .close(let announcing) = command { throw .told(announcing: announcing) }
+            if case .close(let announcing) = command { throw .closeRequested(announcing: announcing) }
         }
         return ready
     }

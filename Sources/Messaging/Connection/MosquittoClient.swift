@@ -3,8 +3,8 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 
-/// A libmosquitto client for one connection, freed with this object. Everything happens on one thread, without a thread or
-/// a reconnection of the library's own.
+/// A libmosquitto client for one connection, freed with this object. Used on one thread only; the library starts no
+/// thread and never reconnects by itself.
 final class MosquittoClient {
     /// What the library reported while one of its functions ran.
     struct Report {
@@ -18,12 +18,12 @@ final class MosquittoClient {
     let handle: OpaquePointer
     var report = Report()
     private let inbox: Inbox
-    /// Holds the certificates and pins that the library's handshake is judged by.
+    /// Holds the certificates and pins that the handshake is verified with.
     private let tls: TLSContext?
 
     private static let library: Int32 = mosquitto_lib_init()
 
-    /// - Returns: `nil` where there is no memory or the client id is not UTF-8.
+    /// - Returns: `nil` when memory runs out or the client id is not UTF-8.
     init?(_ order: ConnectionOrder, inbox: Inbox) {
         self.inbox = inbox
         tls = order.credentials.tls
@@ -37,7 +37,7 @@ final class MosquittoClient {
     }
 
     deinit {
-        // The pointer given to the library ends with the library's own.
+        // Frees the library's client, and with it the pointer to this object.
         mosquitto_destroy(handle)
     }
 
@@ -46,7 +46,7 @@ final class MosquittoClient {
             mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311),
             // Acknowledgements and single messages must not wait for each other (Nagle's algorithm).
             mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1),
-            // How much is under way is decided above; 0 is no limit.
+            // ``SendWindow`` limits the messages in flight; 0 means no limit here.
             mosquitto_int_option(handle, MOSQ_OPT_SEND_MAXIMUM, 0),
         ]
         if let tls {
@@ -79,7 +79,7 @@ final class MosquittoClient {
         }
     }
 
-    /// The broker has taken them, and a handle connects once.
+    /// Called once the broker has accepted them: a handle connects only once.
     func forgetCredentials() { _ = mosquitto_username_pw_set(handle, nil, nil) }
 
     /// The buffer of the connection's TLS; `nil` without TLS, or once the library has closed the socket.
@@ -121,17 +121,18 @@ final class MosquittoClient {
                 qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
     }
 
-    /// Of `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca` the last part.
+    /// Keeps the last part of a line such as `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca`.
     private func note(_ text: String) {
         guard text.hasPrefix("OpenSSL Error"), report.tlsReason == nil else { return }
         report.tlsReason = text.split(separator: ":").last.map(String.init)
     }
 
-    /// The library writes a line for every packet only to throw it away: no longer than errors are expected.
+    /// Called when no handshake errors are expected any more: otherwise the library formats a log line for every
+    /// packet, only to discard it.
     func stopLogging() { mosquitto_log_callback_set(handle, nil) }
 }
 
 extension mosq_err_t {
-    /// As the functions return it.
+    /// The code as the library's functions return it.
     var code: Int32 { rawValue }
 }

@@ -15,7 +15,7 @@ final class Wake: Sendable {
 
     func signal() {
         var one: UInt64 = 1
-        // Fails only where so many signals wait already that one more makes no difference.
+        // Fails only when so many signals are pending that one more makes no difference.
         _ = write(descriptor, &one, 8)
     }
 

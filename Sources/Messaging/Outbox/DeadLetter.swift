@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// A message that is no longer sent, since the broker ended the connection each time it was sent alone. It is kept until
-/// somebody sends it again or removes it, or it is older than ``OutboxPolicy/maxAge``.
+/// A message that is no longer sent, because the broker closed the connection each time it was sent alone. It is kept
+/// until it is sent again or removed, or is older than ``OutboxPolicy/maxAge``.
 public struct DeadLetter: Sendable, Equatable {
     /// The number that the message had in the outbox.
     public var id: Int64

@@ -2,17 +2,17 @@ import Groundwork
 import Storage
 
 extension Outbox {
-    /// Takes a message over. When this returns it survives a power cut.
+    /// Accepts a message. When this returns, the message survives a power cut.
     ///
     /// - Returns: its number, ascending in the order in which messages are sent.
-    /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxFull`, `outboxShareFull`, `outboxUnusable`, `outboxClosed`;
-    ///   the message has then not been accepted.
+    /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxFull`, `outboxShareFull`, `outboxUnusable`,
+    ///   `outboxClosed`; the message has then not been accepted.
     @discardableResult
     public func accept(_ message: OutgoingMessage) async throws(MessagingError) -> Int64 {
         try await accept([message])[0]
     }
 
-    /// Takes several messages over, all or none, in one write.
+    /// Accepts several messages, all or none, in one write.
     @discardableResult
     public func accept(_ messages: [OutgoingMessage]) async throws(MessagingError) -> [Int64] {
         guard store != nil else { throw .outboxClosed(path: path) }
@@ -22,13 +22,13 @@ extension Outbox {
         }
         let result = await withCheckedContinuation { answer in
             requests.append(Request(messages: messages, answer: answer))
-            // Runs after all that has been queued for this actor by now, so that they share the sync.
+            // Runs after every call already queued for this actor, so that they share one sync.
             if requests.count == 1 { Task { write() } }
         }
         return try result.get()
     }
 
-    /// Writes everything asked for in one transaction, with the removals that are due.
+    /// Writes all pending requests in one transaction, along with the removals that are due.
     func write() {
         guard !requests.isEmpty, let store else { return }
         let due = requests
@@ -46,18 +46,18 @@ extension Outbox {
         }
         killPoint("outbox-append-committed")
         for (request, answer) in zip(due, answers) { request.answer.resume(returning: answer) }
-        if ledger.accepted > before.accepted { callSender() }
+        if ledger.accepted > before.accepted { wakeSender() }
     }
 
-    /// There is something to send for a sender that had seen the last message.
-    func callSender() {
+    /// Wakes the sender if it had already seen the last message.
+    func wakeSender() {
         guard isDrained else { return }
         isDrained = false
         arrival?()
     }
 
-    /// One transaction: removes what is acknowledged, does `body` and writes the sums where they changed. Where it fails,
-    /// everything is as before.
+    /// One transaction: removes what is acknowledged, does `body` and writes the sums where they changed. If it
+    /// fails, nothing has changed.
     func change(_ store: any OutboxStore, _ body: () throws -> Void) throws(StorageError) {
         let (before, lettersBefore) = (ledger, letters)
         do throws(StorageError) {
@@ -68,7 +68,7 @@ extension Outbox {
             }
         } catch {
             (ledger, letters) = (before, lettersBefore)
-            // Counted anew when it matters.
+            // Counted again when needed.
             shares = nil
             telemetryAfter = 0
             throw error
@@ -111,7 +111,7 @@ extension Outbox {
         return .success(numbers)
     }
 
-    /// Holds a user to half of the outbox, and all explicit messages to what is not reserved for telemetry.
+    /// Limits one user to half of the outbox, and all explicit messages to what is not reserved for telemetry.
     private func refusal(
         of messages: [OutgoingMessage], in store: any OutboxStore
     ) throws(StorageError) -> MessagingError? {
@@ -123,7 +123,7 @@ extension Outbox {
         let shares = if let known = self.shares { known } else { try store.shares() }
         self.shares = shares
         let explicit = messages.reduce(0) { $0 + ($1.share == .telemetry ? 0 : $1.size) }
-        // A request is one program's.
+        // All messages of a request come from one program.
         if let share = messages.first?.share, case .user = share,
             shares.bytes(of: share) + explicit > policy.publisherLimit
         {
@@ -137,7 +137,7 @@ extension Outbox {
 
     /// Drops the oldest telemetry that is not being sent until `size` bytes fit.
     ///
-    /// - Returns: whether they do; where they cannot, nothing was dropped.
+    /// - Returns: whether they fit now; if they cannot, nothing was dropped.
     private func makeRoom(for size: Int, in store: any OutboxStore) throws(StorageError) -> Bool {
         let excess = ledger.bytes + size - policy.limitBytes
         guard excess > 0 else { return true }
@@ -157,7 +157,7 @@ extension Outbox {
         return true
     }
 
-    /// Drops what has become too old while nothing is sent; looks once a minute.
+    /// Drops expired messages while nothing is being sent; checks once a minute.
     private func expire(in store: any OutboxStore) throws(StorageError) {
         let instant = ContinuousClock.now
         if let nextAgeCheck, instant < nextAgeCheck { return }
@@ -174,7 +174,7 @@ extension Outbox {
 }
 
 extension Outbox {
-    /// Drops messages for their age. Part of a change.
+    /// Drops expired messages. Part of a change.
     func drop(_ expired: [QueuedMessage], from store: any OutboxStore) throws(StorageError) {
         for run in expired.map(\.id).runs { try store.remove(run) }
         for message in expired {
@@ -186,7 +186,7 @@ extension Outbox {
 }
 
 extension Collection<Int64> {
-    /// Ascending numbers as the ranges without gaps that they make up.
+    /// The gapless ranges that these ascending numbers form.
     var runs: [ClosedRange<Int64>] {
         var runs: [ClosedRange<Int64>] = []
         for number in self {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Groundwork
 import Storage
 
-/// Messages that the broker answers by ending the connection.
+/// Dead letters: messages that the broker answers by closing the connection.
 extension Outbox {
     /// The dead letters, the oldest first.
     public func deadLetters() -> [DeadLetter] { letters }
@@ -14,14 +14,14 @@ extension Outbox {
         try message(ofDeadLetter: id).payload
     }
 
-    /// Moves a message that is being sent to the dead letters, in one transaction. The oldest of those give way where they
-    /// have become too many.
-    func bury(_ id: Int64, because reason: String) throws(MessagingError) {
+    /// Moves a message that is being sent to the dead letters, in one transaction. If there are too many, the oldest
+    /// are dropped.
+    func makeDeadLetter(_ id: Int64, because reason: String) throws(MessagingError) {
         guard let store, let weight = weights[id] else { return }
         var letter: DeadLetter?
         do throws(StorageError) {
             try change(store) {
-                letter = try store.bury(id, at: clock(), because: reason)
+                letter = try store.makeDeadLetter(id, at: clock(), because: reason)
                 ledger.remove(size: weight.size)
                 ledger.dead += 1
                 shares?.remove(weight)
@@ -38,7 +38,7 @@ extension Outbox {
         if let letter { events.send(.deadLetter(letter)) }
     }
 
-    /// Accepts a dead letter as a new message, behind all that wait.
+    /// Accepts a dead letter as a new message, behind all that are waiting.
     ///
     /// - Returns: its new number.
     /// - Throws: ``MessagingError``: `noSuchDeadLetter`, `outboxFull`, `outboxUnusable`, `outboxClosed`
@@ -53,18 +53,18 @@ extension Outbox {
                 guard case .success = answer else { return }
                 try store.removeDeadLetter(id)
                 ledger.dead -= 1
-                // Its former number left the outbox with it, and it has a new one now.
+                // The old number counts as removed; the message has a new number now.
                 ledger.retried += 1
                 letters.removeAll { $0.id == id }
             }
         } catch {
             throw .outboxUnusable(error)
         }
-        callSender()
+        wakeSender()
         return try answer.get()[0]
     }
 
-    /// Gives a dead letter up; it counts as dropped.
+    /// Discards a dead letter; it counts as dropped.
     ///
     /// - Throws: ``MessagingError``: `noSuchDeadLetter`, `outboxUnusable`, `outboxClosed`
     public func removeDeadLetter(_ id: Int64) throws(MessagingError) {
@@ -77,7 +77,7 @@ extension Outbox {
         }
     }
 
-    /// Drops those that have become too old. Part of a change.
+    /// Drops dead letters that have expired. Part of a change.
     func expireDeadLetters(in store: any OutboxStore) throws(StorageError) {
         let now = clock()
         for letter in letters where policy.hasExpired(letter.acceptedAt, now: now) {

@@ -1,17 +1,18 @@
 import Groundwork
 import Storage
 
-/// What the ``Messenger`` asks for.
+/// The part of the outbox that the ``Messenger`` uses.
 extension Outbox {
-    /// The most acknowledged messages whose rows are still there.
+    /// The most acknowledged messages whose rows have not been removed yet.
     private static let removalLimit = 2048
-    /// How long a removal waits for others, or for a message to be written with; longer than the period of a board that
-    /// samples every second.
+    /// How long a removal waits to be written together with other removals or a new message; longer than the period
+    /// of a board that samples every second.
     private static let removalDelay = Duration.seconds(2)
 
-    /// Begins anew with the oldest message: what was being sent is sent again, in order.
+    /// Starts again at the oldest message: messages in flight are sent again, in order.
     ///
-    /// - Parameter arrival: called once when there are messages after ``next(limit:bytes:acknowledging:)`` had none left.
+    /// - Parameter arrival: called once when there are messages after ``next(limit:bytes:acknowledging:)`` had none
+    ///   left.
     /// - Throws: ``MessagingError``
     func rewind(arrival: (@Sendable () -> Void)?) throws(MessagingError) {
         self.arrival = arrival
@@ -26,19 +27,19 @@ extension Outbox {
         isDrained = false
     }
 
-    /// Hands out the next messages in order, and takes note of those that the broker now has.
+    /// Returns the next messages in order, and records those that the broker has acknowledged.
     ///
     /// - Parameters:
     ///   - limit: the most messages.
-    ///   - bytes: no further message once so many bytes are handed out.
-    /// - Returns: `isLast` tells that there are no others; the arrival of the next is then told.
+    ///   - bytes: no further message is returned once this many bytes are.
+    /// - Returns: `isLast` is true when there are no more; `arrival` is then called for the next one.
     func next(
         limit: Int, bytes: Int, acknowledging ids: [Int64]
     ) throws(MessagingError) -> (messages: [QueuedMessage], isLast: Bool) {
         guard let store else { throw .outboxClosed(path: path) }
         do throws(StorageError) {
             try acknowledge(ids)
-            // There is nothing after the last one that was handed out.
+            // There is nothing after the last message returned.
             if isDrained { return ([], true) }
             while limit > 0 {
                 let page = try store.page(after: cursor, limit: limit, bytes: bytes)
@@ -62,7 +63,7 @@ extension Outbox {
         }
     }
 
-    /// Gives up a message that the client library does not take.
+    /// Drops a message that the client library rejects.
     func discard(_ id: Int64) throws(MessagingError) {
         guard let store, let weight = weights.removeValue(forKey: id) else { return }
         do {
@@ -94,10 +95,10 @@ extension Outbox {
 
     private func removeLater() async throws {
         try await thread.sleep(for: Self.removalDelay)
-        // Something was written while this waited for its turn, and took the removals along.
+        // Canceled if another write came first: it has removed these rows.
         try Task.checkCancellation()
         removal = nil
-        // Tried again with the next change; until then the rows only stay longer.
+        // If it fails, the next change tries again; until then the rows stay.
         try? removeAcknowledged()
     }
 

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Groundwork
 import Storage
 
-/// Messages that wait for the broker, on the disk before their publisher is told so.
+/// Messages waiting for the broker, on the disk before their publisher gets an answer.
 ///
-/// ``accept(_:)`` returns when the message is durable (write-ahead log, full sync). Publishers that call at the same time
-/// share one sync: whatever has arrived while the disk was busy is written together. A message leaves with the broker's
-/// acknowledgement; that is written with the next messages or within two seconds, and what a power cut undoes of it is sent
-/// once more.
+/// ``accept(_:)`` returns when the message is durable (write-ahead log, full sync). Publishers that call at the same
+/// time share one sync: messages that arrive while the disk is busy are written together. A message is removed when
+/// the broker acknowledges it. The removal is written with the next messages or within two seconds; a message whose
+/// removal is lost in a power cut is sent once more.
 ///
 /// Runs on ``NamedThread/storage``.
 public actor Outbox {
@@ -32,23 +32,23 @@ public actor Outbox {
     private var rescued = 0
     /// Messages of a former identity that were dropped when this was opened.
     public private(set) var droppedAtOpening = 0
-    /// The sums as they are, and as they were last written.
+    /// The counts now, and as last written.
     var ledger = OutboxLedger()
     var written = OutboxLedger()
-    /// What has been asked for and not been written yet.
+    /// Requests that have not been written yet.
     var requests: [Request] = []
-    /// What the messages take that are being sent.
+    /// The weights of the messages being sent.
     var weights: [Int64: OutboxWeight] = [:]
-    /// Whose the bytes are; `nil` while it does not matter.
+    /// The bytes by owner; `nil` while they are not needed.
     var shares: OutboxShares?
     var letters: [DeadLetter] = []
-    /// Messages that the broker has, in rows that are still there.
+    /// Acknowledged messages whose rows have not been removed yet.
     var acknowledged: [Int64] = []
-    /// Removes them when nothing else is written before.
+    /// Removes those rows unless another write does so first.
     var removal: Task<Void, any Error>?
-    /// The newest message handed out for sending.
+    /// The newest message returned for sending.
     var cursor: Int64 = 0
-    /// Whether the sender has seen the last message, so that it waits to be called.
+    /// Whether the sender has seen the last message and waits for ``arrival``.
     var isDrained = false
     var arrival: (@Sendable () -> Void)?
     /// No telemetry that may be dropped is at or before this message.
@@ -61,14 +61,14 @@ public actor Outbox {
         self.clock = clock
     }
 
-    /// Opens or makes an outbox. A damaged file is set aside under a dated name (``OutboxStatus/setAside``); what can still be
-    /// read of it goes into the new one.
+    /// Opens or makes an outbox. A damaged file is set aside under a dated name (``OutboxStatus/setAside``); messages
+    /// that can still be read are copied into the new one.
     ///
     /// - Parameters:
     ///   - path: the database; its directory exists.
-    ///   - owner: the device identifier that the messages are of. What was accepted for another one is dropped: its topics
-    ///     are not this device's, and its messages may be another person's.
-    ///   - isSuspect: checks all of it, however large it is.
+    ///   - owner: the device identifier that the messages belong to. What was accepted for another one is dropped:
+    ///     its topics are not this device's, and its messages may be another person's.
+    ///   - isSuspect: checks the whole file, however large it is.
     ///   - now: the system's time, for the age of messages.
     /// - Throws: ``MessagingError/outboxUnusable(_:)``
     public static func open(
@@ -90,7 +90,7 @@ public actor Outbox {
                 written = ledger
                 self.setAside = setAside
                 store = file
-                if let owner { try take(over: file, as: owner) }
+                if let owner { try claim(file, for: owner) }
                 letters = try file.deadLetters()
             case .memory:
                 store = OutboxMemory()
@@ -100,11 +100,11 @@ public actor Outbox {
         }
     }
 
-    /// Writes what is left to write and closes the database. Messages that wait stay in it.
+    /// Writes pending changes and closes the database. Waiting messages stay in it.
     public func close() {
         guard let store else { return }
         write()
-        // What is not removed now is sent again after the next start.
+        // A message that is not removed now is sent again after the next start.
         try? removeAcknowledged()
         removal?.cancel()
         store.close()
@@ -113,21 +113,23 @@ public actor Outbox {
         events.finish()
     }
 
-    private func take(over file: OutboxFile, as owner: String) throws(StorageError) {
+    /// Drops the messages of another owner and makes the file this owner's.
+    private func claim(_ file: OutboxFile, for owner: String) throws(StorageError) {
         let former = try file.owner()
         guard former != owner else { return }
         if former != nil { droppedAtOpening = try removeAll(from: file) }
         try file.setOwner(owner)
     }
 
-    /// Drops everything, for a board that gives up the identity that the messages are of; counted, and not left in the file.
+    /// Drops everything, for a board that gives up the identity that the messages belong to. The messages are counted
+    /// as dropped and erased from the file.
     ///
     /// - Returns: how many messages and dead letters there were.
     /// - Throws: ``MessagingError``: `outboxUnusable`, `outboxClosed`
     @discardableResult
     public func clear() throws(MessagingError) -> Int {
         guard let store else { throw .outboxClosed(path: path) }
-        // Who has asked already is answered first.
+        // Requests already made are answered first.
         write()
         do {
             return try removeAll(from: store)

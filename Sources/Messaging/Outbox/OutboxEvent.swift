@@ -2,9 +2,9 @@ import Groundwork
 
 /// Something that happened to messages in an ``Outbox``.
 public enum OutboxEvent: Sendable, Equatable {
-    /// Messages were given up; `total` counts all since the outbox was made.
+    /// Messages were dropped; `total` counts all of them since the outbox was created.
     case dropped(count: Int, DropReason, total: Int)
-    /// A message is kept aside and no longer sent; see ``Outbox/deadLetters()``.
+    /// A message became a dead letter and is no longer sent; see ``Outbox/deadLetters()``.
     case deadLetter(DeadLetter)
 
     public enum DropReason: String, Sendable, CaseIterable {
@@ -16,9 +16,9 @@ public enum OutboxEvent: Sendable, Equatable {
         fileprivate var text: String {
             switch self {
             case .full: "the outbox was full"
-            case .expired: "they waited for too long"
+            case .expired: "they waited too long"
             case .unsendable: "they cannot be sent"
-            case .formerIdentity: "they were accepted for a device that this board no longer is"
+            case .formerIdentity: "they were accepted for a device identity that this board no longer has"
             }
         }
     }
@@ -28,7 +28,7 @@ extension OutboxEvent: ReportedEvent {
     public var report: EventReport {
         switch self {
         case .dropped(let count, let reason, let total):
-            // Whoever gave up the identity was told, or asked for it.
+            // Not trouble: the user gave up the identity and was told.
             EventReport(
                 "outbox.dropped", reason == .formerIdentity ? .notable : .trouble,
                 "\(count) \(count == 1 ? "message was" : "messages were") dropped: \(reason.text)",

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Storage
 
 extension OutboxFile {
-    func bury(_ id: Int64, at time: Date, because reason: String) throws(StorageError) -> DeadLetter? {
+    func makeDeadLetter(_ id: Int64, at time: Date, because reason: String) throws(StorageError) -> DeadLetter? {
         let row = try database.first(
             "SELECT accepted_at, topic, length(payload) FROM message WHERE id = ?1", .integer(id)
         ) {
@@ -20,7 +20,7 @@ extension OutboxFile {
             reason: reason)
     }
 
-    /// Those whose topic is none are left out: only tampering makes such a row.
+    /// Rows with an invalid topic are skipped: only tampering creates them.
     func deadLetters() throws(StorageError) -> [DeadLetter] {
         try database.rows(
             """

@@ -1,8 +1,8 @@
 import Storage
 
 extension OutboxFile {
-    /// The device identifier that the messages were accepted for; `nil` in a new file, and in one of a version that did not
-    /// note it.
+    /// The device identifier that the messages were accepted for; `nil` in a new file, and in files of versions that
+    /// did not record it.
     func owner() throws(StorageError) -> String? {
         let owner = try database.first("SELECT coalesce(owner, '') FROM ledger") { $0.text(0) } ?? ""
         return owner.isEmpty ? nil : owner

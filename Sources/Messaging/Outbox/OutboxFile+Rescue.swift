@@ -1,14 +1,14 @@
 import Storage
 
 extension OutboxFile {
-    /// How far apart two numbers are at most between which damage is skipped.
+    /// The widest gap of message numbers that is searched for readable rows.
     private static let reach: Int64 = 1 << 32
 
-    /// Takes over, in their order, the messages that can still be read in a damaged file. All at once: where that cannot be
-    /// written, none, and the damaged file still has them.
+    /// Copies the messages that can still be read from a damaged file, in order and in one transaction. If it fails,
+    /// none is copied, and the damaged file still has them.
     ///
-    /// - Parameter owner: the device identifier that this file is for; another one's messages are left where they are.
-    /// - Returns: how many they are.
+    /// - Parameter owner: the device identifier that this file is for; messages of another device are not copied.
+    /// - Returns: how many messages were copied.
     func rescue(from damaged: String, owner: String?, policy: OutboxPolicy) -> Int {
         var options = Self.options(policy)
         options.creates = false
@@ -18,7 +18,7 @@ extension OutboxFile {
         }
         let old = OutboxFile(database)
         defer { old.close() }
-        // Where the owner cannot be read any more, the messages are taken for this one's.
+        // If the owner is unreadable, the messages are assumed to be this device's.
         if let owner, let former = try? old.owner(), former != owner { return 0 }
         var ledger = OutboxLedger()
         do throws(StorageError) {
@@ -39,7 +39,7 @@ extension OutboxFile {
         return ledger.depth
     }
 
-    /// Reads rows in order, and goes on behind those that cannot be read.
+    /// Reads rows in order, skipping those that cannot be read.
     private struct RescueReader {
         let store: OutboxFile
         var cursor: Int64 = 0
@@ -48,7 +48,7 @@ extension OutboxFile {
         mutating func next() -> [QueuedMessage]? {
             guard !isAtEnd else { return nil }
             if let messages = read(after: cursor, limit: 64) { return messages }
-            // Up to the damage one by one, then over it.
+            // One by one up to the damage, then past it.
             if let messages = read(after: cursor, limit: 1) { return messages }
             return skip() ? [] : nil
         }
@@ -60,7 +60,7 @@ extension OutboxFile {
             return page.messages
         }
 
-        /// Moves to the first number after which a row can be read again.
+        /// Moves the cursor to just before the next readable row.
         private mutating func skip() -> Bool {
             var (bad, step): (Int64, Int64) = (cursor, 1)
             while !isReadable(after: cursor + step) {

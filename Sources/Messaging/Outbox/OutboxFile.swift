@@ -4,7 +4,8 @@ import Storage
 /// The rows of an outbox in a SQLite database.
 ///
 /// Made for flash: no index beside the table's own order, topics written once and not in each row, deleted pages not
-/// overwritten on purpose, and a log long enough that most messages are gone before they would reach the database itself.
+/// overwritten on purpose, and a log long enough that most messages are gone before they would reach the database
+/// itself.
 final class OutboxFile: OutboxStore {
     static let migrations = [
         Migration(
@@ -51,7 +52,7 @@ final class OutboxFile: OutboxStore {
     let database: Database
     private var topicIDs: [String: Int64] = [:]
     private var topics: [Int64: Topic] = [:]
-    /// Topics known before unused ones are looked for.
+    /// Number of known topics from which on unused ones are dropped.
     private var topicLimit = OutboxFile.firstTopicLimit
     private static let firstTopicLimit = 4096
 
@@ -121,7 +122,7 @@ final class OutboxFile: OutboxStore {
         do {
             try database.transaction(body)
         } catch {
-            // What was learned of topics in between may not be in the file.
+            // Topics cached during the transaction may not be in the file.
             forgetKnownTopics()
             throw error as? StorageError ?? .refused(path: database.path, reason: "\(error)")
         }
@@ -212,7 +213,7 @@ final class OutboxFile: OutboxStore {
         return id
     }
 
-    /// - Throws: ``StorageError/damaged(path:detail:)`` for a row whose topic is missing or none.
+    /// - Throws: ``StorageError/damaged(path:detail:)`` for a row whose topic is missing or invalid.
     func topic(_ id: Int64) throws(StorageError) -> Topic {
         if let known = topics[id] { return known }
         let name = try database.first("SELECT name FROM topic WHERE id = ?1", .integer(id)) { $0.text(0) }
@@ -271,7 +272,7 @@ extension OutboxShare {
 }
 
 extension Date {
-    /// As it is stored.
+    /// From the stored form.
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
     var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 }

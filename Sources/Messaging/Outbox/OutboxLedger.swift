@@ -1,7 +1,7 @@
-/// The sums of an outbox.
+/// The counts of an outbox.
 ///
-/// What was accepted is known from the newest row, which carries both sums; what left is written in the transaction that
-/// removes. So accepting writes one page, and opening counts nothing.
+/// The newest row carries both totals of accepted messages; removals are recorded in the transaction that removes the
+/// rows. So accepting writes one page, and opening does not count rows.
 struct OutboxLedger: Equatable {
     /// Messages accepted since the outbox was made; the newest has this number.
     var accepted: Int64 = 0
@@ -19,7 +19,7 @@ struct OutboxLedger: Equatable {
     var retried: Int64 = 0
     var delivered: Int { Int(removed + refused - dead - retried) - drops.total }
 
-    /// Whether more has changed than what the newest row tells.
+    /// Whether more has changed than the newest row records.
     func mustBeSaved(after written: OutboxLedger) -> Bool {
         removed != written.removed || drops != written.drops || dead != written.dead || retried != written.retried
     }

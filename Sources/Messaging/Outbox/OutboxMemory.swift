@@ -3,7 +3,7 @@ import Storage
 
 /// The rows of an outbox that are lost with the process (``Durability/memory``).
 final class OutboxMemory: OutboxStore {
-    /// In ascending order of their numbers; those before `start` are gone.
+    /// In ascending order; rows before `start` have been removed.
     private var rows: [QueuedMessage] = []
     private var start = 0
 
@@ -13,7 +13,7 @@ final class OutboxMemory: OutboxStore {
     func save(_ ledger: OutboxLedger) {}
     func close() {}
 
-    /// Nothing here can fail half way.
+    /// Nothing here can fail midway.
     func transaction(_ body: () throws -> Void) throws(StorageError) {
         do { try body() } catch { throw error as? StorageError ?? .refused(path: "memory", reason: "\(error)") }
     }
@@ -70,7 +70,7 @@ final class OutboxMemory: OutboxStore {
         return shares
     }
 
-    func bury(_ id: Int64, at time: Date, because reason: String) -> DeadLetter? {
+    func makeDeadLetter(_ id: Int64, at time: Date, because reason: String) -> DeadLetter? {
         let index = firstIndex(after: id - 1)
         guard index < rows.count, rows[index].id == id else { return nil }
         let row = rows[index]

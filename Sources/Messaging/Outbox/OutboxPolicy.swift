@@ -1,21 +1,21 @@
 import FoundationEssentials
 
-/// What an ``Outbox`` keeps, and for how long.
+/// Limits of an ``Outbox`` in size and age.
 public struct OutboxPolicy: Sendable, Equatable {
-    /// The most bytes that wait: payload, topic and ``rowOverhead`` for each message. Beyond it the oldest telemetry that is
-    /// not being sent makes room; where there is none, the new message is refused.
+    /// The most bytes that wait: payload, topic and ``rowOverhead`` for each message. Beyond it the oldest telemetry
+    /// that is not being sent is dropped; if there is none, the new message is refused.
     public var limitBytes: Int
-    /// Messages that have waited for longer are dropped, whatever their kind. Time is the system's clock; a message accepted
-    /// before ``plausibleSince`` has no known age and stays.
+    /// Messages that have waited longer are dropped, whatever their kind. Measured by the system clock; a message
+    /// accepted before ``plausibleSince`` has no known age and stays.
     public var maxAge: Duration
     /// The largest payload, in bytes.
     public var payloadLimit: Int
-    /// What explicit messages leave free for telemetry, in bytes.
+    /// Room that explicit messages leave free for telemetry, in bytes.
     public var telemetryReserve: Int
 
-    /// What a message counts beside payload and topic, in bytes.
+    /// Bytes counted for each message in addition to payload and topic.
     public static let rowOverhead = 32
-    /// MQTT's largest packet holds no more (MQTT 3.1.1 section 2.2.3).
+    /// The largest payload that fits into an MQTT packet (MQTT 3.1.1 section 2.2.3).
     public static let greatestPayload = 268_435_455 - 2 - Topic.limit - 2
     /// 2025-01-01: a clock that shows an earlier time has not been set since a board without a battery was switched on.
     public static let plausibleSince = Date(timeIntervalSince1970: 1_735_689_600)
@@ -44,7 +44,7 @@ public struct OutboxPolicy: Sendable, Equatable {
         return now.timeIntervalSince(acceptedAt) > Double(maxAge.components.seconds)
     }
 
-    /// What room is made for at once, in bytes, so that not every message on a full outbox writes to both of its ends.
+    /// Least room made at once, in bytes, so that not every message to a full outbox causes a removal too.
     var slack: Int { min(16 << 10, limitBytes / 16) }
 }
 
@@ -52,27 +52,29 @@ public struct OutboxPolicy: Sendable, Equatable {
 public enum Durability: Sendable, Equatable {
     /// In a database: accepted means on the disk.
     case disk
-    /// In memory, lost with the process: for boards that may not write to their disk, and to measure what durability costs.
+    /// In memory, lost with the process: for boards that may not write to their disk, and to measure what durability
+    /// costs.
     case memory
 }
 
-/// What waits in an ``Outbox``, and what became of the rest. Counts are kept with the messages, across restarts.
+/// The messages waiting in an ``Outbox``, and what became of the rest. Counts are kept with the messages, across
+/// restarts.
 public struct OutboxStatus: Sendable, Equatable {
-    /// Messages that wait, those on their way included.
+    /// Waiting messages, including those being sent.
     public var depth: Int
     /// Bytes that count against ``OutboxPolicy/limitBytes``.
     public var bytes: Int
     /// When the oldest waiting message was accepted.
     public var oldest: Date?
     public var accepted: Int
-    /// Taken over by the broker.
+    /// Acknowledged by the broker.
     public var delivered: Int
     public var dropped: Drops
     /// Where a damaged database was moved to when this outbox was opened.
     public var setAside: String?
-    /// Messages that could still be read in it, and wait in this one.
+    /// Messages copied from it into this one.
     public var rescued = 0
-    /// Messages that are kept aside, as the broker ended the connection on each of them.
+    /// Messages that are no longer sent, because the broker closed the connection on each of them.
     public var deadLetters = 0
 
     /// Messages that were accepted, or telemetry that was offered, and never sent.
@@ -81,9 +83,9 @@ public struct OutboxStatus: Sendable, Equatable {
         public var full = 0
         /// For their age.
         public var expired = 0
-        /// Those that can never be sent, such as rows somebody has tampered with, and dead letters that were removed.
+        /// Messages that can never be sent, such as tampered rows, and dead letters that were removed.
         public var unsendable = 0
-        /// Those that were accepted for a device identifier that this board no longer has.
+        /// Messages accepted for a device identifier that this board no longer has.
         public var formerIdentity = 0
 
         public var total: Int { full + expired + unsendable + formerIdentity }

@@ -1,12 +1,12 @@
-/// Whose message it is, as far as room in the outbox goes.
+/// The owner whose share of the outbox a message counts against.
 enum OutboxShare: Hashable, Sendable {
     case telemetry
-    /// The agent's own, and those of users who have no bound.
+    /// Messages of the agent itself, and of users without a limit.
     case unbounded
     case user(UInt32)
 }
 
-/// What a message takes of the outbox.
+/// The room that a message takes in the outbox.
 struct OutboxWeight: Sendable {
     var size: Int
     var share: OutboxShare
@@ -26,10 +26,10 @@ extension OutgoingMessage {
     }
 }
 
-/// The bytes that wait, by whose they are.
+/// The waiting bytes by owner.
 ///
-/// They matter only when the outbox is more than half full, so they are counted when it becomes so: opening a long outbox
-/// need not read it.
+/// They matter only when the outbox is more than half full, so they are counted only then: opening a long outbox does
+/// not read it all.
 struct OutboxShares {
     private var bytes: [OutboxShare: Int]
 

@@ -16,27 +16,27 @@ extension OutgoingMessage {
     var size: Int { payload.count + topic.name.utf8.count + OutboxPolicy.rowOverhead }
 }
 
-/// Where the rows of an outbox are. Used by one actor, which keeps the sums.
+/// Storage for the rows of an outbox. Used by one actor, which keeps the counts.
 protocol OutboxStore: AnyObject {
-    /// The sums as they were last written, with the newest row.
+    /// The counts as last written, updated from the newest row.
     func ledger() throws(StorageError) -> OutboxLedger
     /// Does all of `body` or nothing.
     func transaction(_ body: () throws -> Void) throws(StorageError)
     func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError)
     /// The oldest messages after `id`: at most `limit`, and after the first no more than `bytes` together.
-    /// - Returns: `isLast` tells that there are no others.
+    /// - Returns: `isLast` is true when there are no more.
     func page(after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> (messages: [QueuedMessage], isLast: Bool)
-    /// The oldest telemetry after `id` that together has `bytes`; all there is when it has less.
+    /// The oldest telemetry after `id` that adds up to `bytes`; all of it if it adds up to less.
     func telemetry(after id: Int64, bytes: Int) throws(StorageError) -> [(id: Int64, size: Int)]
     func remove(_ ids: ClosedRange<Int64>) throws(StorageError)
-    /// Removes all messages and dead letters, so that what they said cannot be read from the file.
+    /// Removes all messages and dead letters, so that their content cannot be read from the file.
     func removeAll() throws(StorageError)
-    /// Overwrites what is still held of rows that were removed, such as in a database's log.
+    /// Overwrites remains of removed rows, such as in a database's log.
     func eraseRemoved() throws(StorageError)
-    /// The bytes that wait, by whose they are.
+    /// The waiting bytes by owner.
     func shares() throws(StorageError) -> OutboxShares
-    /// Makes a message a dead letter; `nil` where there is no such message.
-    func bury(_ id: Int64, at time: Date, because reason: String) throws(StorageError) -> DeadLetter?
+    /// Makes a message a dead letter; `nil` if there is no such message.
+    func makeDeadLetter(_ id: Int64, at time: Date, because reason: String) throws(StorageError) -> DeadLetter?
     func deadLetters() throws(StorageError) -> [DeadLetter]
     func deadLetterMessage(_ id: Int64) throws(StorageError) -> OutgoingMessage?
     func removeDeadLetter(_ id: Int64) throws(StorageError)

@@ -20,9 +20,9 @@ extension BrokerAddress: CustomStringConvertible {
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// Who connects, for one connection.
+/// The credentials for one connection.
 public struct BrokerCredentials: Sendable {
-    /// `mag-identifier::master-client-id::user`, the user part only where somebody is logged in (MAG 9.1).
+    /// `mag-identifier::master-client-id::user`, the user part only when a user is logged in (MAG 9.1).
     public var clientID: String
     public var userName: String?
     /// The access token.

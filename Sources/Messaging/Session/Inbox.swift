@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Gives each message from the broker to everybody who asked for it. Called on the connection's thread; never waits.
+/// Passes each message from the broker to every subscription that matches it. Called on the connection's thread;
+/// never blocks.
 final class Inbox: Sendable {
     struct Counts: Sendable {
         var received = 0
@@ -27,7 +28,7 @@ final class Inbox: Sendable {
 
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// The filters that somebody asks for, each at the highest quality that is asked for it.
+    /// The filters of all subscriptions, each at the highest quality requested for it.
     var filters: [TopicFilter: QoS] {
         state.withLock { state in
             state.entries.values.reduce(into: [:]) { filters, entry in
@@ -37,7 +38,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// - Parameter onEnd: called once when the subscription has ended and is no longer here.
+    /// - Parameter onEnd: called once when the subscription has ended and was removed.
     func subscribe(_ filter: TopicFilter, qos: QoS, bound: Int, onEnd: @escaping @Sendable () -> Void) -> Subscription {
         let id = state.withLock { state in
             state.next += 1

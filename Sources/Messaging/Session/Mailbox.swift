@@ -1,18 +1,18 @@
-import Synchronization
+import Groundwork
 
-/// What happened on a connection since it was last asked, merged, so that it is bounded by the connection's window and not
-/// by the patience of the reader. One task reads it.
+/// Events of a connection since the last read, merged, so that their size is bounded by the connection's window
+/// however slowly they are read. One task reads it.
 final class Mailbox: Sendable {
-    struct News {
+    struct News: Sendable {
         /// Set once the broker has accepted the connection: whether it had kept the session.
         var opened: Bool?
-        /// Messages that the broker has taken over.
+        /// Messages that the broker has acknowledged.
         var acknowledged: [Int64] = []
-        /// Messages that the client library does not take.
+        /// Messages that the client library rejects.
         var unsendable: [Int64] = []
         /// Answers to subscriptions; `false` where they were refused.
         var answers: [(filter: TopicFilter, granted: Bool)] = []
-        /// The broker has acknowledged something on this connection: it takes messages, and its answers pass.
+        /// The broker has acknowledged something on this connection: it accepts messages, and its answers arrive.
         var isProven = false
         /// There are new messages to send.
         var hasArrivals = false
@@ -20,18 +20,18 @@ final class Mailbox: Sendable {
     }
 
     enum Ending: Sendable, Equatable {
-        /// As it was told to.
+        /// Closed on request.
         case closed
-        /// - Parameter loss: how a connection ended that the broker had accepted.
+        /// - Parameter loss: set if the broker had accepted the connection.
         case failed(MessagingError, loss: Loss?)
     }
 
-    /// What an ending says of the messages that it ended on.
+    /// The messages in flight when a connection was lost, and how it was lost.
     struct Loss: Sendable, Equatable {
         enum Cause: Sendable, Equatable {
-            /// The broker ended it, or whatever looks like the broker from here.
+            /// The broker closed it, or so it appears from here.
             case hangUp
-            /// The other side had gone without a word.
+            /// The peer vanished without closing.
             case silence
         }
 
@@ -44,66 +44,44 @@ final class Mailbox: Sendable {
 
     private struct State {
         var news: News?
-        var reader: CheckedContinuation<News?, Never>?
         var isCancelled = false
+
+        mutating func takeNews() -> News? {
+            defer { news = nil }
+            return news
+        }
     }
-    private let state = Mutex(State())
+    private let state = AsyncCondition(State())
 
     func post(_ change: (inout News) -> Void) {
-        let (reader, news) = state.withLock { state in
-            var news = state.news ?? News()
+        state.change { state in
+            var news = state.takeNews() ?? News()
             change(&news)
-            guard let reader = state.reader else {
-                state.news = news
-                return (nil as CheckedContinuation<News?, Never>?, news)
-            }
-            state.reader = nil
-            state.news = nil
-            return (reader, news)
+            state.news = news
         }
-        reader?.resume(returning: news)
     }
 
-    /// - Returns: `nil` when the task is cancelled.
+    /// - Returns: `nil` when the task is canceled.
     func next(isolation: isolated (any Actor)? = #isolation) async -> News? {
         await withTaskCancellationHandler {
-            // Named, as a closure that does not would leave the caller's thread.
-            await read(isolation: isolation) { $0.isCancelled }
-        } onCancel: {
-            let reader = state.withLock { state in
-                defer { state.reader = nil }
-                state.isCancelled = true
-                return state.reader
+            await state.wait(isolation: isolation) { state -> News?? in
+                if state.isCancelled { return .some(nil) }
+                guard let news = state.takeNews() else { return nil }
+                return news
             }
-            reader?.resume(returning: nil)
+        } onCancel: {
+            state.change { $0.isCancelled = true }
         }
     }
 
-    /// Reads on after a cancellation, until the connection has ended.
+    /// Keeps reading after a cancellation, until the connection has ended.
     func last(isolation: isolated (any Actor)? = #isolation) async -> News {
         var all = News()
         while all.ending == nil {
-            guard let news = await read(unless: { _ in false }) else { continue }
+            let news = await state.wait { $0.takeNews() }
             all.acknowledged += news.acknowledged
             all.ending = news.ending
         }
         return all
-    }
-
-    private func read(
-        isolation: isolated (any Actor)? = #isolation, unless isOver: @Sendable (borrowing State) -> Bool
-    ) async -> News? {
-        await withCheckedContinuation { reader in
-            let (now, news): (Bool, News?) = state.withLock { state in
-                if isOver(state) { return (true, nil) }
-                if let news = state.news {
-                    state.news = nil
-                    return (true, news)
-                }
-                state.reader = reader
-                return (false, nil)
-            }
-            if now { reader.resume(returning: news) }
-        }
     }
 }

@@ -1,13 +1,14 @@
 import Groundwork
 
 extension Messenger {
-    /// Asks for messages. Those that come before ``run()`` has connected are not lost where the session is kept.
+    /// Subscribes. Messages that arrive before ``run()`` has connected are not lost if the broker keeps the session.
     ///
-    /// Waits for the broker's answer when there is a connection, and otherwise asks at the next one. Several subscribers of
-    /// one filter share a subscription at the broker; a retained message then comes to all of them again with each new one.
+    /// Waits for the broker's answer if there is a connection, and otherwise subscribes when the next one opens.
+    /// Several subscribers of one filter share a subscription at the broker; a retained message is then delivered to
+    /// all of them again with each new one.
     ///
     /// - Parameters:
-    ///   - qos: the most that the broker is asked for.
+    ///   - qos: the highest quality requested from the broker.
     ///   - bound: the most messages that wait for this subscriber.
     /// - Throws: ``MessagingError/subscriptionRefused(_:)``
     public func subscribe(
@@ -17,7 +18,7 @@ extension Messenger {
             Task { await self?.release(filter) }
         }
         guard isOpen, let connection else { return subscription }
-        connection.tell(.subscribe(filter, inbox.filters[filter] ?? qos))
+        connection.send(.subscribe(filter, inbox.filters[filter] ?? qos))
         let granted = await withCheckedContinuation { awaitedAnswers[filter, default: []].append($0) }
         guard granted else { throw .subscriptionRefused(filter) }
         return subscription
@@ -30,27 +31,27 @@ extension Messenger {
         try await subscribe(try TopicFilter(filter), qos: qos, bound: bound)
     }
 
-    /// Nobody reads a subscription any more; the last one takes the filter from the broker.
+    /// Unsubscribes at the broker when the last subscription of a filter has ended.
     private func release(_ filter: TopicFilter) {
         guard inbox.filters[filter] == nil, isOpen, established.remove(filter) != nil else { return }
-        connection?.tell(.unsubscribe(filter))
+        connection?.send(.unsubscribe(filter))
     }
 
-    /// Brings the broker's session in line with what is asked for here.
-    func restoreSubscriptions(over connection: Connection, sessionPresent: Bool) {
+    /// Brings the broker's session in line with the present subscriptions.
+    func restoreSubscriptions(over connection: BrokerConnection, sessionPresent: Bool) {
         let wanted = inbox.filters
         if !sessionPresent { established = [] }
         for filter in established where wanted[filter] == nil {
-            connection.tell(.unsubscribe(filter))
+            connection.send(.unsubscribe(filter))
             established.remove(filter)
         }
-        for (filter, qos) in wanted where !established.contains(filter) { connection.tell(.subscribe(filter, qos)) }
+        for (filter, qos) in wanted where !established.contains(filter) { connection.send(.subscribe(filter, qos)) }
     }
 
     func answer(_ filter: TopicFilter, granted: Bool) {
         if granted {
             established.insert(filter)
-            // It may have ended while the answer was on its way.
+            // The subscription may have ended before the answer arrived.
             release(filter)
         } else {
             events.send(.subscriptionRefused(filter))
@@ -58,8 +59,9 @@ extension Messenger {
         for waiting in awaitedAnswers.removeValue(forKey: filter) ?? [] { waiting.resume(returning: granted) }
     }
 
-    /// Lets those go on who wait for an answer that the lost connection cannot bring: they are asked for with the next one.
-    func answerAll() {
+    /// Resumes subscribers waiting for an answer that the lost connection cannot bring; the next connection
+    /// subscribes again.
+    func resumeSubscribers() {
         for waiting in awaitedAnswers.values.joined() { waiting.resume(returning: true) }
         awaitedAnswers = [:]
     }

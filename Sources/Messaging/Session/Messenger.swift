@@ -3,18 +3,18 @@ import FoundationEssentials
 import Groundwork
 import Storage
 
-/// Keeps a connection to a broker: sends what the outbox holds, in order, and hands out what comes in.
+/// Keeps a connection to a broker: sends the messages of the outbox in order, and delivers incoming ones.
 ///
 ///     let messenger = Messenger(address: broker, outbox: outbox) { try await freshCredentials() }
 ///     let mine = try await messenger.subscribe(topics.ownFilter)
 ///     async let _ = messenger.run()
 ///     for await delivery in mine { … }
 ///
-/// MQTT 3.1.1. Every connection is a new one with new credentials; what was under way when one ended is sent again on the
-/// next by the outbox, so every message of ``QoS/atLeastOnce`` arrives. One that the broker answers by hanging up becomes a
-/// dead letter of the outbox (``SendPace``), and the others go on.
+/// MQTT 3.1.1. Every connection is a new one with new credentials; messages in flight when one ends are sent again on
+/// the next, so every message of ``QoS/atLeastOnce`` arrives. A message that the broker answers by hanging up becomes
+/// a dead letter of the outbox (``SendPace``), and the others proceed.
 ///
-/// Runs on the outbox's thread, which has its part in all that is sent: one message wakes no thread twice for the two.
+/// Runs on the outbox's thread, which takes part in every send: a message does not wake two threads.
 public actor Messenger {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
@@ -33,7 +33,7 @@ public actor Messenger {
     private let credentials: @Sendable () async throws -> BrokerCredentials
     let inbox: Inbox
 
-    // What is told.
+    // Reported by ``status()``.
     private var state = MessengerStatus.State.stopped
     private var since = Date()
     private var attempts = 0
@@ -42,17 +42,17 @@ public actor Messenger {
     private var acknowledged = 0
 
     // The present connection.
-    var connection: Connection?
+    var connection: BrokerConnection?
     /// Whether the broker has accepted it.
     var isOpen = false
     private var pause: Task<Void, Never>?
     private var reconnectsAtOnce = false
-    /// What the broker's session holds, as far as it was told by this messenger.
+    /// The subscriptions of the broker's session that this messenger knows of.
     var established: Set<TopicFilter> = []
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
     private var pace: SendPace
 
-    /// - Parameter credentials: asked before each attempt to connect; what it throws counts as a failed attempt.
+    /// - Parameter credentials: called before each attempt to connect; if it throws, the attempt has failed.
     public init(
         address: BrokerAddress, outbox: Outbox, settings: MessengerSettings = MessengerSettings(),
         credentials: @escaping @Sendable () async throws -> BrokerCredentials
@@ -73,15 +73,15 @@ public actor Messenger {
             unclaimed: counts.unclaimed, oversized: counts.oversized)
     }
 
-    /// Ends the present connection, or the pause between two, and connects anew with fresh credentials.
+    /// Ends the present connection, or the pause before the next, and reconnects with fresh credentials.
     public func reconnect() {
         reconnectsAtOnce = true
-        connection?.tell(.close(announcing: false))
+        connection?.send(.close(announcing: false))
         pause?.cancel()
     }
 
-    /// Connects, and again whenever the connection is lost, until the task is cancelled; then says goodbye to the broker and
-    /// returns.
+    /// Connects, and reconnects whenever the connection is lost, until the task is canceled; then disconnects in
+    /// order and returns.
     ///
     /// - Throws: ``MessagingError/alreadyRunning``
     public func run() async throws(MessagingError) {
@@ -95,15 +95,15 @@ public actor Messenger {
             let acknowledgedBefore = acknowledged
             let opened = await connect()
             if case .failed(.outboxUnusable(let fault), _) = opened.ending, fault.isDamage {
-                // Only another outbox helps, which is for the owner to open.
+                // Only another outbox helps, and only the caller can open one.
                 become(.stopped)
                 throw .outboxUnusable(fault)
             }
             if case .failed(let error, _) = opened.ending {
-                // What moves on is not held up for long, however often it breaks.
+                // A connection that makes progress is retried soon, however often it breaks.
                 if acknowledged > acknowledgedBefore { backoff.reset() }
                 if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
-                await rest(after: error, for: backoff.next())
+                await pauseBeforeRetry(after: error, for: backoff.next())
             } else {
                 events.send(.disconnected(address))
             }
@@ -126,29 +126,29 @@ public actor Messenger {
         }
         guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil) }
         let mailbox = Mailbox()
-        let connection = Connection(order, inbox: inbox, mailbox: mailbox)
+        let connection = BrokerConnection(order, inbox: inbox, mailbox: mailbox)
         self.connection = connection
         var openedAt: ContinuousClock.Instant?
-        // What waits goes on on the thread that it prefers, and only then on its actor's.
+        // Continuations resume on the preferred executor first: this one is the actor's own thread.
         let ending = await withTaskExecutorPreference(NamedThread.storage.tasks) {
             await serve(connection, mailbox) { openedAt = .now }
         }
         self.connection = nil
         isOpen = false
-        answerAll()
+        resumeSubscribers()
         if case .failed(let error, let loss?) = ending { await learn(from: loss, error) }
-        // What was under way waits again; where this fails, so does the next connection's beginning.
+        // Messages in flight wait again. If this fails, so does the rewind when the next connection opens.
         try? await outbox.rewind(arrival: nil)
         return (ending, openedAt)
     }
 
     private func learn(from loss: Mailbox.Loss, _ error: MessagingError) async {
         guard let id = pace.connectionEnded(with: loss) else { return }
-        // Where it cannot be written, the message is sent, and found, again.
-        try? await outbox.bury(id, because: "each time it was sent alone, \(error.message)")
+        // If this cannot be written, the message is sent again and found again.
+        try? await outbox.makeDeadLetter(id, because: "each time it was sent alone, \(error.message)")
     }
 
-    private func serve(_ connection: Connection, _ mailbox: Mailbox, opened: () -> Void) async -> Mailbox.Ending {
+    private func serve(_ connection: BrokerConnection, _ mailbox: Mailbox, opened: () -> Void) async -> Mailbox.Ending {
         var window = SendWindow(limit: pace.window)
         var done: [Int64] = []
         var isProven = false
@@ -177,7 +177,7 @@ public actor Messenger {
                     done = []
                 }
             } catch {
-                connection.tell(.close(announcing: false))
+                connection.send(.close(announcing: false))
                 _ = await mailbox.last()
                 return .failed(error, loss: nil)
             }
@@ -186,9 +186,9 @@ public actor Messenger {
         return await end(connection, mailbox, done)
     }
 
-    /// Sends what may be sent, and gives the outbox the acknowledgements.
+    /// Sends as much as the window allows, and passes acknowledgements to the outbox.
     private func send(
-        over connection: Connection, _ window: inout SendWindow, _ done: inout [Int64]
+        over connection: BrokerConnection, _ window: inout SendWindow, _ done: inout [Int64]
     ) async throws(MessagingError) {
         while window.room > 0 || !done.isEmpty {
             let finished = done
@@ -202,18 +202,18 @@ public actor Messenger {
         push(&window, over: connection)
     }
 
-    private func push(_ window: inout SendWindow, over connection: Connection) {
+    private func push(_ window: inout SendWindow, over connection: BrokerConnection) {
         let ready = window.ready()
         guard !ready.isEmpty else { return }
         sent += ready.count
-        connection.tell(.publish(ready))
+        connection.send(.publish(ready))
     }
 
     /// After a cancellation.
-    private func end(_ connection: Connection, _ mailbox: Mailbox, _ done: [Int64]) async -> Mailbox.Ending {
-        connection.tell(.close(announcing: true))
+    private func end(_ connection: BrokerConnection, _ mailbox: Mailbox, _ done: [Int64]) async -> Mailbox.Ending {
+        connection.send(.close(announcing: true))
         guard isOpen else {
-            // It may still be looking up the host; nobody has to wait for that.
+            // It may still be resolving the host name; there is no need to wait for that.
             return .closed
         }
         let last = await mailbox.last()
@@ -224,7 +224,7 @@ public actor Messenger {
 
     // MARK: State
 
-    private func open(_ connection: Connection, sessionPresent: Bool) {
+    private func open(_ connection: BrokerConnection, sessionPresent: Bool) {
         isOpen = true
         attempts = 0
         lastError = nil
@@ -233,7 +233,7 @@ public actor Messenger {
         events.send(.connected(address, sessionPresent: sessionPresent))
     }
 
-    private func rest(after error: MessagingError, for delay: Duration) async {
+    private func pauseBeforeRetry(after error: MessagingError, for delay: Duration) async {
         lastError = error
         if case .refused(_, let refusal) = error, refusal.concernsCredentials { events.send(.refused(refusal)) }
         guard !reconnectsAtOnce else { return }

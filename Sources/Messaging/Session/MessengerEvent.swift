@@ -5,8 +5,8 @@ public enum MessengerEvent: Sendable, Equatable {
     case connecting(BrokerAddress, attempt: Int)
     /// - Parameter sessionPresent: whether the broker still had the session, with what came in meanwhile.
     case connected(BrokerAddress, sessionPresent: Bool)
-    /// The broker does not take user name and password, or does not let this client in (CONNACK 4 and 5): what the
-    /// credentials were made from is no longer good.
+    /// The broker rejects the user name and password, or this client (CONNACK 4 and 5): the token behind the
+    /// credentials is no longer good.
     case refused(BrokerRefusal)
     /// An attempt failed or a connection ended; the next attempt is made after the delay.
     case failed(MessagingError, retryAfter: Duration)
@@ -27,7 +27,7 @@ extension MessengerEvent: ReportedEvent {
             EventReport(
                 "broker.connected", .notable, "connected to broker \(broker)",
                 ["broker": .string(broker.description), "sessionPresent": .bool(sessionPresent)])
-        // The failure that follows tells of the same as trouble.
+        // Routine, because the failure that follows reports the same as trouble.
         case .refused(let refusal):
             EventReport("broker.refused", .routine, "the broker refused, so the token is dropped: \(refusal)")
         case .failed(let error, let delay):

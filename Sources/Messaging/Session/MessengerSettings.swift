@@ -4,19 +4,20 @@ import Groundwork
 public struct MessengerSettings: Sendable {
     /// The longest silence towards the broker: 5 to 65 535 s, in whole seconds.
     public var keepAlive = Duration.seconds(60)
-    /// From looking up the host to the broker's word on the credentials.
+    /// From resolving the host name to the broker's verdict on the credentials.
     public var connectTimeout = Duration.seconds(30)
     /// Whether the broker forgets subscriptions and waiting messages between connections.
     public var cleanSession = false
-    /// Where `online` and `offline` are kept, retained; `nil` keeps neither. `offline` is also the last will.
+    /// The topic of the retained messages `online` and `offline`; `nil` publishes neither. `offline` is also the last
+    /// will.
     public var presenceTopic: Topic?
     /// The most messages that wait for the broker's acknowledgement at once, 1 to 1000.
     public var window = 100
-    /// The delays between attempts to connect. Begins anew after a connection on which a message was acknowledged, or which
-    /// lasted ``steadyAfter``.
+    /// The delays between attempts to connect. Starts over after a connection on which a message was acknowledged, or
+    /// which lasted ``steadyAfter``.
     public var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
     public var steadyAfter = Duration.seconds(10)
-    /// The largest payload that is handed to subscribers, in bytes; larger ones are counted and left out.
+    /// The largest payload that is handed to subscribers, in bytes; larger ones are counted and discarded.
     public var payloadLimit = 1 << 20
 
     public init() {}

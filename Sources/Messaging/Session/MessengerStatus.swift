@@ -13,17 +13,17 @@ public struct MessengerStatus: Sendable {
     }
 
     public var state: State
-    /// When it became so.
+    /// Since when ``state`` is as it is.
     public var since: Date
     public var broker: BrokerAddress
-    /// Attempts since the last connection, the present one included.
+    /// Attempts since the last connection, including the present one.
     public var attempts: Int
     /// Why the last connection or attempt ended; `nil` while all is well.
     public var lastError: MessagingError?
     public var outbox: OutboxStatus
-    /// Messages of the outbox handed to the broker since the start, repeated ones included.
+    /// Messages sent to the broker since the start, including repeated ones.
     public var sent: Int
-    /// Messages of the outbox that the broker has taken over since the start.
+    /// Messages that the broker has acknowledged since the start.
     public var acknowledged: Int
     /// Messages received since the start.
     public var received: Int
@@ -42,8 +42,8 @@ public enum BrokerRefusal: Sendable, Equatable {
     case notAuthorized
     case other(code: Int)
 
-    /// - Parameter code: the CONNACK return code, not 0. Brokers that refuse MQTT 3.1.1 may answer in the codes of MQTT 5
-    ///   (section 3.2.2.2).
+    /// - Parameter code: the CONNACK return code, not 0. Brokers that refuse MQTT 3.1.1 may answer in the codes of
+    ///   MQTT 5 (section 3.2.2.2).
     init(code: Int) {
         self =
             switch code {
@@ -56,7 +56,7 @@ public enum BrokerRefusal: Sendable, Equatable {
             }
     }
 
-    /// Whether other credentials may be let in.
+    /// Whether other credentials might be accepted.
     public var concernsCredentials: Bool { self == .badCredentials || self == .notAuthorized }
 }
 
@@ -64,9 +64,9 @@ extension BrokerRefusal: CustomStringConvertible {
     public var description: String {
         switch self {
         case .protocolVersion: "it does not speak MQTT 3.1.1"
-        case .clientID: "it does not take the client identifier"
+        case .clientID: "it does not accept the client identifier"
         case .serverUnavailable: "its service is unavailable"
-        case .badCredentials: "user name or password are wrong"
+        case .badCredentials: "the user name or password is wrong"
         case .notAuthorized: "this client is not authorized"
         case .other(let code): "it answered with code \(code)"
         }

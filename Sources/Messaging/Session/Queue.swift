@@ -24,3 +24,5 @@ struct Queue<Element> {
         return element
     }
 }
+
+extension Queue: Sendable where Element: Sendable {}

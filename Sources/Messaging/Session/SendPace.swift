@@ -1,30 +1,30 @@
-/// How many messages may be under way at once, learned from how connections end, and which message is to blame when they
-/// keep ending.
+/// Limits how many messages may be in flight, learned from how connections end, and finds the message to blame when
+/// they keep ending.
 ///
-/// After a connection that ended with messages under way the next one begins with a single message, and the number doubles
-/// each time that so many were acknowledged (slow start, as TCP does it: RFC 5681 section 3.1). A line that breaks again and
-/// again then repeats little; and a message that the broker answers by hanging up is soon alone under way, so that it can be
-/// told from those around it. MQTT 3.1.1 has no other way to refuse a message.
+/// After a connection that ended with messages in flight, the next one starts with a single message, and the limit
+/// doubles each time that many are acknowledged (slow start as in TCP, RFC 5681 section 3.1). A line that keeps
+/// breaking then repeats little, and a message that the broker answers by hanging up is soon alone in flight, so that
+/// it can be identified. MQTT 3.1.1 has no other way to refuse a message.
 ///
-/// A message is blamed only for connections on which the broker acknowledged something else before (``Mailbox/Loss/isProven``):
-/// a broker that is ill, or a line that carries nothing, must not turn good messages into dead letters.
+/// A message is blamed only for connections on which the broker acknowledged something else before
+/// (``Mailbox/Loss/isProven``): a failing broker or a dead line must not turn good messages into dead letters.
 struct SendPace: Equatable {
-    /// A message that was alone under way when connections ended.
+    /// A message that was alone in flight when connections ended.
     private struct Suspect: Equatable {
         let id: Int64
         var hangUps = 0
         var endings = 0
     }
 
-    /// A message is given up when the broker hung up so often on it alone...
+    /// A message is given up when the broker has hung up this many times on it alone...
     static let hangUpLimit = 3
-    /// ...or when so many connections ended on it alone in any way: what a network does by itself is seldom the same
-    /// message's fault ten times.
+    /// ...or when this many connections have ended on it alone in any way: network trouble seldom hits the same
+    /// message ten times.
     static let endingLimit = 10
 
-    /// The most messages under way at once, ever.
+    /// The upper bound of ``window``.
     let limit: Int
-    /// The most messages under way at once now.
+    /// The most messages in flight at once, at present.
     private(set) var window: Int
     private var acknowledged = 0
     private var suspect: Suspect?
@@ -47,9 +47,9 @@ struct SendPace: Equatable {
         }
     }
 
-    /// A connection ended that the broker had accepted.
+    /// Called when a connection ended that the broker had accepted.
     ///
-    /// - Returns: the message that is not to be sent any more.
+    /// - Returns: the message that must not be sent any more.
     mutating func connectionEnded(with loss: Mailbox.Loss) -> Int64? {
         guard let id = loss.underWay.first else { return nil }
         (window, acknowledged) = (1, 0)

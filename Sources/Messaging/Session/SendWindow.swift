@@ -1,14 +1,14 @@
-/// Which messages may be on their way to the broker together.
+/// Decides which messages may be in flight to the broker together.
 ///
-/// A broker keeps the order of a topic within one quality of service only (MQTT 3.1.1 section 4.6): a message waits while
-/// others of its topic are under way with another one, and everything behind it waits too.
+/// A broker keeps the order of a topic within one quality of service only (MQTT 3.1.1 section 4.6): a message waits
+/// while others of its topic are in flight with another quality, and everything behind it waits too.
 struct SendWindow {
-    /// The most messages, and the most bytes beside the first message, that are under way. A lower limit holds for what is
-    /// sent from then on.
+    /// The most messages in flight, and the most bytes beside the first message. A lowered limit applies to later
+    /// sends.
     var limit: Int
     static let byteLimit = 1 << 20
 
-    /// The messages of one topic that are under way.
+    /// The messages of one topic that are in flight.
     private final class Lane {
         let topic: Topic
         let qos: QoS
@@ -24,31 +24,31 @@ struct SendWindow {
     private var recent: Lane?
     private var underWay: [Int64: (lane: Lane, size: Int)] = [:]
     private var bytes = 0
-    private var held = Queue<QueuedMessage>()
+    private var waiting = Queue<QueuedMessage>()
 
     init(limit: Int) { self.limit = limit }
 
     var count: Int { underWay.count }
-    /// How many messages it takes now: none while there are some to be sent or more than half of it is under way, so that
-    /// messages are fetched and written in batches.
-    var room: Int { held.isEmpty && underWay.count <= limit / 2 ? limit - underWay.count : 0 }
+    /// How many messages to fetch now: none while some are waiting or more than half of the window is in flight, so
+    /// that messages are fetched and written in batches.
+    var room: Int { waiting.isEmpty && underWay.count <= limit / 2 ? limit - underWay.count : 0 }
     var byteRoom: Int { max(1, Self.byteLimit - bytes) }
 
     mutating func add(_ messages: [QueuedMessage]) {
-        for message in messages { held.append(message) }
+        for message in messages { waiting.append(message) }
     }
 
-    /// The messages that may be sent now; they are under way from here on.
+    /// The messages that may be sent now; they count as in flight from here on.
     mutating func ready() -> [QueuedMessage] {
         var ready: [QueuedMessage] = []
-        while let next = held.first, underWay.count < limit, bytes == 0 || bytes + next.size <= Self.byteLimit {
+        while let next = waiting.first, underWay.count < limit, bytes == 0 || bytes + next.size <= Self.byteLimit {
             let lane = lane(of: next.message)
             guard lane.qos == next.message.qos else { break }
             lane.count += 1
             underWay[next.id] = (lane, next.size)
             bytes += next.size
             ready.append(next)
-            _ = held.popFirst()
+            _ = waiting.popFirst()
         }
         return ready
     }

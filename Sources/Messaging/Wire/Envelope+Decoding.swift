@@ -2,16 +2,16 @@ import FoundationEssentials
 import Groundwork
 
 extension Envelope {
-    /// The longest text that is taken for an envelope, in bytes: 1 MiB.
+    /// The longest text that is read as an envelope, in bytes: 1 MiB.
     public static let limit = 1 << 20
-    /// The longest identifier, name or type that is taken, in bytes.
+    /// The longest identifier, name or type that is accepted, in bytes.
     private static let fieldLimit = 4096
 
-    /// Reads what either reference client writes: base 64 on one line or broken into several, `ContentEncoding` of any
-    /// value, absent fields as they fill them in.
+    /// Reads the envelopes of either reference client: base 64 on one line or several, any `ContentEncoding`, and
+    /// their defaults for absent fields.
     ///
-    /// - Returns: `nil` for what is no envelope, and so is delivered as it is: no JSON object, no `SentTime`, or no
-    ///   `Payload` of base 64.
+    /// - Returns: `nil` if it is not an envelope, so that the payload is delivered as it is: it is not a JSON object,
+    ///   or lacks `SentTime` or a `Payload` in base 64.
     public init?(decoding bytes: [UInt8]) {
         guard Self.looksLikeObject(bytes), let json = try? JSON(parsing: bytes, limit: Self.limit),
             let sentAt = json["SentTime"]?.integer, let text = json["Payload"]?.string,
@@ -24,7 +24,7 @@ extension Envelope {
         senderID = field("SenderId")
         senderType = field("SenderType")?.uppercased() ?? SenderType.user.rawValue
         displayName = field("DisplayName") ?? senderID
-        // Years 1 to 9999: what is written again must fit the milliseconds it was read from.
+        // Years 1 to 9999: the date must survive being written as milliseconds again.
         let plausible = min(max(sentAt, -62_135_596_800_000), 253_402_300_799_999)
         self.sentAt = Date(timeIntervalSince1970: Double(plausible) / 1000)
         contentType = field("ContentType") ?? "text/plain"

@@ -12,14 +12,14 @@ public struct Envelope: Sendable, Equatable {
 
     public var version = "1.0"
     public var senderID: String?
-    /// In capitals.
+    /// In uppercase.
     public var senderType: String
     public var displayName: String?
     /// To the millisecond.
     public var sentAt: Date
     public var contentType: String
     public var payload: [UInt8]
-    /// The topic that the sender names, which need not be the one it was sent under.
+    /// The topic that the sender names, which may differ from the one it was sent to.
     public var topic: String?
 
     public init(
@@ -37,7 +37,7 @@ public struct Envelope: Sendable, Equatable {
 
     /// The envelope as JSON, its payload in base 64 on one line.
     ///
-    /// - Throws: ``MessagingError/emptyPayload``: the reference clients do not take an envelope without one.
+    /// - Throws: ``MessagingError/emptyPayload``: the reference clients reject an envelope without one.
     public func encode() throws(MessagingError) -> [UInt8] {
         guard !payload.isEmpty else { throw .emptyPayload }
         var members: [String: JSON] = [

@@ -6,7 +6,7 @@ public struct OutgoingMessage: Sendable, Equatable {
     public enum Kind: Int, Sendable {
         /// A reading: the oldest ones make room for new ones.
         case telemetry = 0
-        /// Published by a program on purpose: kept until it is sent or too old; refused where there is no room.
+        /// Published by a program on purpose: kept until it is sent or too old; refused when there is no room.
         case explicit = 1
     }
 
@@ -16,8 +16,8 @@ public struct OutgoingMessage: Sendable, Equatable {
     /// Whether the broker keeps it for later subscribers.
     public var retain: Bool
     public var kind: Kind
-    /// The user whose program published it, for that user's share of the outbox; `nil` for the agent itself and for users
-    /// who have no bound.
+    /// The user whose program published it, for that user's share of the outbox; `nil` for the agent itself and for
+    /// users without a limit.
     public var publisher: UInt32?
 
     public init(
@@ -38,7 +38,7 @@ public struct IncomingMessage: Sendable, Equatable {
     public var topic: String
     public var payload: [UInt8]
     public var qos: QoS
-    /// Whether it was kept by the broker from before the subscription.
+    /// Whether the broker had retained it from before the subscription.
     public var retained: Bool
     public var receivedAt: Date
 
@@ -50,6 +50,6 @@ public struct IncomingMessage: Sendable, Equatable {
         self.receivedAt = receivedAt
     }
 
-    /// The envelope that the payload is; `nil` when it is none and to be taken as it is. Decoded at every access.
+    /// The payload decoded as an envelope; `nil` if it is not one. Decoded at every access.
     public var envelope: Envelope? { Envelope(decoding: payload) }
 }

@@ -1,8 +1,9 @@
-/// The name that a message is published under (MQTT 3.1.1 section 4.7): 1 to 65 535 bytes of UTF-8, no NUL, no wildcard.
+/// The name that a message is published under (MQTT 3.1.1 section 4.7): 1 to 65 535 bytes of UTF-8, no NUL, no
+/// wildcard.
 public struct Topic: Sendable, Hashable {
     /// The most bytes of a topic or filter: their length is sent in two bytes (MQTT 3.1.1 section 1.5.3).
     public static let limit = 65_535
-    /// The most levels that libmosquitto and Mosquitto take.
+    /// The most levels that libmosquitto and Mosquitto accept.
     public static let levelLimit = 200
 
     public let name: String
@@ -24,22 +25,23 @@ extension Topic: CustomStringConvertible {
 }
 
 extension String {
-    /// The text as an error quotes it: its beginning, where it is long.
+    /// The text as quoted in an error: shortened if it is long.
     var quoted: String { count > 80 ? prefix(80) + "…" : self }
 }
 
-/// What is wrong with the text of a topic or filter.
+/// A fault in the text of a topic or filter.
 public enum TopicFault: Sendable, Equatable {
     case empty
     case tooLong(bytes: Int)
     case tooDeep(levels: Int)
-    /// U+0000 (MQTT 3.1.1 section 1.5.3) or another control or non-character, for which a broker may end the connection.
+    /// U+0000 (MQTT 3.1.1 section 1.5.3) or another control or non-character, for which a broker may end the
+    /// connection.
     case forbiddenCharacter
     /// `+` or `#` in a topic to publish to.
     case wildcard
     /// `+` or `#` beside other characters of its level, or `#` before the last level (MQTT 3.1.1 section 4.7.1).
     case misplacedWildcard
-    /// An identifier with a slash in it, which would reach into other topics.
+    /// An identifier with a slash, which would extend into other topics.
     case severalLevels
 
     /// The fault that a topic and a filter can both have.
@@ -65,7 +67,7 @@ public enum TopicFault: Sendable, Equatable {
         return nil
     }
 
-    /// Control characters and non-characters, as libmosquitto refuses them too.
+    /// Control characters and non-characters; libmosquitto refuses them too.
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0...0x1F, 0x7F...0x9F, 0xFDD0...0xFDEF: true
@@ -80,10 +82,10 @@ extension TopicFault: CustomStringConvertible {
         case .empty: "it is empty"
         case .tooLong(let bytes): "it has \(bytes) bytes, more than \(Topic.limit)"
         case .tooDeep(let levels): "it has \(levels) levels, more than \(Topic.levelLimit)"
-        case .forbiddenCharacter: "it holds a control character"
-        case .wildcard: "a topic to publish to has no wildcards"
-        case .misplacedWildcard: "+ must be a level of its own, and # the last one"
-        case .severalLevels: "an identifier in a topic has no slash"
+        case .forbiddenCharacter: "it contains a control character"
+        case .wildcard: "a topic to publish to cannot have wildcards"
+        case .misplacedWildcard: "+ must be a whole level, and # the whole last level"
+        case .severalLevels: "an identifier in a topic cannot have a slash"
         }
     }
 }

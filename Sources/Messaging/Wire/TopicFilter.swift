@@ -1,5 +1,5 @@
-/// What a subscription asks for: a topic whose levels may be `+` (any one) and whose last may be `#` (any number, also
-/// none) (MQTT 3.1.1 section 4.7).
+/// The filter of a subscription: a topic whose levels may be `+` (any one level) and whose last may be `#` (any
+/// number of levels, including none) (MQTT 3.1.1 section 4.7).
 public struct TopicFilter: Sendable, Hashable {
     public let text: String
 
@@ -9,7 +9,7 @@ public struct TopicFilter: Sendable, Hashable {
         self.text = text
     }
 
-    /// The filter that asks for this topic alone.
+    /// The filter that matches this topic alone.
     public init(_ topic: Topic) { text = topic.name }
 
     private static func fault(of text: String) -> TopicFault? {
@@ -21,28 +21,28 @@ public struct TopicFilter: Sendable, Hashable {
         return nil
     }
 
-    /// Whether messages under this topic are asked for. A leading wildcard does not match topics that begin with `$`
+    /// Whether the filter matches this topic. A leading wildcard does not match topics that begin with `$`
     /// (MQTT 3.1.1 section 4.7.2).
     public func matches(_ topic: String) -> Bool {
         var (filter, topic) = (text, topic)
-        // Asked for every message and every subscriber: over the bytes in place.
+        // Called for every message and every subscriber, so it works on the bytes in place.
         return filter.withUTF8 { filter in topic.withUTF8 { Self.matches(filter, $0) } }
     }
 
     private static func matches(_ filter: UnsafeBufferPointer<UInt8>, _ topic: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = topic.first, !filter.isEmpty else { return false }
         if first == dollar, filter[0] == plus || filter[0] == hash { return false }
-        // Where the levels begin; beyond the end there is none.
-        var (asked, given) = (0, 0)
+        // Start of the present level in the filter and in the topic.
+        var (filterStart, topicStart) = (0, 0)
         while true {
-            let level = filter[asked..<end(of: asked, in: filter)]
+            let level = filter[filterStart..<end(of: filterStart, in: filter)]
             if level.count == 1, level.first == hash { return true }
-            guard given <= topic.count else { return false }
-            let name = topic[given..<end(of: given, in: topic)]
+            guard topicStart <= topic.count else { return false }
+            let name = topic[topicStart..<end(of: topicStart, in: topic)]
             guard level.count == 1 && level.first == plus || level.elementsEqual(name) else { return false }
-            given = name.endIndex + 1
-            guard level.endIndex < filter.count else { return given > topic.count }
-            asked = level.endIndex + 1
+            topicStart = name.endIndex + 1
+            guard level.endIndex < filter.count else { return topicStart > topic.count }
+            filterStart = level.endIndex + 1
         }
     }
 

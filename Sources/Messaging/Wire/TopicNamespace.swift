@@ -6,17 +6,17 @@ import Groundwork
 ///     try topics.custom("telemetry")      // /2.0/client/devices/3f9a…/custom/telemetry
 ///     try topics.user("alice", "doorbell") // /2.0/client/users/alice/custom/doorbell
 public struct TopicNamespace: Sendable, Hashable {
-    /// The gateway's prefix with one leading slash, or empty (Q15).
+    /// The gateway's prefix with one leading slash, or empty (MAG quirk Q15).
     public let prefix: String
-    /// The first level after the prefix, `2.0` as the gateway has it.
+    /// The first level after the prefix, `2.0` at the gateway.
     public let version: String
     public let deviceID: String
-    /// Who is logged in on this device; `nil` for a board without a user.
+    /// The user logged in on this device; `nil` for a board without a user.
     public let userID: String?
 
     /// - Parameters:
-    ///   - prefix: `server.prefix` as it is in the configuration; slashes around it do not count.
-    ///   - version: another first level, for brokers that do not take the gateway's as it is: RabbitMQ turns its dot into a
+    ///   - prefix: `server.prefix` as it is in the configuration; slashes around it are ignored.
+    ///   - version: another first level, for brokers that cannot use the gateway's: RabbitMQ turns its dot into a
     ///     slash.
     ///   - deviceID: the device identifier; one level of a topic.
     /// - Throws: ``MessagingError/invalidTopic(_:_:)`` when one of them cannot be part of a topic.
@@ -31,10 +31,10 @@ public struct TopicNamespace: Sendable, Hashable {
         _ = try Topic(own("check"))
     }
 
-    /// Of (MAG 9.2).
+    /// The version level of the gateway's topics (MAG 9.2).
     public static let standardVersion = "2.0"
 
-    /// A topic of this device: the user's where somebody is logged in, else the device's own.
+    /// A topic of this device: the user's if one is logged in, otherwise the device's own.
     public func custom(_ topic: String) throws(MessagingError) -> Topic { try Self.topic(own(""), topic) }
 
     /// A filter below the topics that ``custom(_:)`` gives.
@@ -50,19 +50,21 @@ public struct TopicNamespace: Sendable, Hashable {
         }
     }
 
-    /// The filter for everything sent to this device: the user's topics where somebody is logged in, else its own.
+    /// The filter for everything sent to this device: the user's topics if one is logged in, otherwise the device's
+    /// own.
     public var ownFilter: TopicFilter {
         get throws(MessagingError) { try custom(filter: "#") }
     }
 
-    /// What ``custom(_:)`` was given for this topic; `nil` for one that is not below the own.
+    /// The name that ``custom(_:)`` made this topic from; `nil` for a topic of another device or user.
     public func shortened(_ topic: String) -> String? {
         let start = own("")
         guard topic.hasPrefix(start), topic.utf8.count > start.utf8.count else { return nil }
         return String(topic.dropFirst(start.count))
     }
 
-    /// A topic of a user within this application. A message to a user without a topic goes to the topic of that name.
+    /// A topic of a user within this application. A message to a user without a topic goes to the topic named after
+    /// the user.
     public func user(_ user: String, _ topic: String? = nil) throws(MessagingError) -> Topic {
         try Self.topic("\(prefix)/\(version)/client/users/\(Self.level(user))/custom/", topic ?? user)
     }
@@ -92,7 +94,7 @@ public struct TopicNamespace: Sendable, Hashable {
         return "\(prefix)/\(version)/client/devices/\(deviceID)/custom/\(topic)"
     }
 
-    /// A topic below `start`. Whoever wrote `name` does not know the rest: an error quotes `name` alone.
+    /// A topic below `start`. Errors quote `name` alone: the caller does not know the rest.
     private static func topic(_ start: String, _ name: String) throws(MessagingError) -> Topic {
         guard !name.isEmpty else { throw .invalidTopic("", .empty) }
         do {
@@ -103,7 +105,7 @@ public struct TopicNamespace: Sendable, Hashable {
         }
     }
 
-    /// Text that is one level and stays one: an identifier with a slash or wildcard would name somebody else's topics.
+    /// Checks that the text is a single level: an identifier with a slash or wildcard would name other devices' topics.
     private static func level(_ text: String) throws(MessagingError) -> String {
         let topic = try Topic(text)
         guard !text.utf8.contains(UInt8(ascii: "/")) else { throw .invalidTopic(topic.name, .severalLevels) }

@@ -2,12 +2,12 @@ import Cryptography
 import FoundationEssentials
 import HTTPClient
 
-/// What a client calls itself, and the secret by which it proves that (RFC 6749 section 2.3.1).
+/// A client's identifier, and the secret that proves it (RFC 6749 section 2.3.1).
 public struct ClientAuthentication: Sendable, Equatable {
     public let id: String
     /// Also the key of id_tokens that are signed with HS256 (OpenID Connect Core section 10.1).
     public let secret: SecretBytes
-    /// When the server stops taking them; `nil` is never (RFC 7591 section 3.2.1).
+    /// When the server stops accepting them; `nil` means never (RFC 7591 section 3.2.1).
     public let expires: Date?
 
     public init(id: String, secret: SecretBytes, expires: Date?) {
@@ -18,11 +18,10 @@ public struct ClientAuthentication: Sendable, Equatable {
 
     public func isExpired(at now: Date) -> Bool { expires.map { $0 < now } ?? false }
 
-    /// For `Authorization`: id and secret as they are, which is what servers read whose ids and secrets need no
-    /// encoding.
+    /// For `Authorization`: id and secret unencoded, as servers expect whose ids and secrets need no encoding.
     public var basic: String { BasicCredentials.header(name: id, secret: secret) }
 
-    /// The form of a request to the token endpoint, in which the client proves itself by its secret
+    /// The form of a request to the token endpoint, in which the client authenticates with its secret
     /// (`client_secret_post`).
     public func form(_ grant: GrantRequest) -> [UInt8] {
         var form = FormBody([("grant_type", grant.type)])

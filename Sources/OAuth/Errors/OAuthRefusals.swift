@@ -1,9 +1,9 @@
 import Groundwork
 import HTTPClient
 
-/// An explicit no in the words of the OAuth family.
+/// An error answer of a server of the OAuth family.
 public struct OAuthRefusal: Sendable, Equatable {
-    /// The words that are told apart.
+    /// The error codes that are distinguished.
     public enum Code: String, Sendable {
         // RFC 6749 section 5.2
         case invalidRequest = "invalid_request"
@@ -24,7 +24,7 @@ public struct OAuthRefusal: Sendable, Equatable {
 
     /// HTTP status.
     public let status: Int
-    /// As the server wrote it, fit to be shown.
+    /// As the server wrote it, made safe to display.
     public let error: String
     /// `error_description`, on one line.
     public let text: String?
@@ -55,13 +55,13 @@ public struct OAuthRefusals: RefusalTable {
 public struct RefusalWords: Sendable, Equatable {
     /// The most Unicode scalars that are kept of each.
     public static let limit = 300
-    /// The most bytes of a body that are looked at.
+    /// The most bytes of a body that are read.
     private static let bodyLimit = 64 * 1024
 
     public let error: String?
     public let text: String?
 
-    /// `nil` for what is not there, empty, or not text.
+    /// A part is `nil` if it is missing, empty, or not text.
     public init(_ body: [UInt8]) {
         let json = try? JSON(parsing: body.prefix(Self.bodyLimit))
         error = Self.line(json?["error"]?.string)

@@ -1,12 +1,12 @@
 import HTTPClient
 
-/// What the refusals of one kind of server mean: an OAuth server says no by the words of RFC 6749
-/// (``OAuthRefusals``), others by numbers of their own.
+/// The meaning of one kind of server's refusals: an OAuth server refuses with the codes of RFC 6749
+/// (``OAuthRefusals``), others with numbers of their own.
 public protocol RefusalTable: Sendable {
     associatedtype Refusal: Sendable
 
-    /// The server's explicit no. `nil` for a success, and for what is not the server's word: a proxy, a load balancer
-    /// or a captive portal may have given it.
+    /// The server's explicit refusal. `nil` for a success, and for an answer that may be from a proxy, a load
+    /// balancer or a captive portal.
     func refusal(in response: HTTPResponse) -> Refusal?
 
     func subject(of refusal: Refusal) -> RefusalSubject
@@ -14,21 +14,21 @@ public protocol RefusalTable: Sendable {
 
 /// What a refusal at the token endpoint is about.
 public enum RefusalSubject: Sendable, Equatable {
-    /// The client: no other grant would fare better.
+    /// The client: no other grant would succeed.
     case client
     /// What was granted.
     case grant
-    /// Neither: the server failed, or something has to be waited for.
+    /// Neither: the server failed, or the client has to wait.
     case passing
 }
 
-/// What an answer of a token endpoint is.
+/// The classification of a token endpoint's answer.
 public enum TokenVerdict<Refusal: Sendable>: Sendable {
     case granted(TokenAnswer)
     case refused(Refusal, RefusalSubject)
     /// A success that cannot be used.
     case unusable(AnswerFault)
-    /// Not the server's word: everything is to be kept.
+    /// Not an answer of the server itself: all tokens are kept.
     case noWord
 }
 

@@ -1,7 +1,7 @@
 import HTTPClient
 
 extension SecretEchoes {
-    /// What the OAuth family calls secret: the fields of RFC 6749, 7009, 7521, 7636, 8628 and 8693, and
+    /// The secret fields of the OAuth family: the fields of RFC 6749, 7009, 7521, 7636, 8628 and 8693, and
     /// `Authorization`.
     public static let oauth = SecretEchoes(
         fields: [
@@ -10,7 +10,7 @@ extension SecretEchoes {
         ],
         headers: ["authorization"])
 
-    /// With fields and headers of a server's own; headers in lower case.
+    /// These with a server's own fields and headers added; headers in lower case.
     public func with(fields more: Set<String>, headers others: Set<String>) -> SecretEchoes {
         SecretEchoes(fields: fields.union(more), headers: headers.union(others))
     }

@@ -1,6 +1,6 @@
 import Cryptography
 
-/// A code that logs in once, with the state it came with (RFC 6749 section 4.1.2).
+/// A code for a single login, with the state it came with (RFC 6749 section 4.1.2).
 public struct AuthorizationCode: Sendable {
     public let value: SecretBytes
     public let state: SecretBytes
@@ -10,7 +10,7 @@ public struct AuthorizationCode: Sendable {
         self.state = state
     }
 
-    /// Whether it came for the request with this proof; a code with another state is of another log-in and must not
-    /// be used.
+    /// Whether it answers the request with this proof; a code with another state belongs to another login and must
+    /// not be used.
     public func isFor(_ proof: ProofKey) -> Bool { state == proof.state }
 }

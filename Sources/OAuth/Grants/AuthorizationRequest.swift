@@ -1,7 +1,7 @@
 import Cryptography
 import HTTPClient
 
-/// What asks a server to have somebody authorize this client (RFC 6749 section 4.1.1, RFC 7636 section 4.3).
+/// A request to a server to let a user authorize this client (RFC 6749 section 4.1.1, RFC 7636 section 4.3).
 public struct AuthorizationRequest: Sendable {
     let clientID: String
     let scope: String

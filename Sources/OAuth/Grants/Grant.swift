@@ -1,9 +1,9 @@
 import Cryptography
 
-/// One way to an access token (RFC 6749 section 1.3), with all that it sends.
+/// One way to obtain an access token (RFC 6749 section 1.3), with everything that it sends.
 ///
-/// A grant only says what to send and what follows a refusal; a session sends it and keeps what comes back. It tries
-/// its grants in an order of its own.
+/// A grant only says what to send and what follows a refusal; a session sends it and keeps the tokens. The session
+/// decides in which order it tries its grants.
 public protocol Grant: Sendable {
     /// For events and errors.
     var name: String { get }
@@ -24,9 +24,9 @@ public struct GrantRequest: Sendable {
     public let type: String
     /// Secrets of this grant, as further form fields.
     public let fields: [(name: String, value: SecretBytes)]
-    /// `nil` sends none.
+    /// `nil` sends no scope.
     public let scope: String?
-    /// Whether the refresh token is gone once the server has answered.
+    /// Whether the refresh token is used up once the server has answered.
     public let spendsRefreshToken: Bool
 
     public init(
@@ -40,7 +40,7 @@ public struct GrantRequest: Sendable {
     }
 }
 
-/// What follows a refusal, and what is dropped before it does.
+/// What to do after a refusal, and what to drop before that.
 public struct GrantConsequence: Sendable, Equatable {
     public enum Step: Sendable, Equatable {
         /// The refusal is the outcome.
@@ -49,7 +49,7 @@ public struct GrantConsequence: Sendable, Equatable {
         case nextGrant
     }
     public let step: Step
-    /// Whether the id_token that was presented is of no use any more.
+    /// Whether the id_token that was presented is no longer usable.
     public let dropsIDToken: Bool
 
     public init(_ step: Step, dropsIDToken: Bool = false) {

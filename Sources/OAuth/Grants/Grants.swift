@@ -1,12 +1,13 @@
 import Cryptography
 import FoundationEssentials
 
-/// By refresh token (RFC 6749 section 6). A server may give another one with each answer, so it counts as spent.
+/// The refresh token grant (RFC 6749 section 6). A server may replace the token with each answer, so it counts as
+/// spent.
 public struct RefreshTokenGrant: Grant {
     public let name = "refresh_token"
     let token: SecretBytes
 
-    /// `nil` when there is no refresh token, or a scope is needed beyond what it was given for, which it cannot widen.
+    /// `nil` if there is no refresh token, or a scope is needed beyond its own, which it cannot widen.
     public init?(_ tokens: HeldTokens, additionalScope: String? = nil) {
         guard let token = tokens.refresh, additionalScope == nil else { return nil }
         self.token = token
@@ -21,7 +22,7 @@ public struct RefreshTokenGrant: Grant {
     }
 }
 
-/// By an assertion, such as a JWT (RFC 7521 section 4.1, RFC 7523 section 2.1).
+/// The grant for an assertion, such as a JWT (RFC 7521 section 4.1, RFC 7523 section 2.1).
 public struct AssertionGrant: Grant {
     public let name: String
     let type: String
@@ -35,7 +36,7 @@ public struct AssertionGrant: Grant {
         (name, self.type, self.assertion, self.scope, isIDToken) = (type, type, assertion, scope, false)
     }
 
-    /// By the id_token of a session. `nil` when there is none, or it has ended.
+    /// For the id_token of a session. `nil` if there is none, or it has expired.
     public init?(idTokenOf tokens: HeldTokens, at now: Date, scope: String?) {
         guard let idToken = tokens.id, idToken.expires.map({ $0 >= now }) ?? true else { return nil }
         (name, type, assertion, self.scope, isIDToken) = ("id_token", idToken.type, idToken.value, scope, true)
@@ -48,7 +49,7 @@ public struct AssertionGrant: Grant {
     }
 }
 
-/// By the client's own credentials, for clients without a user (RFC 6749 section 4.4).
+/// The grant for the client's own credentials, for clients without a user (RFC 6749 section 4.4).
 public struct ClientCredentialsGrant: Grant {
     public let name = "client_credentials"
     let scope: String?

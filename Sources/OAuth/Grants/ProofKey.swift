@@ -1,10 +1,10 @@
 import Cryptography
 import Groundwork
 
-/// What ties an authorization code to the client that asked for it: the verifier, which only travels with the code
-/// (RFC 7636), and the state, which has to come back with it (RFC 6749 section 10.12).
+/// Ties an authorization code to the client that requested it: the verifier, which is only sent with the code (RFC
+/// 7636), and the state, which has to come back with it (RFC 6749 section 10.12).
 public struct ProofKey: Sendable {
-    /// Of ``challenge``: SHA-256, the only method that is used.
+    /// The method of ``challenge``: SHA-256, the only one used.
     public static let method = "S256"
 
     /// 86 characters of 64 random bytes (RFC 7636 section 4.1 allows 43 to 128).
@@ -12,7 +12,7 @@ public struct ProofKey: Sendable {
     /// 22 characters of 16 random bytes.
     public let state: SecretBytes
 
-    /// - Throws: `CryptographyError` when the system has no randomness to give.
+    /// - Throws: `CryptographyError` if the system cannot provide randomness.
     public init() throws {
         verifier = try Self.text(64)
         state = try Self.text(16)

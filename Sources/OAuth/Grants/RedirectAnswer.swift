@@ -1,16 +1,17 @@
 import Cryptography
 import Groundwork
 
-/// Where a browser was led to in the end: the redirect address with the server's answer in its query (RFC 6749
-/// section 4.1.2). Pure.
+/// Reads the address that a browser was redirected to: the redirect URI with the server's answer in its query (RFC
+/// 6749 section 4.1.2). Pure.
 public enum RedirectAnswer {
     /// The longest address, in bytes.
     public static let limit = 4096
 
     /// - Parameters:
     ///   - answer: the whole address, or its query from the question mark on.
-    ///   - redirectURI: to which the server leads browsers; an answer that is more than a query has to be of it.
-    /// - Throws: ``RedirectFault``, also with what the server told the browser.
+    ///   - redirectURI: the address that the server redirects browsers to; an answer that is more than a query must
+    ///     match it.
+    /// - Throws: ``RedirectFault``, also for an error that the server reported to the browser.
     public static func code(in answer: String, redirectURI: String? = nil) throws(RedirectFault) -> AuthorizationCode {
         guard answer.utf8.count <= limit else { throw .tooLong(limit: limit) }
         let parts = answer.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -24,7 +25,7 @@ public enum RedirectAnswer {
         return AuthorizationCode(code: SecretBytes(utf8: code), state: SecretBytes(utf8: state))
     }
 
-    /// A form's fields, each name once: two readers might take different ones of two.
+    /// The fields of a form. A repeated name is refused, because two readers might pick different values.
     private static func values(in query: Substring) throws(RedirectFault) -> [String: String] {
         var values: [String: String] = [:]
         for pair in query.split(separator: "&") {
@@ -38,7 +39,7 @@ public enum RedirectAnswer {
         return values
     }
 
-    /// Scheme and authority, which browsers write in small letters, and the path, which is never empty there.
+    /// Scheme and authority, which browsers write in lower case, and the path, which is never empty there.
     private static func place(of address: String) -> String {
         let whole = address.prefix { $0 != "?" && $0 != "#" }
         guard let mark = whole.firstRange(of: "://") else { return String(whole) }
@@ -47,16 +48,17 @@ public enum RedirectAnswer {
     }
 }
 
-/// Why an address that a browser was led to gives no code. Nothing of the address is in it but what the server said.
+/// Why the address that a browser was redirected to contains no code. It quotes nothing of the address except the
+/// server's error.
 public enum RedirectFault: Error, Equatable {
     case tooLong(limit: Int)
     case withoutQuery
-    /// It is not the redirect address.
+    /// It is not the redirect URI.
     case elsewhere
     /// The query has broken escapes, or a name twice.
     case unreadable
     /// There is no code, or no state.
     case withoutCode
-    /// `error` and `error_description` (RFC 6749 section 4.1.2.1), fit to be shown.
+    /// `error` and `error_description` (RFC 6749 section 4.1.2.1), made safe to display.
     case refused(error: String, text: String?)
 }

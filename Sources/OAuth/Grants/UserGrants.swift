@@ -1,6 +1,6 @@
 import Cryptography
 
-/// By user name and password (RFC 6749 section 4.3).
+/// The grant for a user name and password (RFC 6749 section 4.3).
 public struct PasswordGrant: Grant {
     public static let name = "password"
 
@@ -21,8 +21,8 @@ public struct PasswordGrant: Grant {
     }
 }
 
-/// By a code that the server gave to whoever authorized this client (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
-/// It works once.
+/// The grant for a code that the server issued when a user authorized this client (RFC 6749 section 4.1.3, RFC 7636
+/// section 4.5). The code works once.
 public struct AuthorizationCodeGrant: Grant {
     public static let name = "authorization_code"
 

@@ -5,25 +5,25 @@ import HTTPClient
 
 /// The checks on an id_token (OpenID Connect Core section 3.1.3.7). Pure.
 ///
-/// Every check is made, whatever signature algorithm it has, and there is no allowance for clock skew.
+/// Every check is made, whatever the signature algorithm, and no clock skew is allowed.
 public struct IDTokenValidation: Sendable {
     /// Key of HS256 signatures.
     let secret: SecretBytes
-    /// What the claims have to hold, in the order in which they are checked; after them, that the token has not ended.
+    /// Requirements on the claims, in the order in which they are checked; the expiry is checked after them.
     let rules: [ClaimRule]
     let now: Date
 
-    /// For a token that was given to this client.
+    /// Validates a token that was issued to this client.
     ///
-    /// - Parameter rules: what the server's protocol demands beside the client's id in `aud`.
+    /// - Parameter rules: requirements of the server's protocol beside the client's id in `aud`.
     public init(client: ClientAuthentication, rules: [ClaimRule] = [], now: Date) {
         secret = client.secret
         self.rules = [.audience(client.id)] + rules
         self.now = now
     }
 
-    /// The id of the published key that is needed, or `nil` when none is.
-    /// - Throws: ``IDTokenFault`` that makes the key pointless.
+    /// The id of the published key that is needed, or `nil` if none is.
+    /// - Throws: an ``IDTokenFault`` that no key would cure.
     public static func neededKey(_ compact: String) throws(IDTokenFault) -> String? {
         let token = try parse(compact)
         guard token.algorithm == .RS256 else { return nil }
@@ -31,8 +31,8 @@ public struct IDTokenValidation: Sendable {
         return id
     }
 
-    /// - Parameter keys: the server's published keys, where they are needed.
-    /// - Returns: when the token ends.
+    /// - Parameter keys: the server's published keys, if they are needed.
+    /// - Returns: when the token expires.
     public func validate(_ compact: String, keys: KeySet?) throws(IDTokenFault) -> Date {
         let token = try Self.parse(compact)
         let key: JWS.VerificationKey
@@ -74,12 +74,12 @@ public struct IDTokenValidation: Sendable {
     }
 }
 
-/// What one claim of an id_token has to hold.
+/// A requirement on one claim of an id_token.
 public struct ClaimRule: Sendable {
     public let claim: String
     let holds: @Sendable (JSON?) -> Bool
 
-    /// - Parameter holds: whether the value of the claim, `nil` where there is none, is as it has to be.
+    /// - Parameter holds: whether the value of the claim, `nil` if there is none, is as required.
     public init(_ claim: String, _ holds: @escaping @Sendable (JSON?) -> Bool) {
         self.claim = claim
         self.holds = holds
@@ -96,15 +96,15 @@ public struct ClaimRule: Sendable {
     }
 }
 
-/// Why an id_token is not accepted. Nothing of the token is in it.
+/// Why an id_token is not accepted. It quotes nothing of the token.
 public enum IDTokenFault: Error, Equatable {
-    /// It is not a signed token, has no claims, or does not say by which key it is signed.
+    /// It is not a signed token, has no claims, or does not name the key that signed it.
     case malformed
     /// It is signed with neither HS256 nor RS256.
     case algorithmUnsupported
     case signatureInvalid
     /// `exp` has passed, or is missing.
     case expired
-    /// The claim of this name is missing, or not what it has to be.
+    /// The claim of this name is missing, or not as required.
     case claimRefused(String)
 }

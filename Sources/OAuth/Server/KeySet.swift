@@ -4,12 +4,12 @@ import HTTPClient
 
 /// The signing keys that a server publishes (RFC 7517). Pure.
 public struct KeySet: Sendable {
-    /// The most keys that are looked at.
+    /// The most keys that are read.
     public static let limit = 64
 
     private let keys: [String: PublicKey]
 
-    /// Takes the RSA keys that have an id, a modulus and an exponent; all others are left out (RFC 7517 section 5).
+    /// Keeps the RSA keys that have an id, a modulus and an exponent; all others are ignored (RFC 7517 section 5).
     ///
     /// - Throws: `AnswerFault` when the document is not a set of keys.
     public init(_ body: [UInt8]) throws(AnswerFault) {
@@ -25,7 +25,7 @@ public struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// The key of that id (`kid`); of several, the last.
+    /// The key with this id (`kid`); the last one if there are several.
     public subscript(id: String) -> PublicKey? { keys[id] }
 
     private static func number(_ value: JSON?) -> [UInt8]? {

@@ -1,8 +1,8 @@
 import HTTPClient
 
-/// What a server publishes of itself (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Pure.
+/// The metadata that a server publishes (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Pure.
 ///
-/// Addresses are as the server wrote them: whether and how they may be called, their caller judges.
+/// Addresses are as the server wrote them: the caller decides whether and how they may be called.
 public struct ServerMetadata: Sendable, Equatable {
     /// A member that holds an address.
     public enum Endpoint: String, Sendable, CaseIterable {
@@ -17,7 +17,7 @@ public struct ServerMetadata: Sendable, Equatable {
         case endSession = "end_session_endpoint"
     }
 
-    /// To be compared with where the document was read (RFC 8414 section 3.3), and with `iss` of an id_token.
+    /// To be compared with the address of the document (RFC 8414 section 3.3), and with `iss` of an id_token.
     public let issuer: String?
     private let addresses: [Endpoint: String]
 
@@ -30,10 +30,10 @@ public struct ServerMetadata: Sendable, Equatable {
         issuer = try answer.plainText("issuer")
     }
 
-    /// The address, where the server names one.
+    /// The address, if the server names one.
     public subscript(endpoint: Endpoint) -> String? { addresses[endpoint] }
 
-    /// - Throws: `AnswerFault` when the server names none.
+    /// - Throws: `AnswerFault` if the server names none.
     public func required(_ endpoint: Endpoint) throws(AnswerFault) -> String {
         guard let address = self[endpoint] else { throw AnswerFault("it has no \(endpoint.rawValue)") }
         return address

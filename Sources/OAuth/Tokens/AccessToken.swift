@@ -5,7 +5,7 @@ import Groundwork
 /// An access token, for calls with it.
 public struct AccessToken: Sendable, Equatable {
     public let value: SecretBytes
-    /// By the clock of this machine.
+    /// When it expires, by the clock of this machine.
     public let expiresAt: Date
     /// Granted scopes.
     public let scope: Set<String>
@@ -19,13 +19,13 @@ public struct HeldToken: Sendable, Equatable {
     public let lifetime: TimeInterval
     /// Granted scopes, in the order the server gave them.
     public let scope: String
-    /// When it ends by the clock that nobody sets, so that a corrected wall clock neither ends a token nor keeps it
-    /// for ever.
+    /// When it expires by a clock that is never set, so that correcting the wall clock neither ends a token nor keeps
+    /// it forever.
     public let deadline: Duration
 
-    /// A token that has just come in.
+    /// A token that was just received.
     ///
-    /// - Parameter uptime: time since any fixed moment, by a clock that nobody sets.
+    /// - Parameter uptime: time since any fixed moment, by a clock that is never set.
     public init(value: SecretBytes, lifetime: TimeInterval, scope: String, at now: Date, uptime: Duration) {
         self.value = value
         self.lifetime = lifetime
@@ -34,10 +34,10 @@ public struct HeldToken: Sendable, Equatable {
         deadline = uptime + .seconds(lifetime)
     }
 
-    /// A token from an earlier run, of which only the wall clock knows the age. One that seems to come from the
-    /// future is of unknown age and counts as ended.
+    /// A token from an earlier run, whose age is only known by the wall clock. A token that seems to come from the
+    /// future is of unknown age and counts as expired.
     ///
-    /// - Parameter uptime: time since any fixed moment, by a clock that nobody sets.
+    /// - Parameter uptime: time since any fixed moment, by a clock that is never set.
     public init(
         value: SecretBytes, lifetime: TimeInterval, scope: String, receivedAt: Date, at now: Date, uptime: Duration
     ) {
@@ -57,16 +57,15 @@ public struct HeldToken: Sendable, Equatable {
     }
 }
 
-/// An id_token as a session keeps it: validated (OpenID Connect Core section 3.1.3.7), unless it is of a type that is
-/// not.
+/// An id_token as a session keeps it: validated (OpenID Connect Core section 3.1.3.7), unless its type cannot be.
 public struct HeldIDToken: Sendable, Equatable {
     /// The type of an id_token that is a JWT (RFC 7523 section 2.1).
     public static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
     public let value: SecretBytes
-    /// The grant type by which it is an assertion.
+    /// The grant type for which it serves as an assertion.
     public let type: String
-    /// `nil` for a type that is not validated and so not read.
+    /// `nil` for a type that is not validated and therefore not read.
     public let expires: Date?
 
     public init(value: SecretBytes, type: String, expires: Date?) {

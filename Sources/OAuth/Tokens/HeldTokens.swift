@@ -1,6 +1,6 @@
 import Cryptography
 
-/// What a token endpoint has given to one holder: a client, or a user of it.
+/// The tokens that a token endpoint has issued to one holder: a client, or one of its users.
 public struct HeldTokens: Sendable, Equatable {
     public var access: HeldToken?
     public var refresh: SecretBytes?

@@ -1,4 +1,4 @@
-/// Scopes as a server writes them: words separated by blanks (RFC 6749 section 3.3). Pure.
+/// Scopes as a server writes them: words separated by spaces (RFC 6749 section 3.3). Pure.
 public enum Scope {
     /// The words in their order.
     public static func list(_ scope: String?) -> [String] { (scope ?? "").split(separator: " ").map(String.init) }
@@ -7,8 +7,8 @@ public enum Scope {
 
     /// Whether what was granted is enough for what is needed.
     ///
-    /// - Parameter exceptions: words that a token serves a request without, as they are not about the APIs it is
-    ///   called with.
+    /// - Parameter exceptions: words that need not be granted, as they do not concern the APIs that the token is used
+    ///   for.
     public static func suffices(_ granted: String, for needed: String?, without exceptions: Set<String> = []) -> Bool {
         words(needed).subtracting(exceptions).isSubset(of: words(granted))
     }

@@ -5,7 +5,7 @@ import HTTPClient
 
 /// The answer of a token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). Pure.
 public struct TokenAnswer: Sendable, Equatable {
-    /// The longest life a token is believed to have, in seconds: ten years.
+    /// The longest token lifetime that is accepted, in seconds: ten years.
     public static let lifetimeLimit: TimeInterval = 10 * 365 * 86_400
 
     public let accessToken: SecretBytes
@@ -16,10 +16,10 @@ public struct TokenAnswer: Sendable, Equatable {
     public let refreshToken: SecretBytes?
     /// Not validated yet.
     public let idToken: SecretBytes?
-    /// ``HeldIDToken/jwtBearer``, unless the server says another.
+    /// ``HeldIDToken/jwtBearer``, unless the server names another type.
     public let idTokenType: String
 
-    /// - Throws: `AnswerFault` when the token is not of type Bearer (RFC 6750), or one of the tokens would not fit
+    /// - Throws: `AnswerFault` when the token is not of type Bearer (RFC 6750), or one of the tokens does not fit
     ///   into a header.
     public init(_ body: [UInt8]) throws(AnswerFault) {
         let answer = try JSONAnswer(body)

@@ -1,8 +1,8 @@
 /// Why the button cannot be used.
 public enum ButtonFault: String, Sendable {
-    /// It was down when a question was asked.
+    /// The button was down when a question was asked.
     case downWhenAsked = "down-when-asked"
-    /// It has been down for longer than anybody presses.
+    /// The button has been down for longer than any normal press.
     case stuck
     case missing
 
@@ -15,21 +15,22 @@ public enum ButtonFault: String, Sendable {
     }
 }
 
-/// Reads what a person means from when the button goes down and up.
+/// Recognizes gestures from the times when the button goes down and up.
 ///
-/// A short press grants, but only when no second one followed in time; a press that is held refuses, as soon as it has
-/// been held for long enough; two presses end sharing. A press that began before the question was asked answers nothing,
-/// and neither does a button that is stuck or gone.
+/// A short press grants, but only if no second one follows in time; a long press refuses as soon as it has been held
+/// long enough; a double press ends sharing. A press that began before the question was asked does not answer it, and
+/// neither does a button that is stuck or missing.
 ///
-/// All times are those of the button's edges, on one scale, the clock's. That time has passed is known only by what was
-/// watched: ``expire(at:)`` takes the time before which every edge has been told, never the time of a timer.
+/// All times are those of the button's edges, on the clock's scale. A gesture times out only when no edge can still be
+/// pending: ``expire(at:)`` takes the time before which every edge has been reported, never the time of a timer.
 public struct ButtonGestures: Sendable {
     public struct Timing: Sendable {
-        /// From when a press refuses.
+        /// How long a press must be held to refuse.
         public var long = Duration.milliseconds(1500)
-        /// The end of a press and the begin of the second one of a pair are less than this apart.
+        /// The maximum time between the two presses of a pair, from the end of the first to the beginning of the
+        /// second.
         public var pair = Duration.milliseconds(400)
-        /// From when the button is stuck.
+        /// How long the button must be down to count as stuck.
         public var stuck = Duration.seconds(10)
 
         public init() {}
@@ -45,7 +46,7 @@ public struct ButtonGestures: Sendable {
 
     private struct Press {
         var begin: Duration
-        /// It has its meaning, or has none: what follows of it says nothing more.
+        /// Whether the press has already had its effect, or has none: the rest of it is ignored.
         var isSpent = false
     }
 
@@ -57,14 +58,14 @@ public struct ButtonGestures: Sendable {
 
     public init(timing: Timing = Timing()) { self.timing = timing }
 
-    /// A question is asked from now on.
+    /// Begins a question.
     public mutating func ask(at now: Duration) -> [Outcome] {
         askedAt = now
         if let fault { return [.fault(fault)] }
         return press == nil ? [] : report(.downWhenAsked)
     }
 
-    /// The question has been answered, however.
+    /// Ends the question, whatever the answer.
     public mutating func close() { askedAt = nil }
 
     public mutating func pressed(at time: Duration) -> [Outcome] {
@@ -72,14 +73,14 @@ public struct ButtonGestures: Sendable {
         guard fault != .missing else { return outcomes }
         press = Press(begin: time)
         guard tap != nil else { return outcomes }
-        // The second of a pair: the time for it had not passed.
+        // The second press of a pair, still in time.
         tap = nil
         press?.isSpent = true
         outcomes.append(.endSharing)
         return outcomes
     }
 
-    /// It was down when it began to be watched: that press means nothing, however it ends.
+    /// The button was down when watching began: that press is ignored, however it ends.
     public mutating func foundDown(at time: Duration) -> [Outcome] {
         let outcomes = expire(at: time)
         guard fault == nil else { return outcomes }
@@ -115,7 +116,7 @@ public struct ButtonGestures: Sendable {
         return [.recovered]
     }
 
-    /// From when ``expire(at:)`` has something to say, unless an edge comes before; `nil` while nothing is under way.
+    /// When to call ``expire(at:)`` next, unless an edge comes before; `nil` if no gesture is in progress.
     public var deadline: Duration? {
         var deadlines: [Duration] = []
         if let press {
@@ -126,7 +127,7 @@ public struct ButtonGestures: Sendable {
         return deadlines.min()
     }
 
-    /// - Parameter time: every edge before it has been told.
+    /// - Parameter time: every edge before it has been reported.
     public mutating func expire(at time: Duration) -> [Outcome] {
         var outcomes: [Outcome] = []
         if let tap, time >= tap.end + timing.pair {

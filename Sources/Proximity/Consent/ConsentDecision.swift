@@ -9,7 +9,7 @@ public enum ConsentSource: Sendable, Hashable, CustomStringConvertible {
     case program(String)
     /// The setting that grants, or refuses, every request.
     case policy
-    /// Nobody: the user left, the gateway was switched, or the agent stops.
+    /// The agent itself: the user logged out, the gateway was switched, or the agent stops.
     case agent
 
     public var description: String {
@@ -25,11 +25,11 @@ public enum ConsentSource: Sendable, Hashable, CustomStringConvertible {
 
 /// A question that waits for consent.
 public struct ConsentRequest: Sendable, Hashable, Identifiable {
-    /// Counts up from 1; by it an answer names the question.
+    /// The number of its prompt; answers refer to the question by it.
     public let id: Int
     public let requester: Requester
     public let date: Date
-    /// The name of the user in whose name the device would be let in, where it is known.
+    /// The name of the user whose session the device would get, if known.
     public let user: String?
 
     init(id: Int, requester: Requester, date: Date, user: String? = nil) {
@@ -46,28 +46,28 @@ public struct ConsentRequest: Sendable, Hashable, Identifiable {
     }
 }
 
-/// What came of a question. Anything but ``granted(by:)`` is a refusal.
+/// The decision on a question. Anything but ``granted(by:)`` is a refusal.
 public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
     case granted(by: ConsentSource)
     case refused(by: ConsentSource)
-    /// Nobody answered in time.
+    /// There was no answer in time.
     case timedOut
-    /// This requester, or all together, asked too often.
+    /// This requester, or all requesters together, asked too often.
     case tooMany
     /// Too many questions wait already.
     case busy
-    /// The session of this request was answered before, or waits already.
+    /// A request for the same session was answered before, or is already waiting.
     case replayed
-    /// The button was pressed while it could not be told which of several requesters was meant.
+    /// The button was pressed while it was unclear which of several requesters was meant.
     case ambiguous
-    /// The requester left, or the program that asked did.
+    /// The requester or the asking program has left.
     case withdrawn
     /// Sharing was ended while the question waited.
     case sharingEnded(by: ConsentSource)
 
     public var isGranted: Bool { if case .granted = self { true } else { false } }
 
-    /// Somebody, or the time they had, decided; the others say nothing of this requester.
+    /// Whether a person, or the end of the time to answer, decided; the other cases are not about this requester.
     var isJudgement: Bool {
         switch self {
         case .granted, .refused, .timedOut, .sharingEnded: true
@@ -75,8 +75,8 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Turned away before anybody was asked: nothing that belongs into a record of what people decided, and what a stranger
-    /// could fill it with.
+    /// Whether the request was turned away before a person was asked. The audit record omits these because people did
+    /// not decide them, and strangers could fill it with them.
     public var isTurnedAway: Bool {
         switch self {
         case .tooMany, .busy, .replayed: true
@@ -136,17 +136,17 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The answer to one question, to be given back with what came of it.
+/// The answer to one question; the caller reports the outcome with it.
 public struct ConsentAnswer: Sendable, Hashable {
     public let request: ConsentRequest
     public let decision: ConsentDecision
 }
 
-/// One line of the record of who was authorized, when, how and by whose consent.
+/// One line of the audit record: who was authorized, when, how and by whose consent.
 public struct AuditRecord: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
         case authorized
-        /// Consent was given, the gateway did not follow.
+        /// Consent was given, but the gateway did not authorize the device.
         case failed(code: String)
         case refused
     }

@@ -1,50 +1,28 @@
 import Groundwork
+import Prompts
 
-/// Where a person, or a program, is asked whether another device may log in with this one's session.
+/// Asks a person or a program whether another device may log in with this one's session.
 ///
-/// One question is asked at a time; others wait in line. Exactly one answer counts; no answer in time is a refusal.
+/// One question is asked at a time; others wait in a queue. Exactly one answer counts; no answer in time is a refusal.
+/// Each question is a prompt with the same number on the ``PromptDesk``, which decides which answer was the first.
 ///
-/// A button cannot say whom it means. So it grants only while one question waits alone, and has for a while: who sees one device
-/// asking, and presses, must not let in another one that came first, or took its place.
+/// A button press does not say which device it means. So it grants only if a question has been the only one for a
+/// while: a person who sees one device asking, and presses, must not authorize another one that came first or took its
+/// place.
 public actor ConsentDesk {
-    public enum Policy: String, Sendable {
-        /// Somebody has to answer.
-        case ask
-        case grantAll = "grant-all"
-        /// Nobody is there to answer.
-        case refuseAll = "refuse-all"
-    }
-
-    public struct Settings: Sendable {
-        public var policy = Policy.ask
-        /// The time a question is asked for.
-        public var patience = Duration.seconds(30)
-        /// The most questions that wait, the one that is asked among them.
-        public var waitingLimit = 4
-        /// For one requester.
-        public var requestsPerMinute = 6
-        public var button = ButtonGestures.Timing()
-        /// How long a question has to be the only one before the button can grant it, where another one was near it.
-        public var solitude = Duration.seconds(5)
-        /// How long a session is remembered that was answered; longer than any authorization session lives.
-        public var memory = Duration.seconds(900)
-        /// The most sessions remembered: more than can be asked for in that time.
-        static let memoryCount = 1024
-
-        public init() {}
-    }
-
     private struct Waiting {
         let request: ConsentRequest
         let session: String?
         let continuation: CheckedContinuation<ConsentDecision, Never>
     }
 
-    /// Sent when what the button means depends on what it has done up to now. Whoever watches it tells of all of its
-    /// edges, and then calls ``buttonWatched(until:)``: an edge that is handled late happened when it happened.
+    /// Sent when the next decision depends on the button's edges up to now. The code that watches the button must
+    /// report all of its edges, and then call ``buttonWatched(until:)``: an edge counts at the time when it happened,
+    /// even if it is handled late.
     public nonisolated let lookRequests = Broadcast<Void>()
 
     private let settings: Settings
+    private let prompts: PromptDesk
     private let clock: any ProximityClock
     private let events: Broadcast<ProximityEvent>
     private let audit: @Sendable (AuditRecord) -> Void
@@ -52,50 +30,52 @@ public actor ConsentDesk {
     private var gestures: ButtonGestures
     private var line: [Waiting] = []
     private var askedUntil: Duration?
-    /// Until when a press lets nobody in, at least; `nil` while it is clear whom it means.
+    /// The earliest time when a press can grant again; `nil` while it is clear which question a press means.
     private var ambiguousUntil: Duration?
-    /// When a question last stopped waiting.
+    /// When a question last left the queue.
     private var lastGone: Duration?
-    private var answered: [(session: String, at: Duration)] = []
+    private var answered: AnsweredSessions
     private var unconcluded: Set<Int> = []
-    /// Whether an answer to `lookRequests` is still to come.
+    /// Whether a request of `lookRequests` has not been answered yet.
     private var isLooking = false
-    private var lastID = 0
     private var alarm: Task<Void, Never>?
 
-    /// - Parameter audit: takes each record once; must not block.
+    /// - Parameters:
+    ///   - prompts: the desk of all prompts, which gets these questions too.
+    ///   - audit: called once with each record; must not block.
     public init(
-        settings: Settings = Settings(), clock: any ProximityClock = SystemClock(), events: Broadcast<ProximityEvent>,
-        audit: @escaping @Sendable (AuditRecord) -> Void
+        settings: Settings = Settings(), prompts: PromptDesk, clock: any ProximityClock = SystemClock(),
+        events: Broadcast<ProximityEvent>, audit: @escaping @Sendable (AuditRecord) -> Void
     ) {
         self.settings = settings
+        self.prompts = prompts
         self.clock = clock
         self.events = events
         self.audit = audit
+        answered = AnsweredSessions(memory: settings.memory)
         rate = RequestRate(perMinute: settings.requestsPerMinute)
         gestures = ButtonGestures(timing: settings.button)
     }
 
-    /// The questions that wait, the one that is asked first.
+    /// The waiting questions; the first one is being asked.
     public var pending: [ConsentRequest] { line.map(\.request) }
 
-    /// What the board's LED has to show; `nil` while nobody is asked.
+    /// The light that the board's LED has to show; `nil` while there is no question.
     public var light: ConsentLight? { line.isEmpty ? nil : ambiguousUntil == nil ? .waiting : .ambiguous }
 
-    /// Asks, and waits for the answer. After a grant the caller tells what came of it by ``conclude(_:_:)``.
+    /// Asks, and waits for the answer. After a grant the caller must report the outcome with ``conclude(_:_:)``.
     ///
-    /// When the calling task is cancelled the question is withdrawn.
+    /// The question is withdrawn if the calling task is canceled.
     ///
     /// - Parameters:
-    ///   - session: what names the authorization session, the same for every spelling of its URL. A person is asked about it
-    ///     once; asking again would wear them down.
-    ///   - user: in whose name the device would be let in.
+    ///   - session: the identifier of the authorization session, the same for every spelling of its URL. A person is
+    ///     asked about it only once, because repeated questions could wear them down.
+    ///   - user: the user whose session the device would get.
     public func ask(_ requester: Requester, about session: String? = nil, inNameOf user: String? = nil) async
         -> ConsentAnswer
     {
-        lastID += 1
-        let request = ConsentRequest(id: lastID, requester: requester, date: clock.date, user: user)
-        if let decision = decisionAtOnce(about: requester, session) {
+        let request = ConsentRequest(id: prompts.reserve(), requester: requester, date: clock.date, user: user)
+        if let decision = decisionAtOnce(about: requester, session) ?? (open(request) ? nil : .busy) {
             if decision == .tooMany || decision == .busy { noteTurnedAway() }
             settle(request, session, decision)
             return ConsentAnswer(request: request, decision: decision)
@@ -113,59 +93,61 @@ public actor ConsentDesk {
 
     /// Answers a question.
     ///
-    /// - Throws: ``ProximityError/noSuchRequest(id:)`` when it does not wait (any more)
+    /// - Throws: ``ProximityError/noSuchRequest(id:)`` if there is no such waiting question
     public func answer(_ id: Int, grant: Bool, by source: ConsentSource) throws(ProximityError) {
         guard settle(id, grant ? .granted(by: source) : .refused(by: source)) else { throw .noSuchRequest(id: id) }
     }
 
-    /// Somebody was turned away without a question. Whoever presses the button now may mean them.
+    /// Notes that a requester was turned away without a question: a person who presses the button now may mean that
+    /// one.
     public func noteTurnedAway() {
         if !line.isEmpty { becomeAmbiguous() }
     }
 
-    /// Refuses all that waits and tells whoever shares the session to stop.
+    /// Refuses all waiting questions and requests the end of sharing.
     public func endSharing(by source: ConsentSource) {
-        for request in pending { settle(request.id, .sharingEnded(by: source)) }
+        // The newest first: otherwise the next would be asked, only to be refused.
+        for request in pending.reversed() { settle(request.id, .sharingEnded(by: source)) }
         events.send(.sharingEndRequested(by: source))
     }
 
-    /// What came of a grant, for the record; only the first time counts.
+    /// Records the outcome of a grant; only the first call counts.
     public func conclude(_ answer: ConsentAnswer, _ outcome: AuditRecord.Outcome) {
         guard unconcluded.remove(answer.request.id) != nil else { return }
         audit(AuditRecord(date: clock.date, request: answer.request, decision: answer.decision, outcome: outcome))
     }
 
-    // MARK: The button
+    // MARK: Button
 
-    /// - Parameter time: of its first edge, on the clock's scale; so with all that follow.
+    /// - Parameter time: when the edge happened, on the clock's scale; the same for the functions below.
     public func buttonPressed(at time: Duration) {
-        // In this order: a press of the time when it was not clear is none for the time when it is.
+        // In this order: a press from the ambiguous time must not count as a press after it.
         obey(gestures.expire(at: time))
         becomeClear(at: time)
         obey(gestures.pressed(at: time))
     }
-    /// It was down when it began to be watched.
+    /// The button was down when watching began.
     public func buttonFoundDown(at time: Duration) { obey(gestures.foundDown(at: time)) }
     public func buttonReleased(at time: Duration) { obey(gestures.released(at: time)) }
-    /// Every edge before this time has been told.
+    /// Every edge before this time has been reported.
     public func buttonWatched(until time: Duration) {
         isLooking = false
-        // In this order, as above.
+        // In this order, for the same reason as in `buttonPressed`.
         obey(gestures.expire(at: time))
         becomeClear(at: clock.now)
         setAlarm()
     }
-    /// The button's line cannot be had, or was lost.
+    /// The button's line is unavailable or was lost.
     public func buttonLost() {
         isLooking = false
         obey(gestures.lost())
     }
     public func buttonFound() { obey(gestures.found()) }
 
-    /// Whether a question has waited at any time from `time` on.
+    /// Whether there was a question at any time since `time`.
     public func hasAsked(since time: Duration) -> Bool { !line.isEmpty || lastGone.map { $0 >= time } ?? false }
 
-    /// Why the button answers nothing just now.
+    /// Why the button cannot answer at present.
     public var buttonFault: ButtonFault? { gestures.fault }
 
     private func obey(_ outcomes: [ButtonGestures.Outcome]) {
@@ -181,13 +163,14 @@ public actor ConsentDesk {
         setAlarm()
     }
 
-    /// While nobody can tell whom it means, a press is for all: they are refused, and may ask one by one.
+    /// While it is unclear which question a press means, it applies to all: they are refused, and their devices may ask
+    /// again one by one.
     private func answerByButton(_ decision: ConsentDecision, ifAmbiguous other: ConsentDecision) {
         guard ambiguousUntil != nil else {
             if let asked = line.first { settle(asked.request.id, decision) }
             return
         }
-        // From the end, so that none of them is presented meanwhile.
+        // From the end, so that none of the others is presented meanwhile.
         for request in pending.reversed() { settle(request.id, other) }
     }
 
@@ -198,7 +181,7 @@ public actor ConsentDesk {
         setAlarm()
     }
 
-    /// The one question that is left can be answered by a press that begins from now on.
+    /// Lets a press that begins from now on answer the only remaining question.
     private func becomeClear(at now: Duration) {
         guard let until = ambiguousUntil, now >= until, line.count < 2 else { return }
         ambiguousUntil = nil
@@ -207,13 +190,26 @@ public actor ConsentDesk {
         obey(gestures.ask(at: now))
     }
 
-    // MARK: The line
+    // MARK: Queue
+
+    /// Adds the question to the desk of all prompts.
+    ///
+    /// - Returns: `false` if that is full.
+    private func open(_ request: ConsentRequest) -> Bool {
+        do {
+            try prompts.open(request.question, as: request.id, patience: nil) { [weak self] outcome in
+                // It was answered through the desk, like any other prompt.
+                Task { [weak self] in await self?.remove(request.id, ConsentDecision(outcome)) }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
 
     private func decisionAtOnce(about requester: Requester, _ session: String?) -> ConsentDecision? {
-        let now = clock.now
-        answered.removeAll { now - $0.at >= settings.memory }
         if let session,
-            answered.contains(where: { $0.session == session }) || line.contains(where: { $0.session == session })
+            answered.contains(session, at: clock.now) || line.contains(where: { $0.session == session })
         {
             return .replayed
         }
@@ -225,7 +221,7 @@ public actor ConsentDesk {
         }
     }
 
-    /// Asks the first in line.
+    /// Asks the first question of the queue.
     private func present() {
         guard let asked = line.first else {
             (askedUntil, ambiguousUntil) = (nil, nil)
@@ -234,17 +230,26 @@ public actor ConsentDesk {
         }
         let now = clock.now
         askedUntil = now + settings.patience
+        prompts.show(asked.request.id, timeLeft: settings.patience)
         events.send(.consentAsked(asked.request))
-        // A press may be meant for the one that has just gone.
+        // A press may be meant for a question that has just ended.
         let isAlone = line.count == 1 && lastGone.map { now - $0 >= settings.solitude } ?? true
         ambiguousUntil = nil
         if !isAlone { becomeAmbiguous() }
         obey(gestures.ask(at: now))
     }
 
+    /// - Returns: whether this call decided the question: also `false` if another answer came first, whose decision
+    ///   follows.
     @discardableResult
     private func settle(_ id: Int, _ decision: ConsentDecision) -> Bool {
-        guard let index = line.firstIndex(where: { $0.request.id == id }) else { return false }
+        guard line.contains(where: { $0.request.id == id }), prompts.end(id, as: decision.outcome) else { return false }
+        remove(id, decision)
+        return true
+    }
+
+    private func remove(_ id: Int, _ decision: ConsentDecision) {
+        guard let index = line.firstIndex(where: { $0.request.id == id }) else { return }
         let waiting = line.remove(at: index)
         lastGone = clock.now
         if index == 0 { gestures.close() }
@@ -253,16 +258,15 @@ public actor ConsentDesk {
         if index == 0 {
             present()
         } else if ambiguousUntil != nil {
-            // The others have to be alone for a while from now.
+            // A remaining question must be the only one for a while from now.
             ambiguousUntil = clock.now + settings.solitude
             setAlarm()
         }
-        return true
     }
 
     private func settle(_ request: ConsentRequest, _ session: String?, _ decision: ConsentDecision) {
         events.send(.consentAnswered(request, decision))
-        if let session, isFinal(decision, of: request) { remember(session) }
+        if let session, isFinal(decision, of: request) { answered.insert(session, at: clock.now) }
         if decision.isGranted {
             unconcluded.insert(request.id)
         } else if !decision.isTurnedAway {
@@ -270,20 +274,16 @@ public actor ConsentDesk {
         }
     }
 
-    /// Whoever has a code scanned is at this device, and may do it again when nobody answered.
+    /// Whether no one may be asked about the session again. A person who scans a code is at this device, and may scan
+    /// it again after a question without an answer.
     private func isFinal(_ decision: ConsentDecision, of request: ConsentRequest) -> Bool {
         decision.isJudgement && (decision != .timedOut || request.requester.way != .qr)
-    }
-
-    private func remember(_ session: String) {
-        if answered.count >= Settings.memoryCount { answered.removeFirst() }
-        answered.append((session, clock.now))
     }
 
     private func setAlarm() {
         alarm?.cancel()
         alarm = nil
-        // While the button is looked at, nothing is decided that depends on it.
+        // Until the requested edges are reported, no decision may depend on the button.
         let solitude = line.count == 1 && !isLooking ? ambiguousUntil : nil
         let gesture = isLooking ? nil : gestures.deadline
         guard let deadline = [askedUntil, gesture, solitude].compactMap(\.self).min() else { return }

@@ -1,12 +1,12 @@
-/// What the board's LED tells the person who is asked.
+/// The light of the board's LED for the person who is asked.
 public enum ConsentLight: Sendable, Equatable, CaseIterable {
     case waiting
-    /// Several devices ask: a press lets nobody in.
+    /// Several devices ask: a press authorizes none.
     case ambiguous
     case granted
     case refused
 
-    /// How it looks; the agent plays it.
+    /// The LED's pattern, which the agent plays.
     public enum Pattern: Sendable, Equatable {
         case on
         case blinking(on: Duration, off: Duration)
@@ -21,7 +21,7 @@ public enum ConsentLight: Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// How long it is shown before the LED goes back to what it showed; `nil`: until the next event.
+    /// How long it is shown before the LED returns to its previous light; `nil` means until the next event.
     public var lasts: Duration? {
         switch self {
         case .waiting, .ambiguous: nil
@@ -30,14 +30,14 @@ public enum ConsentLight: Sendable, Equatable, CaseIterable {
     }
 }
 
-/// Chooses the light by what happens. A request that is turned away while another one waits for its answer must not look
+/// Chooses the light for each event. A request that is turned away while another one waits for its answer must not look
 /// like that answer.
 public struct ConsentLightChoice: Sendable {
     private var asked: Int?
 
     public init() {}
 
-    /// What to show from now on; `nil` when the event changes nothing.
+    /// The light to show from now on; `nil` if the event does not change it.
     public mutating func take(_ event: ProximityEvent) -> ConsentLight? {
         switch event {
         case .consentAsked(let request):
@@ -48,7 +48,7 @@ public struct ConsentLightChoice: Sendable {
             asked = request.id
             return .waiting
         case .consentAnswered(let request, let decision):
-            // One that was granted by the policy was never asked.
+            // A request that the policy granted was never asked about.
             guard asked == request.id || asked == nil && decision.isGranted else { return nil }
             asked = nil
             return decision.isGranted ? .granted : .refused

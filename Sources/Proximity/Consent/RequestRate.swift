@@ -1,8 +1,9 @@
-/// Counts requests in a sliding minute, for each requester and for all together: a requester can change its address.
+/// Counts requests in a sliding minute, for each requester and for all together, because a requester can change its
+/// address.
 struct RequestRate: Sendable {
-    /// The most that all together may ask.
+    /// The maximum for all requesters together.
     static let overallLimit = 64
-    /// The most requests that are remembered although they do not count for all.
+    /// The maximum number of remembered requests that do not count toward the total.
     static let othersLimit = 256
     private static let window = Duration.seconds(60)
 
@@ -10,16 +11,16 @@ struct RequestRate: Sendable {
     private let overall: Int
     private var times: [(key: String, at: Duration, isForAll: Bool)] = []
 
-    /// - Parameter perMinute: for one requester; all together may ask four times as often.
+    /// - Parameter perMinute: the limit for one requester; all together may ask four times as often.
     init(perMinute: Int) {
         perRequester = max(perMinute, 1)
         overall = min(4 * max(perMinute, 1), Self.overallLimit)
     }
 
-    /// Whether the request may go on; one that may not is not counted.
+    /// Whether the request is within the limits; if not, it is not counted.
     ///
-    /// - Parameter isForAll: whether it takes of what all together may ask. What is refused anyhow does not, and of that only
-    ///   the newest are remembered.
+    /// - Parameter isForAll: whether it counts toward the total. Requests that are refused anyway do not, and only the
+    ///   newest of them are remembered.
     mutating func admits(_ key: String, at now: Duration, isForAll: Bool = true) -> Bool {
         times.removeAll { now - $0.at >= Self.window }
         guard times.count(where: { $0.key == key }) < perRequester else { return false }

@@ -1,12 +1,12 @@
 import Groundwork
 
-/// The device that asks to be authorized, as far as it is known: the name is its own claim.
+/// The device that asks to be authorized. Its name is its own unverified claim.
 public struct Requester: Sendable, Hashable, CustomStringConvertible {
-    /// The way its request came.
+    /// The way by which its request came.
     public enum Way: String, Sendable { case ble, qr }
 
     public let name: String?
-    /// Its Bluetooth address; phones change theirs every quarter of an hour.
+    /// Its Bluetooth address; phones change it every quarter of an hour.
     public let address: String?
     public let way: Way
 
@@ -22,7 +22,7 @@ public struct Requester: Sendable, Hashable, CustomStringConvertible {
         return name + (address.map { " (\($0))" } ?? (way == .qr ? " (QR code)" : ""))
     }
 
-    /// What one requester is told from another by.
+    /// The key that distinguishes requesters.
     var key: String { address ?? "\(way.rawValue) \(name ?? "")" }
 
     var details: [String: JSON] {

@@ -1,4 +1,4 @@
-/// The numbers that the reference clients give an error (MAG 8.6); `nil` where a client does not know it.
+/// The reference clients' numbers for an error (MAG 8.6); `nil` if a client has none.
 public struct ErrorNumbers: Sendable, Equatable {
     public let android: Int?
     public let ios: Int?

@@ -64,7 +64,7 @@ extension ProximityError {
                 "no-such-request", .notFound, "no request \(id) is waiting for consent",
                 remedy: "see which questions wait: latchkey consent")
 
-        // MARK: Log-in
+        // MARK: Login
         case .noPeripheralFound(let least):
             said(
                 "no-peripheral-found", .unreachable,
@@ -126,7 +126,7 @@ extension ProximityError {
         }
     }
 
-    /// With the number of 8.6, where iOS has one.
+    /// Adds the number of MAG 8.6 if iOS has one.
     private func said(
         _ name: String, _ kind: ExplanationKind, _ message: String, remedy: String? = nil
     ) -> Explanation {
@@ -145,7 +145,7 @@ extension ProximityError {
 
     public static let examples = ownExamples + RequestRefusal.allCases.map(ProximityError.requestRefused)
 
-    /// All but the refused requests.
+    /// Examples of all errors but the refused requests.
     private static let ownExamples: [ProximityError] = [
         .notSupported(reason: "REASON"), .disabled(reason: "REASON"), .notPermitted(reason: "REASON"),
         .interrupted(reason: "REASON"), .invalidUUID("UUID"), .noUserSession(reason: "REASON"), .sharingInProgress,
@@ -163,7 +163,7 @@ extension ProximityError {
         .qrCodeTooWide(columns: 60, available: 40),
     ]
 
-    /// A failure of the transport, as this room names it.
+    /// Converts an error of the transport to this module's.
     init(_ error: BluetoothError, otherwise: (String) -> ProximityError) {
         switch error {
         case .noAdapter, .noLowEnergy, .daemonMissing: self = .notSupported(reason: error.message)
@@ -175,7 +175,7 @@ extension ProximityError {
 }
 
 extension BluetoothUUID {
-    /// What a gateway's configuration names.
+    /// Checks a UUID from a gateway's configuration.
     ///
     /// - Throws: ``ProximityError/invalidUUID(_:)``
     init(checking text: String) throws(ProximityError) {
@@ -185,6 +185,6 @@ extension BluetoothUUID {
 }
 
 extension Error {
-    /// What a person may read of any error.
+    /// The message of any error, for people.
     var reason: String { Explanation(of: self).message }
 }

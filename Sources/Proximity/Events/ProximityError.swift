@@ -1,39 +1,40 @@
 import Groundwork
 
-/// What can go wrong between two devices that stand beside each other.
+/// Errors of a login with a nearby device, on either side.
 public enum ProximityError: Explained, Equatable {
-    /// There is no Bluetooth adapter, or it has no Low Energy.
+    /// There is no Bluetooth adapter, or it does not support Low Energy.
     case notSupported(reason: String)
     /// Bluetooth is switched off or blocked.
     case disabled(reason: String)
     /// The system does not let the agent use Bluetooth.
     case notPermitted(reason: String)
-    /// The adapter went away or starts again.
+    /// The adapter was removed or is restarting.
     case interrupted(reason: String)
     case invalidUUID(String)
-    /// Nobody is logged in here, so there is no session to share.
+    /// No user is logged in here, so there is no session to share.
     case noUserSession(reason: String)
     case sharingInProgress
     case advertisingFailed(reason: String)
     /// The adapter cannot advertise, so that no device can find this one.
     case peripheralNotSupported(reason: String)
     case centralFailed(reason: String)
-    /// The other device left, or had not subscribed, before it was told the outcome.
+    /// The other device left, or had not subscribed, before it was notified of the outcome.
     case centralUnsubscribed(central: String)
     case requestRefused(RequestRefusal)
-    /// A program asked for consent where no one is there to give it.
+    /// A program requested consent, but no one is there to give it.
     case nobodyToAsk
     case userDeclined(by: String)
     case noPeripheralFound(leastSignal: Int)
     case signalTooWeak(rssi: Int, least: Int)
-    /// The device that advertises the service does not have it, or not its characteristic.
+    /// The device that advertises the service lacks it or its characteristic.
     case characteristicMissing(address: String)
-    /// The other device answered something else than `0`; or, to the device that shares, the gateway did not follow.
+    /// On the device that logs in: the other one's answer was not `0`. On the device that shares: the gateway did not
+    /// authorize the other one.
     case authorizationFailed(answer: String)
     case pollingFailed(reason: String)
     case qrPollingFailed(reason: String)
     case notAuthorizedInTime
-    /// Another user than the one who was expected let this device in.
+    /// A user other than the expected one authorized this device.
     case unexpectedUser(name: String?)
     case loginInProgress
     case invalidAuthenticationURL

@@ -12,26 +12,26 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
     /// One line for a person.
     public var description: String { telling.text }
 
-    /// What it happened to; nothing secret. With the numbers of 8.6 and the notification of 13.2 where there are some.
+    /// The subject of the event, with its numbers (MAG 8.6) and notification (MAG 13.2), if any. Contains no secrets.
     public var details: [String: JSON] { telling.details }
 
-    /// The state of 8.6 that this event is, if it is one.
+    /// The state of MAG 8.6 that this event stands for, if any.
     public var state: ProximityState? { telling.state }
 
     /// The name of the second reference client's notification (MAG 13.2).
     public var notification: String? { telling.notification }
 
-    /// The error that this event tells of.
+    /// The error of this event, if any.
     public var error: ProximityError? { telling.error }
 
-    /// The numbers of 8.6: of the error where it tells of one, else of the state.
+    /// The numbers of MAG 8.6: of the event's error if it has one, else of its state.
     public var numbers: ErrorNumbers? {
         if case .sharingInterrupted = self { return ErrorNumbers(ios: ProximityState.unknown.iosNumber) }
         if let state { return ErrorNumbers(android: state.androidNumber, ios: state.iosNumber) }
         return error?.numbers
     }
 
-    /// All that is told of an event.
+    /// The texts and numbers of an event.
     private struct Telling {
         let name: String
         let severity: EventReport.Severity
@@ -42,8 +42,8 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         let notification: String?
 
         /// - Parameters:
-        ///   - name: without the room's.
-        ///   - text: `nil` where the error says it all.
+        ///   - name: without the module's prefix.
+        ///   - text: `nil` if the error's message is sufficient.
         init(
             _ name: String, _ severity: EventReport.Severity = .notable, _ text: String? = nil,
             _ fields: [String: JSON] = [:], state: ProximityState? = nil, error: ProximityError? = nil,
@@ -126,7 +126,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
                 state: .authorizationSucceeded)
         case .loginFailed(let error): Telling("login-failed", state: .authorizationFailed, error: error)
 
-        // By a QR code.
+        // This device logs in by a QR code.
         case .qrCodeShown(let seconds):
             Telling(
                 "qr-code-shown", .notable, "scan the QR code with a device that is logged in, within \(seconds) s",
@@ -212,7 +212,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
         case .sessionNotNotified(let requester, let error):
             Telling("session-not-notified", .notable, "\(requester): \(error.message)", requester.details, error: error)
 
-        // The button.
+        // The button of this device.
         case .sharingEndRequested(let source):
             Telling(
                 "sharing-end-requested", .notable, "sharing was ended (\(source))",

@@ -1,13 +1,13 @@
 import Bluetooth
 import Groundwork
 
-/// Something that happened while devices log in beside each other.
+/// An event of a login with a nearby device.
 public enum ProximityEvent: Sendable, Equatable {
     // This device logs in, over Bluetooth.
     case scanStarted
     case scanStopped
     case deviceDetected(address: String, rssi: Int, name: String?)
-    /// It is too far away to be asked.
+    /// The device is too far away to be asked.
     case deviceTooFar(address: String, rssi: Int, least: Int)
     case deviceConnected(address: String)
     case deviceFailed(address: String, ProximityError)
@@ -21,7 +21,7 @@ public enum ProximityEvent: Sendable, Equatable {
     case loginFailed(ProximityError)
 
     // This device logs in by a QR code (MAG 13.2).
-    /// For how long it can be scanned.
+    /// How long the code can be scanned.
     case qrCodeShown(seconds: Int)
     case qrCodeHidden
     case authorizationCodeReceived
@@ -29,29 +29,29 @@ public enum ProximityEvent: Sendable, Equatable {
 
     // This device shares its session.
     case sharingStarted
-    /// The adapter or its service went; the transport comes back by itself.
+    /// The adapter or its service was lost; the transport recovers by itself.
     case sharingInterrupted(reason: String)
     case sharingStopped(SharingEnd)
     case centralConnected(String)
     case centralDisconnected(String)
     case centralSubscribed(String)
     case centralUnsubscribed(String)
-    /// Its connection was ended from here.
+    /// This device ended the central's connection.
     case centralHungUp(String, HangUpReason)
     case requestReceived(Requester)
     case requestRefused(Requester, ProximityError)
     case consentAsked(ConsentRequest)
     case consentAnswered(ConsentRequest, ConsentDecision)
-    /// Several devices ask, or one came right after another: a press of the button lets nobody in.
+    /// Several devices ask, or one came right after another: a press of the button authorizes none.
     case consentAmbiguous(waiting: Int)
-    /// One question is alone again: from now on a press answers it.
+    /// Only one question is left: from now on a press answers it.
     case consentUnambiguous(ConsentRequest)
     case sessionAuthorized(Requester)
     case sessionNotAuthorized(Requester, ProximityError)
     case sessionNotified(Requester, SharingAnswer)
     case sessionNotNotified(Requester, ProximityError)
 
-    // The button.
+    // The button of this device.
     case sharingEndRequested(by: ConsentSource)
     case buttonFault(ButtonFault)
     case buttonRecovered

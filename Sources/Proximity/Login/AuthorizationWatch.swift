@@ -1,16 +1,16 @@
 import Groundwork
 
-/// Waits for another device to authorize this one: by asking the gateway at the planned times, and at once when the
-/// other device says so.
+/// Waits for another device to authorize this one: polls the gateway at the planned times, and at once when the other
+/// device reports success.
 struct AuthorizationWatch: Sendable {
     typealias LogIn = @Sendable () async throws -> String
 
     private enum Step: Sendable {
         case due
         case answered(String)
-        /// The other device left; the gateway may know more.
+        /// The other device left; the gateway may still report an authorization.
         case left
-        /// The gateway was asked as often as planned.
+        /// All planned polls are done.
         case planOver
         case timeOver
     }
@@ -21,9 +21,9 @@ struct AuthorizationWatch: Sendable {
     let events: Broadcast<ProximityEvent>
 
     /// - Parameters:
-    ///   - answers: what the other device says, as text; `nil` when it cannot say anything.
-    ///   - deadline: when to give up at the latest.
-    /// - Returns: what spends the authorization code.
+    ///   - answers: the other device's answers, as text; `nil` if it cannot answer.
+    ///   - deadline: the latest time to give up.
+    /// - Returns: a closure that spends the authorization code.
     /// - Throws: ``ProximityError``, `CancellationError`
     func wait(answers: AsyncStream<String>? = nil, until deadline: Duration) async throws -> LogIn {
         let (steps, feed) = AsyncStream.makeStream(of: Step.self, bufferingPolicy: .bufferingOldest(64))
@@ -53,7 +53,7 @@ struct AuthorizationWatch: Sendable {
                 switch step {
                 case .due, .answered("0"):
                     if case .answered = step {
-                        // Said once: a device that repeats itself does not have the gateway asked over and over.
+                        // Only once: a device that repeats its answer must not cause repeated polls.
                         guard !isToldSo else { continue }
                         isToldSo = true
                     }
@@ -73,7 +73,7 @@ struct AuthorizationWatch: Sendable {
                 case .planOver: isPlanOver = true
                 case .timeOver: (canAnswer, isPlanOver) = (false, true)
                 }
-                // A device that is still there may answer later: a person is asked.
+                // A device that is still connected may answer later, because a person is being asked.
                 if isPlanOver, !canAnswer { throw failure ?? ProximityError.notAuthorizedInTime }
             }
             throw CancellationError()

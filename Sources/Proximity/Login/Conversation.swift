@@ -1,7 +1,7 @@
 import Bluetooth
 import Groundwork
 
-/// What is said to one device that is connected, and what it answers (MAG 8.2).
+/// Sends the request to a connected device and waits for its answer (MAG 8.2).
 struct Conversation: Sendable {
     let remote: any RemotePeripheral
     let address: String
@@ -13,7 +13,7 @@ struct Conversation: Sendable {
     func logIn(
         _ request: ProximityRequest, _ pending: PendingAuthorization, until deadline: Duration
     ) async throws(DeviceFailure) -> String {
-        // Read from the beginning: the other device may answer before the end mark is acknowledged.
+        // Start reading first, because the other device may answer before the end mark is acknowledged.
         let (answers, feed) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(4))
         let reading = Task { [remote, settings] in
             for await value in remote.values where value.characteristic == settings.characteristic {
@@ -33,7 +33,8 @@ struct Conversation: Sendable {
 
     /// Finds the characteristic, subscribes, and writes all pieces.
     ///
-    /// A device that stops answering halfway, or a caller that gives up, ends the connection: that ends what waits for it.
+    /// If the device stops responding or the caller gives up, the connection is closed, which ends all pending
+    /// operations.
     private func send(_ request: ProximityRequest, until limit: Duration) async throws(DeviceFailure) {
         let hangUp = Task { [clock, remote] in
             if (try? await clock.sleep(until: limit)) != nil { await remote.close() }
@@ -47,7 +48,7 @@ struct Conversation: Sendable {
                 else { return .failure(.unreachable(.characteristicMissing(address: address))) }
                 events.send(.serviceDiscovered(address: address))
                 events.send(.characteristicFound(address: address))
-                // One that cannot be subscribed to still authorizes: the gateway is asked (MAG 8.2).
+                // A device without a working subscription can still authorize: the gateway is polled (MAG 8.2).
                 _ = try await remote.subscribe(characteristic)
                 let pieces = request.pieces(of: settings.pieceSize(mtu: await remote.mtu))
                 let withResponse = characteristic.properties.contains(.write)

@@ -1,7 +1,7 @@
 import Bluetooth
 import Groundwork
 
-/// Looks for devices that share a session until one is near enough, and a little longer for those that are nearer.
+/// Scans for devices that share a session until one is near enough, and a little longer for nearer ones.
 struct NearestScan: Sendable {
     private enum Step: Sendable {
         case seen(Sighting)
@@ -54,7 +54,7 @@ struct NearestScan: Sendable {
                     }
                 case .timeOver: break
                 }
-                // Asked after every step: the one that tells of the time may be lost among many sightings.
+                // Checked after every step, because the step for the deadline may be dropped among many sightings.
                 guard clock.now >= choosing ?? deadline else { continue }
                 if !board.nearest.isEmpty { return board.nearest }
                 guard clock.now < deadline else {

@@ -1,8 +1,8 @@
-/// When the gateway is asked whether another device authorized this one (MAG 7.3).
+/// When to poll the gateway whether another device has authorized this one (MAG 7.3).
 public struct PollingPlan: Sendable, Equatable {
     public var first: Duration
     public var interval: Duration
-    /// The most times.
+    /// The maximum number of polls.
     public var limit: Int
 
     public init(first: Duration = .seconds(10), interval: Duration = .seconds(5), limit: Int = 6) {
@@ -11,12 +11,12 @@ public struct PollingPlan: Sendable, Equatable {
         self.limit = limit
     }
 
-    /// The instants of the attempts, counted from `start`. An interval below a second is a second: a gateway is not
-    /// hammered by a slip of the pen.
+    /// The times of the polls, counted from `start`. The interval is at least a second, so that a wrong setting does
+    /// not overload the gateway.
     func times(from start: Duration) -> [Duration] {
         (0..<max(limit, 0)).map { start + max(first, .zero) + max(interval, .seconds(1)) * $0 }
     }
 
-    /// When nothing more is to be expected.
+    /// When no further result is expected.
     func end(from start: Duration) -> Duration { (times(from: start).last ?? start) + .seconds(1) }
 }

@@ -9,7 +9,7 @@ public actor ProximityLogin {
     private let clock: any ProximityClock
     private let events: Broadcast<ProximityEvent>
     private var isRunning = false
-    /// Ends the connection to who let this device in.
+    /// Ends the connection to the device that authorized this one.
     private var parting: Task<Void, Never>?
     private var connected: (link: any RemotePeripheral, address: String)?
 
@@ -24,9 +24,9 @@ public actor ProximityLogin {
         self.events = events
     }
 
-    /// Ends when a user is logged in, at the first final failure, or when the time is over. Cancel the task to stop it.
+    /// Runs until a user is logged in, a final failure, or the end of the time. Cancel the task to stop it.
     ///
-    /// A user is logged in before the connection has ended, which takes seconds through bluetoothd; see ``parted()``.
+    /// Returns before the connection has ended, which takes seconds through bluetoothd; see ``parted()``.
     ///
     /// - Returns: the name of the user.
     /// - Throws: ``ProximityError``, what the gateway throws, `CancellationError`
@@ -47,10 +47,10 @@ public actor ProximityLogin {
         }
     }
 
-    /// Returns when the connection by which a user was logged in has ended.
+    /// Waits until the connection of the successful login has ended.
     public func parted() async { await parting?.value }
 
-    /// Once who waits for the log-in has been told.
+    /// Ends the connection in the background, after the login's result is reported.
     private func beginParting() {
         guard let remote = connected else { return }
         connected = nil
@@ -81,7 +81,7 @@ public actor ProximityLogin {
                 do throws(DeviceFailure) {
                     return try await logIn(by: device, request, pending, until: deadline)
                 } catch {
-                    // What the other device said, or the gateway, is final; that it could not be reached is not.
+                    // An answer of the other device or the gateway is final; an unreachable device is not.
                     switch error {
                     case .final(let cause): throw cause
                     case .unreachable(let reason):
@@ -123,10 +123,10 @@ public actor ProximityLogin {
     }
 }
 
-/// Why a login by one device failed.
+/// Why a login with one device failed.
 enum DeviceFailure: Error {
-    /// It never had the whole request: another device may be asked.
+    /// The device did not get the whole request: another device may be tried.
     case unreachable(ProximityError)
-    /// The device, or the gateway, has answered.
+    /// The device or the gateway has answered.
     case final(any Error)
 }

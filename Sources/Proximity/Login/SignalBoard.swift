@@ -1,25 +1,26 @@
 import Bluetooth
 import Groundwork
 
-/// Who was seen while scanning, and how near each one is.
+/// The devices seen while scanning, and how near each one is.
 ///
-/// One advertisement says little: it is heard on one of three channels, by way of this wall or that. The median of the
-/// last few is what counts.
+/// The signal of a single advertisement is unreliable: it comes on one of three channels, with different reflections.
+/// The median of the last few counts.
 struct SignalBoard {
     struct Device: Equatable {
         let address: BluetoothAddress
         var name: String?
-        /// dBm; ``SignalBoard/unknown`` where the adapter does not tell.
+        /// dBm; ``SignalBoard/unknown`` if the adapter does not report it.
         let signal: Int
     }
 
-    /// What controllers report when they do not know (Bluetooth Core 5.4, Vol 4 Part E 7.7.65.2). It counts as near enough,
-    /// as the signal only helps to choose and consent is what decides, but comes after every signal that is known.
+    /// The value that controllers report if they do not know (Bluetooth Core 5.4, Vol 4 Part E 7.7.65.2). It counts as
+    /// near enough, because the signal only helps to choose and consent decides, but is ordered after every known
+    /// signal.
     static let unknown = 127
 
-    /// The most devices remembered; more than stand around one board.
+    /// The maximum number of remembered devices; more than are expected around one board.
     static let deviceLimit = 64
-    /// The sightings that make the median.
+    /// The number of sightings for the median.
     static let depth = 5
 
     private struct Track {
@@ -31,13 +32,13 @@ struct SignalBoard {
     private let least: Int
     private var tracks: [BluetoothAddress: Track] = [:]
 
-    /// - Parameter least: the weakest signal that counts, in dBm; it is enough to reach it (MAG 8.3).
+    /// - Parameter least: the weakest signal that is near enough, in dBm, inclusive (MAG 8.3).
     init(least: Int) { self.least = least }
 
     enum Outcome: Equatable {
-        /// It has just come near enough, for the first time.
+        /// The device is near enough for the first time.
         case near(Device)
-        /// It is seen for the first time, and too far away.
+        /// The device is seen for the first time, and too far away.
         case far(Device)
         case known
     }
@@ -55,7 +56,7 @@ struct SignalBoard {
         return before == nil ? .far(device) : .known
     }
 
-    /// Those that are near enough, the nearest first; of equals the one seen first.
+    /// The devices that are near enough, the nearest first; of equal ones the one seen first.
     var nearest: [Device] {
         tracks.map { (device: Device(address: $0, name: $1.name, signal: Self.signal($1)), order: $1.order) }
             .filter { isNear($0.device.signal) }
@@ -67,7 +68,7 @@ struct SignalBoard {
     private static func signal(_ track: Track) -> Int { track.recent.isEmpty ? unknown : median(track.recent) }
     private static func rank(_ device: Device) -> Int { device.signal == unknown ? .min : device.signal }
 
-    /// Of an even count the lower one: who is in doubt is farther away.
+    /// For an even count the lower middle value: in doubt, a device is farther away.
     static func median(_ values: [Int]) -> Int {
         values.isEmpty ? Int.min : values.sorted()[(values.count - 1) / 2]
     }

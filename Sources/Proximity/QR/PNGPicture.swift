@@ -1,5 +1,5 @@
-/// A square PNG picture (ISO/IEC 15948) of black and white, one bit a pixel; not compressed, as it is small and its
-/// reader is beside it.
+/// A square PNG picture (ISO/IEC 15948) in black and white, with one bit per pixel; not compressed, because it is small
+/// and read locally.
 struct PNGPicture {
     let side: Int
     private var scanlines: [UInt8] = []

@@ -1,8 +1,8 @@
 extension QRCode {
-    /// The largest side of a picture, in pixels.
+    /// The maximum width and height of a picture, in pixels.
     public static let pictureLimit = 2048
 
-    /// Black on white, as a vector picture.
+    /// The code as a vector picture in SVG, black on white.
     public var svg: String {
         var path = ""
         for row in 0..<width {
@@ -17,9 +17,9 @@ extension QRCode {
             """
     }
 
-    /// Black on white, as PNG.
+    /// The code as PNG, black on white.
     ///
-    /// - Parameter scale: pixels a module; less where the picture would be larger than ``pictureLimit``.
+    /// - Parameter scale: pixels per module; fewer if the picture would exceed ``pictureLimit``.
     public func png(scale: Int = 8) -> [UInt8] {
         let scale = max(1, min(scale, Self.pictureLimit / fullWidth))
         var picture = PNGPicture(side: fullWidth * scale)

@@ -1,13 +1,14 @@
 extension QRCode {
-    /// The colors of a terminal: which of them its blank is.
+    /// The colors of a terminal.
     public enum ColorScheme: String, Sendable, CaseIterable {
-        /// Light text on a dark ground.
+        /// Light text on a dark background.
         case dark
-        /// Dark text on a light ground.
+        /// Dark text on a light background.
         case light
     }
 
-    /// Two rows a line in half blocks, without escape sequences: it is as readable in a log or over a serial line.
+    /// The code in half blocks, two rows per line. It has no escape sequences, so it is also readable in a log or over
+    /// a serial line.
     ///
     /// - Throws: ``ProximityError/qrCodeTooWide(columns:available:)``
     public func terminalText(_ scheme: ColorScheme, columns: Int) throws(ProximityError) -> String {
@@ -15,7 +16,7 @@ extension QRCode {
         var text = ""
         for row in stride(from: -Self.margin, to: width + Self.margin, by: 2) {
             for column in -Self.margin..<(width + Self.margin) {
-                // What is printed is the color that the ground does not have.
+                // Print the modules that differ from the background.
                 let upper = isDark(row: row, column: column) == (scheme == .light)
                 let isLast = row + 1 == width + Self.margin
                 let lower = !isLast && isDark(row: row + 1, column: column) == (scheme == .light)

@@ -2,7 +2,7 @@ import CQREncode
 
 /// A QR code (ISO/IEC 18004) of a text, byte for byte.
 public struct QRCode: Sendable, Equatable {
-    /// How much of the code may be unreadable, from 7 to 30 per cent.
+    /// How much of the code may be unreadable, from 7 to 30 percent.
     public enum Correction: String, Sendable, CaseIterable {
         case low = "L"
         case medium = "M"
@@ -19,20 +19,20 @@ public struct QRCode: Sendable, Equatable {
         }
     }
 
-    /// The most bytes that a code holds, at the lowest correction.
+    /// The maximum number of bytes in a code, at the lowest correction.
     public static let limit = 2953
-    /// Light modules around the code that readers need.
+    /// The width of the light margin that readers need, in modules.
     public static let margin = 4
 
-    /// Modules a side, without the margin.
+    /// Modules per side, without the margin.
     public let width: Int
     public let correction: Correction
     private let dark: [Bool]
 
-    /// Takes the highest correction with which the text fits.
+    /// Uses the highest correction with which the text fits.
     ///
-    /// - Parameter columns: the modules there is room for, with the margin on both sides; a lower correction makes a
-    ///   smaller code. Where even the smallest is too wide it is made all the same.
+    /// - Parameter columns: the available width in modules, including the margin on both sides; a lower correction
+    ///   gives a smaller code. If even the smallest code is too wide, it is created nevertheless.
     /// - Throws: ``ProximityError/textTooLongForQRCode(bytes:)``, also for an empty text and one with a zero byte
     public init(_ text: String, fitting columns: Int = .max) throws(ProximityError) {
         let bytes = Array(text.utf8)
@@ -55,14 +55,14 @@ public struct QRCode: Sendable, Equatable {
         let width = Int(code.pointee.width)
         self.width = width
         self.correction = correction
-        // The lowest bit of each byte says dark or light.
+        // The lowest bit of each byte is 1 for dark.
         dark = UnsafeBufferPointer(start: code.pointee.data, count: width * width).map { $0 & 1 == 1 }
     }
 
-    /// Modules a side, with the margin.
+    /// Modules per side, with the margin.
     public var fullWidth: Int { width + 2 * Self.margin }
 
-    /// Whether the module is dark; what is outside is light.
+    /// Whether the module is dark; modules outside are light.
     public func isDark(row: Int, column: Int) -> Bool {
         (0..<width).contains(row) && (0..<width).contains(column) && dark[row * width + column]
     }

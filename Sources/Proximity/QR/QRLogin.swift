@@ -18,10 +18,10 @@ public actor QRLogin {
         self.events = events
     }
 
-    /// Has the code shown and waits until it is authorized, until the gateway has been asked as often as planned, until
-    /// ``stop()``, or until the task is cancelled.
+    /// Shows the code and waits until it is authorized, all planned polls are done, ``stop()`` is called, or the task
+    /// is canceled.
     ///
-    /// - Parameter show: is given the text of the code, the gateway's `auth_url` verbatim, to draw it as ``QRCode``.
+    /// - Parameter show: called with the text of the code, the gateway's `auth_url` verbatim, to draw it as ``QRCode``.
     /// - Returns: the name of the user.
     /// - Throws: ``ProximityError``, what the gateway throws, `CancellationError`
     public func run(show: @escaping @Sendable (String) async throws -> Void) async throws -> String {
@@ -36,7 +36,7 @@ public actor QRLogin {
         }
     }
 
-    /// Ends the login that is under way; it throws `CancellationError`.
+    /// Ends the current login, which throws `CancellationError`.
     public func stop() { waiting?.cancel() }
 
     private func logIn(_ show: @Sendable (String) async throws -> Void) async throws -> String {

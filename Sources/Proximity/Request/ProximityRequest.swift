@@ -1,19 +1,19 @@
 import Groundwork
 
-/// What the device that wants to log in writes to the one that is logged in (MAG 8.2).
+/// The request that the device that wants to log in writes to the logged-in device (MAG 8.2).
 public struct ProximityRequest: Sendable, Equatable {
     /// The gateway's `auth_url`, verbatim.
     public let providerURL: String
-    /// The requester's own name, unproven; cleaned for display.
+    /// The requester's own name, unverified; cleaned for display.
     public let deviceName: String?
 
-    /// The longest URL accepted, in bytes.
+    /// The maximum length of a URL, in bytes.
     public static let longestURL = 2048
     /// The write that ends a request.
     static let endMark = Array("EOM".utf8)
 
-    /// - Parameter providerURL: visible ASCII, as a URL is.
-    /// - Returns: `nil` for a URL that is empty, too long, or has other characters.
+    /// - Parameter providerURL: a URL in visible ASCII.
+    /// - Returns: `nil` if the URL is empty, too long, or has other characters.
     public init?(providerURL: String, deviceName: String?) {
         guard (1...Self.longestURL).contains(providerURL.utf8.count),
             providerURL.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -23,7 +23,7 @@ public struct ProximityRequest: Sendable, Equatable {
         self.deviceName = name?.isEmpty == false ? name : nil
     }
 
-    /// Reads the bytes between two end marks.
+    /// Parses the bytes between two end marks.
     ///
     /// - Throws: ``ProximityError/requestRefused(_:)``
     public init(parsing bytes: [UInt8]) throws(ProximityError) {
@@ -38,8 +38,8 @@ public struct ProximityRequest: Sendable, Equatable {
         self = request
     }
 
-    /// The document as it is sent. Pure ASCII, as some receivers read each piece as text of its own (MAG 8.2); and `EOM`
-    /// does not occur in it, so that no piece, however it is cut, ends the message early.
+    /// The document to send. It is pure ASCII because some receivers decode each piece as separate text (MAG 8.2), and
+    /// does not contain `EOM`, so that no piece, however it is cut, ends the message early.
     var document: [UInt8] {
         var bytes = Array("{\"provider_url\":".utf8)
         Self.write(providerURL, to: &bytes)
@@ -51,9 +51,9 @@ public struct ProximityRequest: Sendable, Equatable {
         return bytes
     }
 
-    /// The writes that carry the request: pieces of at most `size` bytes, then the end mark.
+    /// The values to write: pieces of at most `size` bytes, then the end mark.
     ///
-    /// - Parameter size: 20 is what every connection carries.
+    /// - Parameter size: every connection supports 20.
     public func pieces(of size: Int = 20) -> [[UInt8]] {
         let size = max(size, 1)
         let document = document

@@ -1,11 +1,11 @@
-/// Collects the pieces of one request of one central, bounded in size, count and time.
+/// Collects the pieces of one request from one central, with limits for size, count and time.
 ///
-/// Bytes are collected, never characters: a piece may end inside one. Anything but the end mark, written by itself, is
-/// a piece (MAG 8.2).
+/// It collects bytes instead of characters, because a piece may end inside a character. Every write except the end mark
+/// is a piece (MAG 8.2).
 public struct RequestCollector: Sendable {
-    /// The longest request, in bytes.
+    /// The maximum size of a request, in bytes.
     public static let limit = 8192
-    /// The most pieces: more than the longest request has when its pieces have 20 bytes.
+    /// The maximum number of pieces: more than the longest request has with pieces of 20 bytes.
     static let pieceLimit = 1024
 
     public enum Outcome: Sendable, Equatable {
@@ -14,16 +14,16 @@ public struct RequestCollector: Sendable {
         case refused(RequestRefusal)
     }
 
-    /// When the request has to be complete; `nil` before its first piece.
+    /// When the request must be complete; `nil` before its first piece.
     public private(set) var deadline: Duration?
     private let allowance: Duration
     private var bytes: [UInt8] = []
     private var count = 0
 
-    /// - Parameter allowance: the time from the first piece to the end mark.
+    /// - Parameter allowance: the maximum time from the first piece to the end mark.
     public init(allowance: Duration = .seconds(30)) { self.allowance = allowance }
 
-    /// Takes one write. After anything but ``Outcome/incomplete`` it is empty again.
+    /// Takes one write. After any outcome but ``Outcome/incomplete`` the collector is empty again.
     public mutating func receive(_ piece: [UInt8], now: Duration) -> Outcome {
         if deadline == nil { deadline = now + allowance }
         if isLate(at: now) { return finish(.refused(.tooSlow)) }

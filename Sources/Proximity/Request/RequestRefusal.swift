@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Why a request was not even put before a person, or not carried out. The raw value is stable and for programs.
+/// Why a request was refused without asking a person, or not carried out. The raw value is stable and for programs.
 public enum RequestRefusal: String, Sendable, CaseIterable {
     case tooLong = "too-long"
     case tooSlow = "too-slow"

@@ -12,10 +12,10 @@ public struct SessionAuthorizer: Sendable {
         self.events = events
     }
 
-    /// Authorizes the device that shows the QR code which was scanned here (MAG 7.3). The origin is checked before anybody
-    /// is asked.
+    /// Authorizes the device that shows the QR code that was scanned here (MAG 7.3). Checks the origin before asking
+    /// anyone.
     ///
-    /// - Parameter text: what was scanned, a URL or the JSON that holds one.
+    /// - Parameter text: the content of the code, a URL or JSON with one.
     /// - Throws: ``ProximityError``
     public func authorize(scanned text: String, name: String? = nil) async throws(ProximityError) {
         let requester = Requester(name: name, address: nil, way: .qr)
@@ -43,7 +43,8 @@ public struct SessionAuthorizer: Sendable {
         do { return try await gateway.requireUserSession() } catch { throw .noUserSession(reason: error.reason) }
     }
 
-    /// What names the session: nobody is asked about a URL that would do anything else.
+    /// The identifier of the session. It fails for URLs that would do anything else, so that no one is asked about
+    /// them.
     func sessionIdentifier(in url: String) async throws(ProximityError) -> String {
         do {
             return try await gateway.sessionIdentifier(in: url)
@@ -54,7 +55,7 @@ public struct SessionAuthorizer: Sendable {
         }
     }
 
-    /// Asks the gateway after a grant, and has the outcome recorded.
+    /// Sends the authorization to the gateway after a grant, and records the outcome.
     func carryOut(_ answer: ConsentAnswer, _ url: String) async throws(ProximityError) {
         do {
             try await gateway.authorize(url)

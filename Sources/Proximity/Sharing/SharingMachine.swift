@@ -1,9 +1,10 @@
 import Bluetooth
 import Groundwork
 
-/// The device that shares its session, without radio, clock and people: what happened in, what to do out (MAG 8.5).
+/// The state machine of a device that shares its session, without radio, clock and people: takes events, returns
+/// actions (MAG 8.5).
 struct SharingMachine {
-    /// A request that is worth asking for.
+    /// A request that passed the checks and needs consent.
     struct Ticket: Equatable {
         let id: Int
         let central: CentralID
@@ -13,19 +14,19 @@ struct SharingMachine {
 
     enum Action: Equatable {
         case report(ProximityEvent)
-        /// Ask for consent, then the gateway; then call ``considered(_:_:now:)``.
+        /// Ask for consent, then call the gateway; then call ``considered(_:_:now:)``.
         case consider(Ticket)
-        /// Its requester left: stop asking.
+        /// Stop asking: the requester left, or sharing ends.
         case abandon(Ticket)
-        /// Notify, then hang up if told so; then call ``notified(_:_:_:failure:now:)``.
+        /// Notify, then disconnect if `hangUp` is set; then call ``notified(_:_:_:failure:)``.
         case notify(CentralID, Requester, SharingAnswer, hangUp: Bool)
         case hangUp(CentralID)
-        /// Call ``expire(now:)`` then.
+        /// Call ``expire(now:)`` at this time.
         case wake(at: Duration)
         case finish(SharingEnd)
     }
 
-    /// What came of considering a request.
+    /// The result of considering a request.
     enum Verdict: Equatable {
         case authorized
         case declined(ConsentDecision)
@@ -38,7 +39,7 @@ struct SharingMachine {
         var collector: RequestCollector
         var deadline: Duration?
         var requests = 0
-        /// Bytes and writes that came while a request is considered.
+        /// The number of bytes and writes that came while a request is under consideration.
         var excess = 0
     }
 
@@ -50,11 +51,11 @@ struct SharingMachine {
     private var lastTicket = 0
     private var rate: RequestRate
     private var alarm: Duration?
-    /// With which sharing ends.
+    /// The authorized central after which sharing ends.
     private var lastCentral: CentralID?
-    /// Sharing ends when everybody has an answer, or then.
+    /// Set when sharing is about to end: it ends when every central has its answer, or at the deadline.
     private var ending: (reason: SharingEnd, deadline: Duration)?
-    /// Answers under way.
+    /// The number of answers being sent.
     private var unsent = 0
 
     /// - Parameter isOwn: whether a URL is one of this device's gateway.
@@ -67,9 +68,9 @@ struct SharingMachine {
         rate = RequestRate(perMinute: limits.requestsPerMinute)
     }
 
-    /// How many centrals are connected, as far as is known here.
+    /// The number of centrals that are connected according to the events so far.
     var centralCount: Int { peers.count }
-    /// Those that wait for consent, or for the gateway.
+    /// The centrals that wait for consent or for the gateway.
     var waiting: Set<CentralID> { Set(peers.filter { $0.value.stage == .considering }.keys) }
 
     mutating func receive(_ event: PeripheralEvent, now: Duration) -> [Action] {
@@ -101,17 +102,17 @@ struct SharingMachine {
             + [.report(.centralDisconnected("\(central)"))] + (central == lastCentral ? [.finish(.done)] : [])
     }
 
-    /// The radio gave up, and every connection with it.
+    /// The radio failed and with it every connection.
     mutating func forsaken() -> [Action] {
         peers.keys.sorted { $0.description < $1.description }.flatMap { disconnected($0) }
     }
 
-    /// Whether the requester still waits.
+    /// Whether the requester is still waiting.
     func isWanted(_ ticket: Ticket) -> Bool { ending == nil && peers[ticket.central]?.stage == .considering }
 
-    // MARK: The end
+    // MARK: Ending
 
-    /// Ends sharing, with a word to each central whose request is under consideration.
+    /// Ends sharing and answers each central whose request is under consideration.
     mutating func end(_ reason: SharingEnd, now: Duration) -> [Action] {
         guard ending == nil else { return [] }
         let deadline = now + SharingLimits.farewell
@@ -135,7 +136,7 @@ struct SharingMachine {
     // MARK: Requests
 
     private mutating func written(_ value: [UInt8], by central: CentralID, now: Duration) -> [Action] {
-        // One that was hung up for lack of room, or whose end is already known, is not heard.
+        // Ignore a central that was disconnected for lack of room, or whose disconnection was already reported.
         guard var peer = peers[central] else { return [] }
         switch peer.stage {
         case .leaving: return []
@@ -157,8 +158,8 @@ struct SharingMachine {
 
     private mutating func received(_ request: ProximityRequest, from central: CentralID, now: Duration) -> [Action] {
         let requester = Requester(central, name: request.deviceName)
-        // What costs nothing is asked first, and no person is ever asked for a foreign URL. Nor is one counted against everybody:
-        // whoever does not even know the gateway locks nobody out.
+        // The cheap check comes first, and a person is never asked about a foreign URL. A foreign URL also does not
+        // count toward the limit for all, so that a stranger who does not know the gateway cannot lock others out.
         let isOwn = isOwn(request.providerURL)
         guard let peer = peers[central], peer.requests <= limits.requestsPerConnection,
             rate.admits(requester.key, at: now, isForAll: isOwn)
@@ -199,7 +200,7 @@ struct SharingMachine {
             switch verdict {
             case .authorized: (.sessionAuthorized(ticket.requester), .authorized)
             case .failed(let error): (.sessionNotAuthorized(ticket.requester, error), .failed)
-            // Nobody was asked, as with the other refusals of a request.
+            // Reported as a refused request, because no one was asked.
             case .declined(.replayed): (.requestRefused(ticket.requester, .requestRefused(.replayed)), .failed)
             case .declined(let decision):
                 (
@@ -219,7 +220,7 @@ struct SharingMachine {
         return [.report(event), .notify(ticket.central, ticket.requester, answer, hangUp: false)] + setAlarm()
     }
 
-    /// - Parameter failure: `nil` when the central has the answer.
+    /// - Parameter failure: `nil` if the central has received the answer.
     mutating func notified(
         _ central: CentralID, _ requester: Requester, _ answer: SharingAnswer, failure: ProximityError?
     ) -> [Action] {
@@ -227,7 +228,7 @@ struct SharingMachine {
             failure.map { ProximityEvent.sessionNotNotified(requester, $0) } ?? .sessionNotified(requester, answer)
         unsent -= 1
         guard answer == .authorized, endsAfterOne else { return [.report(event)] + finishIfDone() }
-        // It is left the time to read the answer: it leaves by itself, or its lingering ends.
+        // Give the central time to read the answer: it disconnects by itself, or after the lingering time.
         return [.report(event)] + (peers[central] == nil ? [.finish(.done)] : finishIfDone())
     }
 
@@ -250,7 +251,7 @@ struct SharingMachine {
         return actions + setAlarm()
     }
 
-    /// Asks to be woken for the next deadline, unless it will be woken before it anyway.
+    /// Requests a wake-up for the next deadline, unless there is an earlier one.
     private mutating func setAlarm() -> [Action] {
         guard let next = peers.values.compactMap(\.deadline).min(), alarm.map({ next < $0 }) ?? true else { return [] }
         alarm = next

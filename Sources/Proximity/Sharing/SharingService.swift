@@ -1,7 +1,7 @@
 import Bluetooth
 import Groundwork
 
-/// Offers this device's user session to devices nearby, over Bluetooth (MAG 8.5).
+/// Offers this device's user session to nearby devices, over Bluetooth (MAG 8.5).
 public actor SharingService {
     private let transport: any BluetoothTransport
     private let authorizer: SessionAuthorizer
@@ -13,7 +13,7 @@ public actor SharingService {
     private var actions: AsyncStream<SharingMachine.Action>.Continuation?
     private var asking: [Int: Task<ConsentAnswer, Never>] = [:]
     private var isRunning = false
-    /// Whether it was ended before it was on the air.
+    /// Whether it was ended before advertising began.
     private var isUnwanted = false
 
     public init(
@@ -28,7 +28,7 @@ public actor SharingService {
         machine = SharingMachine { _ in false }
     }
 
-    /// Shares until the term is over, ``stop()``, a double press, or until the task is cancelled.
+    /// Shares until the term is over, ``stop()``, a double press, or until the task is canceled.
     ///
     /// Adapter and radio may come and go meanwhile; only a first start that fails is an error.
     ///
@@ -43,16 +43,16 @@ public actor SharingService {
         machine = SharingMachine(limits: settings.limits, endsAfterOne: term == .once) { url in
             (try? gateway.checkOrigin(url)) != nil
         }
-        // Before the first request can come, so that no double press is lost.
+        // Subscribe before the first request can come, so that no double press is lost.
         let deskEvents = events.subscribe()
         let end = await attend(try await serve(), deskEvents, until: deadline(of: term))
         events.send(.sharingStopped(end))
         return end
     }
 
-    /// Ends sharing; does nothing when nothing is shared.
+    /// Ends sharing, if any.
     public func stop() {
-        // While the radio is got ready nobody is there yet to do what the machine wants.
+        // While the radio starts, the machine's actions are not performed yet.
         guard actions != nil else {
             isUnwanted = true
             return
@@ -77,8 +77,8 @@ public actor SharingService {
         }
     }
 
-    /// Serves until something ends it. What the machine wants done is done beside each other, so that no central waits
-    /// for another one's answer.
+    /// Serves until something ends it. Performs the machine's actions concurrently, so that no central waits for
+    /// another one's answer.
     private func attend(
         _ first: any Peripheral, _ deskEvents: AsyncStream<ProximityEvent>, until deadline: Duration?
     ) async -> SharingEnd {
@@ -121,7 +121,7 @@ public actor SharingService {
         switch action {
         case .report(let event):
             events.send(event)
-            // Somebody asked, and only others wait: whoever sees the light may mean the one who was turned away.
+            // A person who sees the light for another request may mean the requester who was turned away.
             if case .requestRefused(_, .requestRefused(.tooMany)) = event {
                 group.addTask { await self.authorizer.desk.noteTurnedAway() }
             }
@@ -138,7 +138,8 @@ public actor SharingService {
         case .abandon(let ticket): asking[ticket.id]?.cancel()
         case .notify(let central, let requester, let answer, let hangUp):
             group.addTask {
-                // Only who is let in may cost others their connection; a stranger must not hang up who waits for consent.
+                // Only an authorized device may cause others to be disconnected; a stranger must not disconnect
+                // centrals that wait for consent.
                 let failure = await air.notify(answer, to: central, self.settings.characteristic) {
                     answer == .authorized ? [] : await self.waiting
                 }
@@ -158,7 +159,7 @@ public actor SharingService {
         for action in step(&machine, clock.now) { actions?.yield(action) }
     }
 
-    /// Feeds what the radio tells to the machine, and serves again when the radio gave up.
+    /// Passes the radio's events to the machine, and serves again after the radio has failed.
     private func listen(on air: Air) async {
         var backoff = Backoff(cap: .seconds(60))
         while !Task.isCancelled {
@@ -208,7 +209,7 @@ public actor SharingService {
     }
 }
 
-/// The peripheral on the air; another one takes its place when it gave up.
+/// The current peripheral, which is replaced by a new one after it fails.
 private actor Air {
     private(set) var peripheral: any Peripheral
     private var isStopped = false
@@ -219,11 +220,11 @@ private actor Air {
         let former = peripheral
         peripheral = next
         await former.stop()
-        // The end came while this one was put on the air.
+        // Sharing ended while this one started.
         if isStopped { await next.stop() }
     }
 
-    /// - Returns: why the central does not have the answer.
+    /// - Returns: why the central has not received the answer.
     func notify(
         _ answer: SharingAnswer, to central: CentralID, _ characteristic: BluetoothUUID,
         sparing: @escaping @Sendable () async -> Set<CentralID>

@@ -60,21 +60,21 @@ public enum HangUpReason: String, Sendable {
     }
 }
 
-/// What bounds the centrals that write here.
+/// The limits for centrals.
 public struct SharingLimits: Sendable {
-    /// From the first piece of a request to its end.
+    /// The maximum time from the first piece of a request to its end.
     public var request = Duration.seconds(30)
-    /// From the connection to the first piece.
+    /// The maximum time from the connection to the first piece.
     public var silence = Duration.seconds(30)
-    /// From an answer to the next piece.
+    /// The maximum time from an answer to the next piece.
     public var lingering = Duration.seconds(10)
     public var centrals = 8
     public var requestsPerConnection = 5
     public var requestsPerMinute = 6
 
-    /// The time to tell everybody that sharing ends.
+    /// The time to notify all centrals that sharing ends.
     static let farewell = Duration.seconds(2)
-    /// The most bytes, and writes, while a request is under consideration.
+    /// The maximum number of bytes and writes while a request is under consideration.
     static let excess = 256
 
     public init() {}
@@ -83,9 +83,9 @@ public struct SharingLimits: Sendable {
 public struct SharingSettings: Sendable {
     public var service: BluetoothUUID
     public var characteristic: BluetoothUUID
-    /// The name advertised; `nil` for none.
+    /// The advertised name, if any.
     public var localName: String?
-    /// Only bonded centrals may write. Not what the reference clients expect (MAG 8.1).
+    /// Whether only bonded centrals may write, which the reference clients do not expect (MAG 8.1).
     public var requiresEncryption = false
     public var limits = SharingLimits()
 
@@ -101,7 +101,8 @@ public struct SharingSettings: Sendable {
             characteristic: try BluetoothUUID(checking: characteristicUUID))
     }
 
-    /// Notify and indicate, as one reference client enables the one and one the other; with and without response (MAG 8.2).
+    /// Supports notify and indicate, because each reference client enables a different one, and writes with and without
+    /// response (MAG 8.2).
     var localService: LocalService {
         LocalService(
             uuid: service,

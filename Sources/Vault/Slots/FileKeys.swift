@@ -4,11 +4,12 @@ import Glibc
 /// A credential that systemd gives the service (`LoadCredentialEncrypted=`), sealed on disk by the TPM or the host key.
 public struct SystemdCredential: SlotKey {
     public let kind = Slot.Kind.systemdCredential
-    /// As in the unit file.
+    /// Its name in the unit file.
     public let name: String
     public let directory: String?
 
-    /// - Parameter directory: where the credentials lie; by default what systemd has put into `CREDENTIALS_DIRECTORY`.
+    /// - Parameter directory: the directory of the credentials; by default the value of `CREDENTIALS_DIRECTORY`, which
+    ///   systemd sets.
     public init(name: String, directory: String? = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }) {
         self.name = name
         self.directory = directory
@@ -30,7 +31,8 @@ public struct SystemdCredential: SlotKey {
     }
 }
 
-/// The content of a credential, from whoever makes it: for a slot that systemd's credential will open from the next start on.
+/// The content of a new credential, given by its creator: for a slot that systemd's credential can open from the next
+/// start on.
 public struct GivenCredential: SlotKey {
     public let kind = Slot.Kind.systemdCredential
     private let secret: SecretBytes
@@ -51,9 +53,9 @@ public struct GivenCredential: SlotKey {
     }
 }
 
-/// A key file in the clear, for development only: who has the disk has the vault.
+/// An unencrypted key file, for development only: anyone with the disk can open the vault.
 ///
-/// Made with mode 0600 when a vault or slot is made and the file is not there yet.
+/// Created with mode 0600 together with a vault or slot if the file does not exist yet.
 public struct DevelopmentKeyFile: SlotKey {
     public let kind = Slot.Kind.developmentFile
     public let path: String
@@ -73,7 +75,8 @@ public struct DevelopmentKeyFile: SlotKey {
     }
 }
 
-/// A key from bytes that are as good as random: HKDF-SHA256 (RFC 5869). The slot's parameters are the salt.
+/// Derives a key from random or equally unpredictable bytes: HKDF-SHA256 (RFC 5869). The slot's parameters are the
+/// salt.
 private enum SaltedKey {
     static let saltBytes = 16
 

@@ -2,16 +2,16 @@ import Cryptography
 import Glibc
 import Groundwork
 
-/// Reads and makes files that hold a key. All calls are checked on the open descriptor, so that the file judged is the
-/// file read.
+/// Reads and creates key files. All checks use the open descriptor, so that the checked file is the one that is read.
 enum KeyFile {
-    /// Fewer bytes are no secret, more are no key.
+    /// The allowed number of bytes: fewer are too easy to guess, more are not a key.
     static let length = 16...4096
 
     enum Ownership {
         /// Mode 0600 or less, owned by this user or root.
         case strict
-        /// Whatever systemd has set: it keeps others out by the directory, and its access lists show as a group mode.
+        /// Any mode that systemd has set: the directory keeps others out, and its access lists appear as group
+        /// permissions.
         case systemd
     }
 
@@ -32,7 +32,7 @@ enum KeyFile {
         }
         var bytes = try outcome.get()
         defer { wipe(&bytes) }
-        // It may have become shorter since it was judged.
+        // It may have become shorter since the check.
         guard length.contains(bytes.count) else { throw lengthFault(bytes.count, path) }
         return SecretBytes(bytes)
     }
@@ -53,12 +53,13 @@ enum KeyFile {
         .keyLength(path: path, bytes: count, least: length.lowerBound, most: length.upperBound)
     }
 
-    /// Makes a file of mode 0600 with this key, on the disk when it returns. Never over a file that is there.
+    /// Creates a file of mode 0600 with this key, on disk when it returns. Never overwrites an existing file.
     ///
-    /// It has its name only when it is whole: a key cut short by a power cut would keep the agent from ever starting again.
+    /// The file gets its name only when it is complete: after a power cut, a truncated key would prevent the agent from
+    /// ever starting again.
     static func create(_ path: String, _ key: SecretBytes) throws(VaultError) {
         let draft = path + ".new"
-        // What a crash has left of an earlier draft was never in use.
+        // A draft that a crash has left was never in use.
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw unwritable(path) }
@@ -69,7 +70,7 @@ enum KeyFile {
         let written = key.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         guard written == key.count, fsync(descriptor) == 0 else { throw unwritable(path) }
         killPoint("key-file-drafted")
-        // Unlike a rename, a second name takes no other file's place.
+        // Unlike a rename, a link does not replace an existing file.
         guard link(draft, path) == 0 else { throw unwritable(path) }
         let directory = open(path.parentDirectory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw unwritable(path) }

@@ -6,16 +6,16 @@ public struct Passphrase: SlotKey {
     private let secret: SecretBytes
     private let cost: ScryptCost
 
-    /// 32 MiB of memory for the time of one derivation, about 0.1 s on a PC and 1 s on a small board.
+    /// 32 MiB of memory during one derivation, which takes about 0.1 s on a PC and 1 s on a small board.
     public static let usualCost = ScryptCost(n: 1 << 15, r: 8, p: 1)
-    /// The most that a slot may ask for: memory of 128 · n · r bytes (RFC 7914 section 5), blocks r and rounds p.
+    /// The limits of a slot's parameters: memory of 128 · n · r bytes (RFC 7914 section 5), blocks r and rounds p.
     static let memoryLimit = 64 << 20
     static let blockLimit = 32
     static let parallelismLimit = 4
     private static let saltBytes = 16
-    /// Fewest bytes of a passphrase that a slot is made with, as many as of any other key. scrypt makes a guess dear, not
-    /// rare: the eight letters of a usual password fall to one graphics card within days. What opens a slot that is there
-    /// may be shorter, as slots were once made with less.
+    /// The minimum length of a new slot's passphrase in bytes, the same as for other keys. scrypt only makes guesses
+    /// expensive: one graphics card finds a usual password of eight letters within days. Existing slots may have
+    /// shorter ones, because the minimum was once lower.
     public static let leastBytes = 16
 
     public init(_ secret: SecretBytes, cost: ScryptCost = usualCost) {
@@ -75,7 +75,7 @@ public struct Passphrase: SlotKey {
             return writer.bytes
         }
 
-        /// Whether deriving is sound and cheap enough: a vault from a stranger must not stop the board.
+        /// Whether the derivation is valid and cheap enough: a vault from a stranger must not stop the board.
         var isBounded: Bool {
             let (n, r, p) = (cost.n, cost.r, cost.p)
             guard (2...Passphrase.memoryLimit).contains(n), n & (n - 1) == 0, (1...Passphrase.blockLimit).contains(r),

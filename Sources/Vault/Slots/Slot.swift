@@ -1,9 +1,9 @@
 import Cryptography
 import FoundationEssentials
 
-/// One way to open the vault: its data key, wrapped under a key of this slot.
+/// One way to open the vault: its data key, wrapped with this slot's key.
 public struct Slot: Sendable, Equatable {
-    /// An open set, named by the ``SlotKey`` that opens it.
+    /// The kind of a slot. An open set; each ``SlotKey`` defines its own.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -13,34 +13,34 @@ public struct Slot: Sendable, Equatable {
         public static let developmentFile = Kind(rawValue: "development-file")
 
         public var description: String { rawValue }
-        /// Whether its key lies beside the vault in the clear: for a desk, never for a board in the field.
+        /// Whether its key is stored unencrypted beside the vault: for development, never for a board in the field.
         public var isDevelopment: Bool { self == .developmentFile }
     }
 
     public let id: Int64
     public let kind: Kind
     public let created: Date
-    /// Bytes of the slot have changed since it was written; it opens nothing any more.
+    /// Whether bytes of the slot have changed since it was written, so that it can no longer open the vault.
     public let isDamaged: Bool
 }
 
-/// What opens slots of one kind.
+/// A key that opens slots of one kind.
 ///
-/// A TPM 2.0 fits as well as a passphrase: `parameters` are whatever the kind needs to find its key again (a salt and a
+/// A passphrase or a TPM 2.0 can conform: `parameters` contain what the kind needs to get its key again (a salt and a
 /// cost, or an object sealed by the TPM). They are not secret, are at most 4096 bytes, and come from a file that may be
-/// hostile, so ``wrappingKey(from:)`` bounds what it does with them. Both functions run on the storage thread and may
-/// block.
+/// hostile, so ``wrappingKey(from:)`` limits the work that it does for them. Both functions run on the storage thread
+/// and may block.
 public protocol SlotKey: Sendable {
     var kind: Slot.Kind { get }
 
-    /// Makes a 32-byte key for a new slot, and the parameters from which ``wrappingKey(from:)`` gives it again.
+    /// Makes a 32-byte key for a new slot, and the parameters from which ``wrappingKey(from:)`` gets it again.
     func makeWrappingKey() throws(VaultError) -> (key: SecretBytes, parameters: [UInt8])
 
     /// - Throws: ``VaultError``; ``VaultError/slotParametersRefused(kind:)`` for parameters outside the bounds.
     func wrappingKey(from parameters: [UInt8]) throws(VaultError) -> SecretBytes
 }
 
-/// A slot as it lies in the file.
+/// A slot as stored in the file.
 struct StoredSlot {
     static let limit = 16
     static let parametersLimit = 4096
@@ -49,10 +49,10 @@ struct StoredSlot {
     let kind: Slot.Kind
     let created: Date
     let parameters: [UInt8]
-    /// The data key, AES-256-GCM under the slot's key.
+    /// The data key, encrypted with the slot's key (AES-256-GCM).
     let wrapped: [UInt8]
-    /// Tells a changed byte from a wrong key, which AES-GCM cannot. No protection against intent, and needs none: a
-    /// forged slot does not open.
+    /// Distinguishes a changed byte from a wrong key, which AES-GCM cannot. It is not protection against forgery and
+    /// need not be: a forged slot does not open.
     let digest: [UInt8]
 
     var isDamaged: Bool {
@@ -70,7 +70,7 @@ struct StoredSlot {
         return SHA256.hash(writer.bytes)
     }
 
-    /// What is authenticated with the wrapped data key.
+    /// The additional data that is authenticated with the wrapped data key.
     static func label(vaultID: [UInt8], kind: Slot.Kind, parameters: [UInt8]) -> [UInt8] {
         var writer = FieldWriter(purpose: "latchkey slot 1")
         writer.append(vaultID)
@@ -79,7 +79,7 @@ struct StoredSlot {
         return writer.bytes
     }
 
-    /// `nil` when `key` is not the slot's.
+    /// The data key; `nil` if `key` is not the slot's.
     func unwrap(vaultID: [UInt8], key: SecretBytes) throws -> SecretBytes? {
         let label = Self.label(vaultID: vaultID, kind: kind, parameters: parameters)
         let dataKey = try AESGCM.openGenuine(wrapped, key: key, authenticating: label)

@@ -1,11 +1,11 @@
-/// Writes fields one after the other so that no two different lists of fields give the same bytes: numbers as 8 bytes,
-/// text and bytes after their count as 4 bytes, all big-endian.
+/// Encodes a list of fields so that different lists never give the same bytes: numbers as 8 bytes, text and bytes after
+/// their count as 4 bytes, all big-endian.
 ///
-/// Two uses: what AES-GCM authenticates beside the content, and the plain text of the manifest.
+/// Used for the additional data that AES-GCM authenticates, and for the plain text of the manifest.
 struct FieldWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter purpose: keeps what is sealed for one purpose from being taken for another.
+    /// - Parameter purpose: prevents data sealed for one purpose from being used for another.
     init(purpose: String) { append(purpose) }
 
     mutating func append(_ field: some Collection<UInt8>) {
@@ -21,7 +21,7 @@ struct FieldWriter {
     }
 }
 
-/// Reads what ``FieldWriter`` wrote; `nil` wherever the bytes end too early.
+/// Decodes the fields of ``FieldWriter``; every function returns `nil` if the bytes end too early.
 struct FieldReader {
     private var rest: ArraySlice<UInt8>
 

@@ -1,26 +1,26 @@
-/// The sealed list of what is in the vault.
+/// The sealed list of the records in the vault.
 ///
 /// Each record is authenticated with its version, but an old row is as genuine as a new one, and a missing row leaves
-/// no trace. The manifest says which version of which record is the present one; it is sealed anew in every commit, so
-/// no record can be put back, removed or added alone.
+/// no trace. The manifest contains the current version of every record; every commit seals it again, so that no single
+/// record can be rolled back, removed or added unnoticed.
 struct Manifest: Equatable {
     struct Entry: Equatable {
         let kind: RecordKind
         let version: Int64
     }
 
-    /// The most records a vault holds, which bounds the manifest.
+    /// The maximum number of records in a vault, which limits the manifest's size.
     static let limit = 4096
 
     private static let purpose = "latchkey manifest 1"
 
-    /// Rises by one with every commit.
+    /// Increases by one with every commit.
     var generation: Int64 = 0
     var entries: [RecordName: Entry] = [:]
 
     init() {}
 
-    /// `nil` for bytes that ``encoded()`` does not give.
+    /// `nil` for bytes that are not from ``encoded()``.
     init?(decoding bytes: [UInt8]) {
         guard var reader = FieldReader(bytes, purpose: Self.purpose), let generation = reader.int64(), generation >= 0
         else { return nil }

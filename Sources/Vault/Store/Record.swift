@@ -1,10 +1,10 @@
 import Cryptography
 
-/// The place of a record in the vault.
+/// The scope and name that identify a record in the vault.
 ///
 /// Both parts are printable ASCII (0x20 to 0x7E), so that two names are equal exactly when their bytes are.
 public struct RecordName: Hashable, Sendable {
-    /// Empty for the board itself, else what the record belongs to: a gateway's `host:port/prefix`. At most 1024 bytes.
+    /// Empty for the board itself, else the owner of the record: a gateway's `host:port/prefix`. At most 1024 bytes.
     public let scope: String
     /// 1 to 255 bytes.
     public let name: String
@@ -31,11 +31,12 @@ extension RecordName: Comparable {
     }
 }
 
-/// What a record holds. An open set: a room may add its own, 1 to 64 bytes of printable ASCII.
+/// The kind of a record's content. An open set: modules may add their own, 1 to 64 bytes of printable ASCII.
 public struct RecordKind: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// A private key, which only a ``KeyStore`` may read.
     public static let privateKey = RecordKind(rawValue: "private-key")
     public static let certificateChain = RecordKind(rawValue: "certificate-chain")
     public static let token = RecordKind(rawValue: "token")
@@ -48,12 +49,12 @@ public struct RecordKind: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// A record as it was read, unsealed.
+/// A record after reading and unsealing.
 public struct Record: Sendable, Equatable {
     public let name: RecordName
     public let kind: RecordKind
-    /// The generation of the vault that wrote it, from 1. It rises with every write of the record and is never used
-    /// again, also not after the record was removed and put anew.
+    /// The vault's generation when the record was written, from 1. It increases with every write of the record and is
+    /// never reused, even after the record was removed and written again.
     public let version: Int64
     public let content: SecretBytes
 }
@@ -62,20 +63,27 @@ public struct Record: Sendable, Equatable {
 public enum Change: Sendable {
     /// Writes a record, or replaces the one of that name.
     case put(RecordName, RecordKind, SecretBytes)
-    /// Removes a record; none of that name is no error.
+    /// Removes a record; a missing one is not an error.
     case remove(RecordName)
+    /// Turns a record with a private key in PKCS#8, from versions before ``KeyStore``, into a software key of the
+    /// record's scope. The record is removed; its bytes never leave the vault.
+    ///
+    /// A commit throws the errors of reading the record, ``VaultError/keyMissing(name:)`` when it is missing,
+    /// ``VaultError/keyInvalid(name:)`` when it is not a private key, and ``VaultError/keyExists(name:)``.
+    case adoptKey(from: RecordName, as: KeyReference)
 
-    /// The most content a record may have, in bytes: 1 MiB.
+    /// The maximum size of a record's content, in bytes: 1 MiB.
     public static let contentLimit = 1 << 20
 
     func check() throws(VaultError) {
         switch self {
         case .put(let name, let kind, let content):
             guard name.isAllowed, kind.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: kind) }
+            guard KeyReference(name.name) == nil else { throw VaultError.recordIsKey(name: name) }
             guard content.count <= Self.contentLimit else {
                 throw VaultError.contentTooLong(name: name, bytes: content.count, limit: Self.contentLimit)
             }
-        case .remove(let name):
+        case .remove(let name), .adoptKey(let name, _):
             guard name.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: nil) }
         }
     }

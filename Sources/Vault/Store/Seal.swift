@@ -1,8 +1,8 @@
 import Cryptography
 
-/// The data key of a vault, and what it seals.
+/// Seals and opens a vault's content with its data key.
 ///
-/// Everything is AES-256-GCM with a random nonce. What a sealed text is (record, manifest), the vault it is of, and a
+/// Everything is AES-256-GCM with a random nonce. The type of the content (record or manifest), the vault's id, and a
 /// record's scope, name, kind and version are authenticated with it (NIST SP 800-38D, additional authenticated data).
 struct Seal {
     static let keyBytes = 32
@@ -48,7 +48,7 @@ struct Seal {
 }
 
 extension AESGCM {
-    /// `nil` for bytes that this key did not seal with this label; other failures of the cipher are thrown.
+    /// `nil` for bytes that this key did not seal with this label; throws other errors of the cipher.
     static func openGenuine(_ sealed: [UInt8], key: SecretBytes, authenticating label: [UInt8])
         throws(CryptographyError) -> SecretBytes?
     {

@@ -4,41 +4,50 @@ import Storage
 
 /// The sealed store of the board: private keys, certificates, tokens and configurations.
 ///
-/// A random data key seals every record. It lies in the file once for each slot, wrapped under that slot's key: a
-/// systemd credential, a passphrase, a development key file. A commit of several changes is on the disk as a whole when
-/// it returns, or not at all.
+/// A random data key seals every record. The file contains it once for each slot, wrapped with that slot's key: a
+/// systemd credential, a passphrase, a development key file. A commit of several changes is atomic, and on disk when it
+/// returns.
 ///
 ///     let vault = try await Vault.open(
 ///         at: "/var/lib/latchkey/vault.db", with: [SystemdCredential(name: "vault-key")], creating: true)
-///     try await vault.commit([.put(RecordName(scope: "", name: "device-key"), .privateKey, key)])
+///     let made = try await vault.keys(of: scope).make(.p256, label: "device")
+///     try await vault.commit([.put(RecordName(scope: scope, name: "token"), .token, token)])
 ///
-/// What is noticed: a changed byte, a record in another's place, one record put back to an earlier state, added or
-/// removed. What is not: the whole file put back to an earlier state while the agent is stopped. No program can notice
-/// that without a counter in hardware (a TPM's).
+/// The vault detects a changed byte, swapped records, and a single record that was rolled back, added or removed. It
+/// does not detect a rollback of the whole file while the agent is stopped: no program can without a counter in
+/// hardware (a TPM's).
 ///
-/// Runs on ``NamedThread/storage``, disk syncs and key derivations included, never on the cooperative pool.
+/// Runs on ``NamedThread/storage``, including disk syncs and key derivations, never on the cooperative pool.
 public actor Vault {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
     public nonisolated let path: String
 
-    private struct Unsealed {
+    /// The state that only an unlocked vault has.
+    struct Unsealed {
         let file: VaultFile
         let seal: Seal
         let openedBy: Slot
-        /// The newest generation this process has seen.
-        var generation: Int64
     }
-    /// `nil` before it is opened and after it is closed.
-    private var state: Unsealed?
+    /// `nil` before the vault is opened and after it is closed.
+    private(set) var file: VaultFile?
+    /// `nil` while the vault is locked or closed. It has the only reference to the data key, which is wiped with it.
+    private(set) var unsealed: Unsealed?
+    /// The newest generation that this process has seen, even if the vault was locked since.
+    private var generation: Int64 = 0
 
-    private init(path: String) { self.path = path }
+    /// Sends every change of ``state``; the subscriptions end when the vault is closed.
+    public nonisolated let states = Broadcast<State>()
 
-    /// Opens the vault by the first key that fits.
+    /// A vault that is not open yet: until ``unseal(with:creating:)`` has opened it, its functions throw
+    /// ``VaultError/closed(path:)``.
+    public init(path: String) { self.path = path }
+
+    /// Opens the vault with the first key that fits.
     ///
     /// - Parameters:
     ///   - keys: tried in order. A new vault gets a slot for each.
-    ///   - creating: whether a vault that is missing is made. One that is there is never replaced, whatever its state.
+    ///   - creating: whether to create a missing vault. An existing one is never replaced, even if it is damaged.
     /// - Throws: ``VaultError``; the file is as it was before.
     public static func open(at path: String, with keys: [any SlotKey], creating: Bool) async throws(VaultError) -> Vault
     {
@@ -47,42 +56,104 @@ public actor Vault {
         return vault
     }
 
-    private func unseal(with keys: [any SlotKey], creating: Bool) throws(VaultError) {
-        state = try explained {
-            let file: VaultFile
+    /// Opens it with the first key that fits, as ``open(at:with:creating:)`` does.
+    ///
+    /// - Throws: ``VaultError``; the file is as it was before, and the vault is not open.
+    public func unseal(with keys: [any SlotKey], creating: Bool) throws(VaultError) {
+        guard file == nil else { return try unlock(with: keys) }
+        file = try explained {
             do {
-                file = try VaultFile(at: path)
+                return try VaultFile(at: path)
             } catch StorageError.missing where creating {
                 try VaultFile.create(at: path, with: keys)
-                file = try VaultFile(at: path)
+                return try VaultFile(at: path)
             }
-            let (seal, slot) = try file.unseal(with: keys)
-            return Unsealed(file: file, seal: seal, openedBy: slot, generation: try file.manifest(seal).generation)
+        }
+        do throws(VaultError) {
+            try unlock(with: keys)
+        } catch {
+            file?.database.close()
+            file = nil
+            throw error
         }
     }
 
-    /// Moves a vault that is damaged and not open to `NAME.damaged-DATE`, so that a new one can be made.
+    /// Moves a damaged vault, which must not be open, to `NAME.damaged-DATE`, so that a new one can be created.
     ///
-    /// - Returns: the path it has now.
+    /// - Returns: its new path.
     public static func setAside(at path: String) throws(VaultError) -> String {
         try explained { try Database.setAside(path) }
     }
 
-    /// Closes the file and forgets the data key. Everything asked later throws ``VaultError/closed(path:)``.
+    // MARK: States
+
+    /// The state of the vault, which determines the available functions.
+    public enum State: String, Sendable, CaseIterable {
+        /// All functions are available.
+        case unlocked
+        /// Its data key is not in memory: only unlocking, closing and listing its slots are available.
+        case locked
+        /// Not open yet, or no longer open: no function is available.
+        case closed
+    }
+
+    public var state: State {
+        if file == nil { return .closed }
+        return unsealed == nil ? .locked : .unlocked
+    }
+
+    /// Wipes the data key from memory. A commit either completes before this begins or is refused after it. Does not
+    /// affect data that callers have already read.
+    public func lock() {
+        guard state == .unlocked else { return }
+        unsealed = nil
+        states.send(.locked)
+    }
+
+    /// Unlocks the vault with the first key that fits. An unlocked vault stays unlocked, and only checks the keys.
+    ///
+    /// - Parameter keys: tried in order.
+    /// - Throws: ``VaultError``; the vault is as it was before. ``VaultError/manifestRolledBack(path:)`` when the file
+    ///   was meanwhile replaced by an earlier state.
+    public func unlock(with keys: [any SlotKey]) throws(VaultError) {
+        let file = try openFile()
+        let before = state
+        try explained {
+            let (seal, slot) = try file.unseal(with: keys)
+            let opened = Unsealed(file: file, seal: seal, openedBy: slot)
+            generation = try manifest(opened).generation
+            unsealed = opened
+        }
+        if before != state { states.send(state) }
+    }
+
+    /// Closes the file and wipes the data key. Later calls throw ``VaultError/closed(path:)``.
     public func close() {
-        state?.file.database.close()
-        state = nil
+        guard let file else { return }
+        file.database.close()
+        self.file = nil
+        unsealed = nil
+        states.send(.closed)
+        states.finish()
     }
 
-    private func unsealed() throws(VaultError) -> Unsealed {
-        guard let state else { throw VaultError.closed(path: path) }
-        return state
+    /// - Throws: ``VaultError/closed(path:)``
+    func openFile() throws(VaultError) -> VaultFile {
+        guard let file else { throw VaultError.closed(path: path) }
+        return file
     }
 
-    /// The manifest, no older than the newest this process has seen.
+    /// - Throws: ``VaultError/closed(path:)``, ``VaultError/locked(path:)``
+    func access() throws(VaultError) -> Unsealed {
+        _ = try openFile()
+        guard let unsealed else { throw VaultError.locked(path: path) }
+        return unsealed
+    }
+
+    /// The manifest, checked not to be older than the newest that this process has seen.
     private func manifest(_ unsealed: Unsealed) throws -> Manifest {
         let manifest = try unsealed.file.manifest(unsealed.seal)
-        guard manifest.generation >= unsealed.generation else { throw VaultError.manifestRolledBack(path: path) }
+        guard manifest.generation >= generation else { throw VaultError.manifestRolledBack(path: path) }
         return manifest
     }
 
@@ -90,9 +161,16 @@ public actor Vault {
 
     /// - Returns: `nil` when there is no such record.
     /// - Throws: ``VaultError``; the record's own are `recordDamaged`, `recordDisplaced`, `recordRolledBack` and
-    ///   `recordMissing`.
+    ///   `recordMissing`. ``VaultError/recordIsKey(name:)`` for a private key, which only a ``KeyStore`` reads.
     public func record(_ name: RecordName) throws(VaultError) -> Record? {
-        let unsealed = try unsealed()
+        let record = try exposedRecord(name)
+        guard record?.kind != .privateKey else { throw VaultError.recordIsKey(name: name) }
+        return record
+    }
+
+    /// Reads a record as ``record(_:)`` does, including private keys.
+    @_spi(KeyBytes) public func exposedRecord(_ name: RecordName) throws(VaultError) -> Record? {
+        let unsealed = try access()
         return try explained {
             try unsealed.file.database.snapshot { try read(name, try manifest(unsealed), unsealed) }
         }
@@ -110,31 +188,38 @@ public actor Vault {
         if let content = try unsealed.seal.open(row.sealed, as: name, entry) {
             return Record(name: name, kind: entry.kind, version: entry.version, content: content)
         }
-        // Authentication does not say why it failed: what opens as another record was moved here, the rest is damage.
+        // A failed authentication has no reason: if the content opens as another record, it was moved here, else it is
+        // damaged.
         let isDisplaced = try manifest.entries.contains {
             try unsealed.seal.open(row.sealed, as: $0.key, $0.value) != nil
         }
         throw isDisplaced ? VaultError.recordDisplaced(name: name) : VaultError.recordDamaged(name: name)
     }
 
-    /// The names of a scope in order, read from the manifest without unsealing a record.
+    /// The sorted record names of a scope, read from the manifest without unsealing a record.
     public func names(scope: String) throws(VaultError) -> [RecordName] {
-        let unsealed = try unsealed()
+        let unsealed = try access()
         return try explained { try manifest(unsealed).entries.keys.filter { $0.scope == scope }.sorted() }
     }
 
-    /// Every scope that has a record, in order.
+    /// All scopes with records, sorted.
     public func scopes() throws(VaultError) -> [String] {
-        let unsealed = try unsealed()
+        let unsealed = try access()
         return try explained { Set(try manifest(unsealed).entries.keys.map(\.scope)).sorted() }
     }
 
-    /// Makes all changes, in order, or none; they are on the disk when this returns.
+    /// Makes all changes in order, or none; they are on disk when this returns.
     public func commit(_ changes: [Change]) throws(VaultError) {
-        let unsealed = try unsealed()
+        _ = try access()
         for change in changes { try change.check() }
+        try write(changes)
+    }
+
+    /// Makes changes that have been checked.
+    func write(_ changes: [Change]) throws(VaultError) {
+        let unsealed = try access()
         guard !changes.isEmpty else { return }
-        state?.generation = try explained {
+        generation = try explained {
             try unsealed.file.database.transaction {
                 var manifest = try manifest(unsealed)
                 manifest.generation += 1
@@ -162,15 +247,22 @@ public actor Vault {
         case .remove(let name):
             try unsealed.file.remove(name)
             manifest.entries[name] = nil
+        case .adoptKey(let old, let reference):
+            let name = reference.record(in: old.scope)
+            guard manifest.entries[name] == nil else { throw VaultError.keyExists(name: name) }
+            guard let record = try read(old, manifest, unsealed) else { throw VaultError.keyMissing(name: old) }
+            _ = try record.key()
+            try apply(.put(name, .privateKey, record.content), to: &manifest, unsealed)
+            try apply(.remove(old), to: &manifest, unsealed)
         }
     }
 
-    /// Reads everything: each record that is listed and each row that is not.
+    /// Checks everything: each listed record, and each row that is not listed.
     ///
-    /// - Returns: what is wrong with single records, in the order of their names; empty when all is well.
+    /// - Returns: the faults of single records, sorted by name; empty if there are none.
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
     public func faults() throws(VaultError) -> [VaultError] {
-        let unsealed = try unsealed()
+        let unsealed = try access()
         return try explained {
             try unsealed.file.database.snapshot {
                 let manifest = try manifest(unsealed)
@@ -183,65 +275,6 @@ public actor Vault {
                         return error
                     }
                 }
-            }
-        }
-    }
-
-    // MARK: Slots
-
-    public func slots() throws(VaultError) -> [Slot] {
-        let unsealed = try unsealed()
-        return try explained { try unsealed.file.storedSlots().map(\.slot) }
-    }
-
-    /// The slot that opened the vault. One whose kind `isDevelopment` deserves a loud warning.
-    public func openedBy() throws(VaultError) -> Slot { try unsealed().openedBy }
-
-    /// Adds a slot that opens with `key`.
-    @discardableResult
-    public func add(_ key: any SlotKey) throws(VaultError) -> Slot {
-        let unsealed = try unsealed()
-        return try explained {
-            try unsealed.file.database.transaction {
-                guard try unsealed.file.storedSlots().count < StoredSlot.limit else {
-                    throw VaultError.tooManySlots(path: path, limit: StoredSlot.limit)
-                }
-                return try unsealed.file.insertSlot(for: key, of: unsealed.seal)
-            }
-        }
-    }
-
-    /// Wraps the data key anew in a slot, under `key` with fresh parameters; what opened it before does so no more.
-    @discardableResult
-    public func rewrap(slot id: Int64, with key: any SlotKey) throws(VaultError) -> Slot {
-        let unsealed = try unsealed()
-        let slot = try explained {
-            try unsealed.file.database.transaction {
-                guard try unsealed.file.storedSlots().contains(where: { $0.id == id }) else {
-                    throw VaultError.slotUnknown(path: path, id: id)
-                }
-                let slot = try unsealed.file.insertSlot(for: key, of: unsealed.seal, replacing: id)
-                killPoint("vault-rewrap-written")
-                return slot
-            }
-        }
-        killPoint("vault-rewrap-committed")
-        return slot
-    }
-
-    /// Removes a slot. Its key opens this file no more; copies of the file from before it still opens.
-    ///
-    /// - Throws: ``VaultError/lastSlot(path:id:)`` when no other slot is left undamaged.
-    public func remove(slot id: Int64) throws(VaultError) {
-        let unsealed = try unsealed()
-        try explained {
-            try unsealed.file.database.transaction {
-                let slots = try unsealed.file.storedSlots()
-                guard slots.contains(where: { $0.id == id }) else { throw VaultError.slotUnknown(path: path, id: id) }
-                guard slots.contains(where: { $0.id != id && !$0.isDamaged }) else {
-                    throw VaultError.lastSlot(path: path, id: id)
-                }
-                try unsealed.file.database.run("DELETE FROM slot WHERE id = ?1", .integer(id))
             }
         }
     }

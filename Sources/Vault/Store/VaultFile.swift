@@ -2,7 +2,7 @@ import Cryptography
 import FoundationEssentials
 import Storage
 
-/// The vault's file: its schema, how it is made, and how a slot is found that opens it.
+/// The vault's file: its schema, its creation, and the search for a slot that opens it.
 struct VaultFile {
     static let migrations = [
         Migration(
@@ -39,14 +39,14 @@ struct VaultFile {
     init(at path: String) throws {
         var options = Database.Options()
         options.creates = false
-        // A record with its nonce and tag; a manifest of the most and longest names.
+        // Enough for the largest record with its nonce and tag, and for the largest manifest.
         options.valueBytes = 8 << 20
         database = try Database(path: path, migrations: Self.migrations, options: options)
     }
 
     private init(_ database: Database) { self.database = database }
 
-    /// Makes a vault with a new data key and one slot for each key. The file has its name only when it is whole.
+    /// Creates a vault with a new data key and one slot for each key. The file gets its name only when it is complete.
     static func create(at path: String, with keys: [any SlotKey]) throws {
         guard !keys.isEmpty else { throw VaultError.noSlotOpens(path: path, tried: []) }
         let seal = Seal(vaultID: try Random.bytes(Seal.vaultIDBytes), dataKey: try SecretBytes.random(Seal.keyBytes))
@@ -62,8 +62,8 @@ struct VaultFile {
 
     /// Finds the first key that fits an undamaged slot.
     ///
-    /// - Throws: the key's own error where one could not be used at all, ``VaultError/slotDamaged(path:id:kind:)`` where
-    ///   the slot it is for is damaged, else ``VaultError/noSlotOpens(path:tried:)``.
+    /// - Throws: the key's own error if a key could not be used, ``VaultError/slotDamaged(path:id:kind:)`` if its slot
+    ///   is damaged, else ``VaultError/noSlotOpens(path:tried:)``.
     func unseal(with keys: [any SlotKey]) throws -> (seal: Seal, slot: Slot) {
         let vaultID = try vaultID()
         let slots = try storedSlots()
@@ -108,7 +108,7 @@ struct VaultFile {
     }
 
     /// - Parameter id: of the slot to replace; `nil` for a new one.
-    /// - Returns: the slot as it is now in the file.
+    /// - Returns: the slot as now stored in the file.
     func insertSlot(for key: any SlotKey, of seal: Seal, replacing id: Int64? = nil) throws -> Slot {
         let (wrappingKey, parameters) = try key.makeWrappingKey()
         let label = StoredSlot.label(vaultID: seal.vaultID, kind: key.kind, parameters: parameters)
@@ -137,7 +137,7 @@ struct VaultFile {
         try database.run("UPDATE vault SET manifest = ?1", .blob(try seal.seal(manifest)))
     }
 
-    /// A record as it lies in the file: what its columns claim, and the sealed content.
+    /// A record as stored in the file: the unverified values of its columns, and the sealed content.
     struct Row {
         let claim: Manifest.Entry
         let sealed: [UInt8]
@@ -164,7 +164,7 @@ struct VaultFile {
         try database.run("DELETE FROM record WHERE scope = ?1 AND name = ?2", .text(name.scope), .text(name.name))
     }
 
-    /// Every name that has a row, genuine or not.
+    /// The names of all rows, genuine or not.
     func rowNames() throws -> [RecordName] {
         try database.rows(
             "SELECT scope, name FROM record ORDER BY scope, name LIMIT ?1",

@@ -112,7 +112,7 @@ struct BoardCommand: AsyncParsableCommand {
             }
         }
 
-        /// In the form of `GET /v1/board`.
+        /// The report, in the form of `GET /v1/board`.
         private func report() async throws -> JSON {
             let choice = try await BoardFolders(directory, options.client)
             if definition == nil, directory.isEmpty, let report = choice.report { return report }
@@ -149,6 +149,6 @@ struct BoardCommand: AsyncParsableCommand {
 }
 
 extension String {
-    /// At least so long, with blanks at its end.
+    /// Padded with trailing blanks to at least this width.
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

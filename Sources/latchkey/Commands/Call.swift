@@ -19,6 +19,7 @@ struct Call: AsyncParsableCommand {
     @Option(name: [.customShort("H"), .long], help: "A header, 'Name: value'; may be repeated.") var header: [String] =
         []
     @Option(name: .shortAndLong, help: "The body; '-' reads standard input.") var data: String?
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -41,7 +42,7 @@ struct Call: AsyncParsableCommand {
             let bytes = data == "-" ? try Input.standardInput(limit: 1 << 19) : Array(data.utf8)
             body["body"] = .string(Base64.encode(bytes))
         }
-        let answer = try await options.client.post("/v1/call", .object(body), timeout: .seconds(180))
+        let answer = try await options.client.post(account.path("call"), .object(body), timeout: .seconds(180))
         let status = answer["status"]?.integer ?? 0
         if options.json {
             Terminal.line(answer.text)

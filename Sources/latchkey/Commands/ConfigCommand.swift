@@ -34,7 +34,7 @@ struct ConfigCommand: AsyncParsableCommand {
             guard report.faults.isEmpty else { throw ExitCode(ExitStatus.configuration.rawValue) }
         }
 
-        /// A file that cannot be read is the same fault here as to `latchkey run`.
+        /// A file that cannot be read is the same fault here as in `latchkey run`.
         private static func content(of path: String) throws -> [UInt8] {
             do {
                 return try Input.file(path, limit: 1 << 20)

@@ -50,7 +50,7 @@ struct Consent: AsyncParsableCommand {
             }
         }
 
-        /// - Returns: whether anybody is left to be asked.
+        /// - Returns: whether there is still someone to ask.
         private func ask(_ question: JSON) async throws -> Bool {
             guard let id = question["id"]?.integer else { return true }
             Input.dropTyped()

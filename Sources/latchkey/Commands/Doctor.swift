@@ -34,7 +34,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// `13 checks: 10 passed, 2 warnings, 1 skipped`.
+    /// `14 checks: 10 passed, 2 warnings, 2 skipped`.
     private static func summary(of checks: [JSON]) -> String {
         func count(_ verdict: String) -> Int64 { Int64(checks.count { $0["verdict"]?.string == verdict }) }
         var parts = ["\(count("pass")) passed"]

@@ -13,6 +13,11 @@ struct Enroll: AsyncParsableCommand {
 
               $ latchkey enroll -
               $ latchkey enroll - < url.txt
+
+            Enrolled at another gateway, the board switches to it. With --account it is registered there under another \
+            name and stays where it is too.
+
+              $ latchkey enroll --account plant2 - < url.txt
             """)
 
     @Argument(
@@ -24,14 +29,16 @@ struct Enroll: AsyncParsableCommand {
     @Flag(help: "Do not register yet: whoever logs in first registers the board.")
     var noRegister = false
 
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     /// Longest document, in bytes; the daemon takes requests of 1 MiB.
     private static let limit = 1_000_000
 
-    /// The request for what was given: a URL, a document, or, as an argument, the path of one.
+    /// The request for the given input: a URL, a document, or, as an argument, the path of one.
     ///
-    /// What looks like a URL is never taken for a path: it may hold a ticket, which has no place in an error message.
+    /// Text that looks like a URL is never treated as a path: it may contain a ticket, which must not appear in an
+    /// error message.
     static func body(of given: String) throws -> JSON {
         let text = given.trimmed
         let path = text.hasPrefix("file://") ? String(text.dropFirst(7)) : text
@@ -39,7 +46,7 @@ struct Enroll: AsyncParsableCommand {
         return try body(in: String(decoding: Input.file(path, limit: limit), as: UTF8.self), of: path)
     }
 
-    /// - Parameter name: of what holds the text, for an error, which never quotes the text itself.
+    /// - Parameter name: the source of the text, for an error, which never quotes the text itself.
     static func body(in text: String, of name: String) throws -> JSON {
         let text = text.trimmed
         if text.hasPrefix("{") {
@@ -55,7 +62,7 @@ struct Enroll: AsyncParsableCommand {
         return ["url": .string(text)]
     }
 
-    /// What a person pastes: one line with a URL, or a document to its end.
+    /// Pasted input: one line with a URL, or a document to its end.
     private static func pasted() throws(InputError) -> String {
         Terminal.error("Paste the enrollment URL or the configuration document, then press Enter:")
         var text = ""
@@ -78,8 +85,8 @@ struct Enroll: AsyncParsableCommand {
     func run() async throws {
         var body = try source == "-" ? Self.body(in: Self.standardInput(), of: "standard input") : Self.body(of: source)
         if noRegister { body = .object((body.object ?? [:]).merging(["register": false]) { _, new in new }) }
-        // Registration makes a key pair and asks the gateway several times; a small board takes its while.
-        let answer = try await options.client.post("/v1/enrollments", body, timeout: .seconds(180))
+        // Registration makes a key pair and asks the gateway several times; a small board takes a while.
+        let answer = try await options.client.post(account.path("enrollments"), body, timeout: .seconds(180))
         options.show(answer) { answer in
             var fields = Fields()
             if let former = answer["switchedFrom"]?["url"]?.string {

@@ -1,13 +1,15 @@
+import Agent
 import ArgumentParser
 import Groundwork
 import LocalAPI
 
 struct Renew: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Renew the device certificate now.")
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer = try await options.client.post("/v1/renew", [:], timeout: .seconds(180))
+        let answer = try await options.client.post(account.path("renew"), [:], timeout: .seconds(180))
         options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
     }
 }
@@ -17,13 +19,14 @@ struct Deregister: AsyncParsableCommand {
         abstract: "Remove this board at the gateway, and its identity here.",
         discussion: "Asks first. When the gateway refuses or does not answer, everything stays as it is.")
     @Flag(help: "Do not ask for confirmation.") var yes = false
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let warning = yes ? "" : try await Waiting.warning(by: options.client)
+        let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
         try Confirmation.ask(
             "this removes the board's registration at the gateway, and its identity here\(warning)", isGiven: yes)
-        let answer = try await options.client.post("/v1/deregister", [:], timeout: .seconds(180))
+        let answer = try await options.client.post(account.path("deregister"), [:], timeout: .seconds(180))
         options.show(answer) { "this board is no longer registered" + Waiting.discarded($0) }
     }
 }
@@ -38,21 +41,26 @@ struct Reset: AsyncParsableCommand {
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let warning = yes ? "" : try await Waiting.warning(by: options.client)
+        let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
         try Confirmation.ask("this forgets the board's key, certificate and tokens\(warning)", isGiven: yes)
-        let answer = try await options.client.post("/v1/reset", [:])
+        let answer = try await options.client.post(account.path("reset"), [:])
         options.show(answer) { "local identity removed" + Waiting.discarded($0) }
     }
 }
 
 /// The messages that are lost with an identity.
 enum Waiting {
-    /// What a question says of them; empty where there are none.
-    static func warning(by client: LocalClient) async throws -> String {
-        let outbox = try await client.get("/v1/status")["outbox"]
+    /// The warning about them in a question; empty if there are none.
+    static func warning(by client: LocalClient, of account: AccountOption) async throws -> String {
+        let status = try await client.get("/v1/status")
+        let name = account.account ?? AccountName.gateway.text
+        let usesBroker = status["accounts"]?.array?.first { $0["name"]?.string == name }?["usesBroker"]?.bool
+        guard usesBroker == true else { return "" }
+        let outbox = status["outbox"]
         let count = (outbox?["depth"]?.integer ?? 0) + (outbox?["deadLetters"]?.integer ?? 0)
         return count == 0 ? "" : ", and deletes \(Amount.of(count, "message")) that the broker does not have yet"
     }
@@ -69,10 +77,11 @@ struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a valid access token, for a program of your own.",
         discussion: "  $ curl -H \"Authorization: Bearer $(latchkey token)\" …")
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer = try await options.client.get("/v1/token", timeout: .seconds(90))
+        let answer = try await options.client.get(account.path("token"), timeout: .seconds(90))
         options.show(answer) { $0["accessToken"]?.string ?? "" }
     }
 }

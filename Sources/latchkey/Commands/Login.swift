@@ -6,15 +6,17 @@ struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Log in on this board: by password, or with a device nearby that is logged in.",
         discussion: """
-            By password, which is asked for without echo; '--password-stdin' reads it for scripts. '--ble' lets a device \
-            nearby decide, over Bluetooth, '--qr' one that scans a code. '--browser' shows an address to open elsewhere, \
-            and takes the one it leads to. A board that is not registered is registered by it.
+            By password, which is asked for without echo, up to three times; it can be given elsewhere too, with \
+            'latchkey prompts'. Where standard input is not a terminal, or with '--password-stdin', its first line is \
+            the password. '--ble' lets a device nearby decide, over Bluetooth, '--qr' one that scans a code. '--browser' \
+            shows an address to open elsewhere, and takes the one it leads to. A board that is not registered is \
+            registered by it.
 
               $ latchkey login --user alice
               $ latchkey login --qr
             """)
 
-    @Option(help: "User name, for a log-in by password.") var user: String?
+    @Option(help: "User name, for a login by password.") var user: String?
     @Flag(help: "Read the password from standard input.") var passwordStdin = false
     @Flag(help: "Log in by a device nearby, over Bluetooth.") var ble = false
     @Flag(help: "Log in by a QR code that another device scans.") var qr = false
@@ -27,11 +29,16 @@ struct Login: AsyncParsableCommand {
             valueName: "user"))
     var expect: String?
     @Flag(help: "Draw it for a terminal with dark text on a light background.") var light = false
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
         guard [user != nil, ble, qr, browser].count(where: { $0 }) == 1 else {
             throw ValidationError("give one of --user NAME, --ble, --qr and --browser")
+        }
+        guard account.account == nil || user != nil || browser else {
+            throw ValidationError(
+                "--account goes with --user and --browser: devices nearby log in at the default account")
         }
         guard expect == nil || ble || qr else { throw ValidationError("--expect goes with --ble and --qr") }
         guard picture == nil || qr else { throw ValidationError("--picture goes with --qr") }
@@ -41,13 +48,14 @@ struct Login: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let user {
-            let password =
-                passwordStdin
-                ? try Input.firstLine(of: Input.standardInput(limit: 4096))
-                : try Input.withoutEcho("Password of \(user): ")
+        if let user, !passwordStdin, Terminal.inputIsTerminal {
+            let login = PromptedLogin(client: options.client, path: account.path("login/prompted"), userName: user)
+            options.show(try await login.run(), Self.welcome)
+        } else if let user {
+            let password = try Input.firstLine(of: Input.standardInput(limit: 4096))
             let answer = try await options.client.post(
-                "/v1/login", ["userName": .string(user), "password": .string(password)], timeout: .seconds(180))
+                account.path("login"), ["userName": .string(user), "password": .string(password)],
+                timeout: .seconds(180))
             options.show(answer, Self.welcome)
         } else if browser {
             try await logInByBrowser()
@@ -61,7 +69,7 @@ struct Login: AsyncParsableCommand {
     }
 
     private func logInByBrowser() async throws {
-        let begun = try await options.client.post("/v1/login/browser", [:], timeout: .seconds(90))
+        let begun = try await options.client.post(account.path("login/browser"), [:], timeout: .seconds(90))
         Terminal.error(
             "Open this address in a browser, log in, and enter the address that it leads to:\n\n  \(begun["url"]?.string ?? "")\n"
         )
@@ -69,7 +77,8 @@ struct Login: AsyncParsableCommand {
         let answer = try Input.line()
         options.show(
             try await options.client.post(
-                "/v1/login/browser/\(begun["id"]?.string ?? "")", ["answer": .string(answer)], timeout: .seconds(180)),
+                account.path("login/browser/\(begun["id"]?.string ?? "")"), ["answer": .string(answer)],
+                timeout: .seconds(180)),
             Self.welcome)
     }
 
@@ -78,7 +87,7 @@ struct Login: AsyncParsableCommand {
         var body: [String: JSON] = ["by": .string(qr ? "qr" : "bluetooth")]
         if let expect { body["user"] = .string(expect) }
         for try await event in options.client.events("/v1/login/nearby", posting: .object(body)) {
-            // Before the event is shown: who reads it may want the file.
+            // Before the event is shown: its reader may need the file.
             if event.name == "qr-code", let picture { try Self.write(event.data, to: picture) }
             if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
             switch event.name {
@@ -87,7 +96,7 @@ struct Login: AsyncParsableCommand {
             case "logged-in":
                 isLoggedIn = true
                 if !options.json { Terminal.line(Self.welcome(event.data)) }
-            // The error that ends the log-in says the same, with what to do.
+            // The error that ends the login says the same, with a remedy.
             case "proximity.login-failed", "proximity.authorization-error-received": break
             default:
                 if !options.json {
@@ -95,7 +104,7 @@ struct Login: AsyncParsableCommand {
                 }
             }
         }
-        guard isLoggedIn else { throw LocalAPIError.noAnswer(reason: "the daemon ended the log-in without saying how") }
+        guard isLoggedIn else { throw LocalAPIError.noAnswer(reason: "the daemon ended the login without a result") }
     }
 
     private static func write(_ code: JSON, to path: String) throws {
@@ -111,10 +120,12 @@ struct Logout: AsyncParsableCommand {
         abstract: "Log the user out, at the gateway and here.",
         discussion: "The board stays registered, with its own certificate and tokens.")
     @Flag(help: "Log out here even if the gateway does not answer.") var force = false
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer = try await options.client.post("/v1/logout", ["force": .bool(force)], timeout: .seconds(90))
+        let answer = try await options.client.post(
+            account.path("logout"), ["force": .bool(force)], timeout: .seconds(90))
         options.show(answer) { answer in
             "logged out \(Terminal.standardOutput.shown(answer["userName"]?.string ?? "a user without a name"))"
         }
@@ -125,10 +136,11 @@ struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 when nobody is.")
     @Flag(help: "Show the user's profile from the gateway.") var info = false
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let user = try await options.client.get(info ? "/v1/user/info" : "/v1/user", timeout: .seconds(90))
+        let user = try await options.client.get(account.path(info ? "user/info" : "user"), timeout: .seconds(90))
         if info {
             return options.show(user) { user in
                 var fields = Fields()

@@ -41,8 +41,8 @@ struct Publish: AsyncParsableCommand {
         }
     }
 
-    /// Hands over all complete lines that have come, and meanwhile lets others come: a slow writer's are published one by
-    /// one, a fast one's in batches.
+    /// Publishes all complete lines read so far, while more arrive: a slow writer's lines are published one by one, a
+    /// fast writer's in batches.
     private func publishLines(by client: LocalClient) async throws -> Int64 {
         let path = "/v1/messages/lines?topic=\(PercentEncoding.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
         let interruption = try Interruption()
@@ -52,7 +52,7 @@ struct Publish: AsyncParsableCommand {
         do {
             while let batch = try input.next() {
                 count += try await client.post(path, text: batch)["accepted"]?.integer ?? 0
-                // A person's lines come one by one, and nobody knows when the next will.
+                // A person types lines one by one, and the next may take long.
                 progress.show("\(Amount.of(count, "message")) accepted …", always: Terminal.inputIsTerminal)
             }
         } catch {

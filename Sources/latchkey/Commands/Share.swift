@@ -77,7 +77,7 @@ struct Authorize: AsyncParsableCommand {
         }
     }
 
-    /// Says once where the answer is to be given, as soon as somebody is asked.
+    /// Says once where to answer, as soon as consent is asked for.
     private static func announceQuestion(of client: LocalClient) async {
         while !Task.isCancelled {
             let waiting = try? await client.get("/v1/proximity/consents")["consents"]?.array

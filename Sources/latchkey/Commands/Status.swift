@@ -13,12 +13,22 @@ struct Status: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Then show each event as it happens, until Ctrl-C.")
     var follow = false
 
+    @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard account.account == nil || !follow else {
+            throw ValidationError("--follow shows the events of all accounts; leave out --account")
+        }
+    }
 
     func run() async throws {
         let client = options.client
+        if let name = account.account {
+            return options.show(try await client.get("/v1/accounts/\(name)"), describeAccount)
+        }
         let status = try await client.get("/v1/status")
-        // Every line of what is followed is an object that names its event.
+        // With `--follow`, every line is an object that names its event.
         let line = JSON.object((status.object ?? [:]).merging(["event": "status"]) { own, _ in own })
         options.show(follow && options.json ? line : status, describe)
         guard follow else { return }
@@ -28,36 +38,76 @@ struct Status: AsyncParsableCommand {
         }
     }
 
+    private func describeAccount(_ account: JSON) -> String {
+        var fields = Fields()
+        fields.add("account", account["name"]?.string)
+        addIdentity(of: account, to: &fields)
+        addTokens(of: account, to: &fields)
+        addError(of: account, to: &fields)
+        return fields.text
+    }
+
     private func describe(_ status: JSON) -> String {
         let out = Terminal.standardOutput
         var fields = Fields()
         fields.add(
             "agent", "version \(status["version"]?.string ?? "?"), up \(Age(seconds: status["uptime"]?.integer))")
-        let registration = status["registration"]
         if let fault = status["vault"]?["error"] {
             fields.add("vault", fault["message"]?.string.map(out.red))
             fields.add("to do", fault["remedy"]?.string)
         } else {
-            fields.add(
-                "gateway", status["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll -"))
-            for other in status["otherGateways"]?.array ?? [] {
-                fields.add("also known", other["url"]?.string.map { "\($0); its registration is kept" })
-            }
-            fields.add(
-                "registration",
-                registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
+            addIdentity(of: status, to: &fields)
         }
+        if status["sharing"]?.bool == true { fields.add("sharing", "the user's session, with devices nearby") }
+        addTokens(of: status, to: &fields)
+        addMessages(of: status, to: &fields)
+        if let failing = status["sensors"]?["failing"]?.array {
+            let count = status["sensors"]?["count"]?.integer ?? 0
+            let names = failing.compactMap(\.string).joined(separator: ", ")
+            fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
+        }
+        for account in status["accounts"]?.array ?? [] where account["isDefault"]?.bool != true {
+            fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.describe(account))")
+        }
+        for file in status["setAside"]?.array ?? [] {
+            fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") })
+        }
+        for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
+        addError(of: status, to: &fields)
+        return fields.text
+    }
+
+    /// - Parameter account: the status of an account, or that of the agent, which has the members of the default
+    ///   account.
+    private func addIdentity(of account: JSON, to fields: inout Fields) {
+        let out = Terminal.standardOutput
+        fields.add("gateway", account["gateway"]?["url"]?.string ?? out.yellow("none; enroll with: latchkey enroll -"))
+        for other in account["otherGateways"]?.array ?? [] {
+            fields.add("also known", other["url"]?.string.map { "\($0); its registration is kept" })
+        }
+        let registration = account["registration"]
+        fields.add(
+            "registration",
+            registration?["state"]?.string.map { $0 == "registered" ? out.green($0) : out.yellow($0) })
         fields.add("device", registration?["deviceID"]?.string)
         fields.add("mag-identifier", registration?["magIdentifier"]?.string)
-        fields.add("user", status["user"]?["userName"]?.string.map { out.shown($0) })
-        if status["sharing"]?.bool == true { fields.add("sharing", "the user's session, with devices nearby") }
-        if let days = status["certificate"]?["daysLeft"]?.integer {
-            let text = "\(Amount.of(days, "day")) left, until \(status["certificate"]?["notAfter"]?.string ?? "?")"
+        fields.add("user", account["user"]?["userName"]?.string.map { out.shown($0) })
+    }
+
+    private func addTokens(of account: JSON, to fields: inout Fields) {
+        let out = Terminal.standardOutput
+        if let days = account["certificate"]?["daysLeft"]?.integer {
+            let text = "\(Amount.of(days, "day")) left, until \(account["certificate"]?["notAfter"]?.string ?? "?")"
             fields.add("certificate", days < 0 ? out.red(text) : days < 30 ? out.yellow(text) : text)
         }
-        if let age = status["token"]?["age"]?.integer {
-            fields.add("token", "\(Age(seconds: age)) old, \(Age(seconds: status["token"]?["lifeLeft"]?.integer)) left")
+        if let age = account["token"]?["age"]?.integer {
+            fields.add(
+                "token", "\(Age(seconds: age)) old, \(Age(seconds: account["token"]?["lifeLeft"]?.integer)) left")
         }
+    }
+
+    private func addMessages(of status: JSON, to fields: inout Fields) {
+        let out = Terminal.standardOutput
         if let broker = status["broker"], let state = broker["state"]?.string {
             let text = "\(state), \(broker["address"]?.string ?? "?")"
             fields.add("broker", state == "connected" ? out.green(text) : out.yellow(text))
@@ -75,20 +125,14 @@ struct Status: AsyncParsableCommand {
                 fields.add("dead letters", out.yellow("\(dead), no longer sent; see: latchkey dead-letters"))
             }
         }
-        if let failing = status["sensors"]?["failing"]?.array {
-            let count = status["sensors"]?["count"]?.integer ?? 0
-            let names = failing.compactMap(\.string).joined(separator: ", ")
-            fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
-        }
-        for file in status["setAside"]?.array ?? [] {
-            fields.add("set aside", file.string.map { out.yellow("\($0), as it was damaged") })
-        }
-        for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
-        if let error = status["lastError"], let message = error["message"]?.string {
-            let time = error["time"]?.string.map { "\($0)  " } ?? ""
-            fields.add("last error", time + out.red(out.shown(message)))
-            fields.add("to do", error["remedy"]?.string)
-        }
-        return fields.text
+    }
+
+    private func addError(of account: JSON, to fields: inout Fields) {
+        let out = Terminal.standardOutput
+        guard let error = account["lastError"], let message = error["message"]?.string else { return }
+        let time = error["time"]?.string.map { "\($0)  " } ?? ""
+        let name = error["account"]?.string.map { "\($0): " } ?? ""
+        fields.add("last error", time + out.red(out.shown(name + message)))
+        fields.add("to do", error["remedy"]?.string)
     }
 }

@@ -69,7 +69,7 @@ struct VaultCommand: AsyncParsableCommand {
         }
     }
 
-    /// The key that a slot is to open with. It is never an argument, which every user of this machine could read.
+    /// The key for a new slot. It is never an argument, which every user of this machine could read.
     struct KeyOptions: ParsableArguments {
         enum Kind: String, CaseIterable, ExpressibleByArgument {
             case systemdCredential = "systemd-credential"
@@ -89,7 +89,7 @@ struct VaultCommand: AsyncParsableCommand {
             } else {
                 key = try Input.standardInput(limit: 4096)
             }
-            // As the agent reads a passphrase from its file: the line feed that editors end it with does not belong to it.
+            // As when the agent reads a passphrase file: the line feed that editors add at the end is not part of it.
             if kind == .passphrase, key.last == UInt8(ascii: "\n") { key.removeLast() }
             return ["kind": .string(kind.rawValue), "key": .string(Base64.encode(key))]
         }

@@ -3,13 +3,13 @@ import Board
 import Groundwork
 import LocalAPI
 
-/// Where board definitions are looked for: in the folders given, else in those of the daemon that answers, else in
-/// those of the settings.
+/// The folders to search for board definitions: the given ones, else those of the answering daemon, else those of the
+/// settings.
 struct BoardFolders {
     let folders: [String]
-    /// What the daemon says of its own board; `nil` where none answered.
+    /// The daemon's report of its own board; `nil` if none answered.
     let report: JSON?
-    /// What the settings of this machine say; of no use beside a daemon's report.
+    /// The board settings of this machine; not used if there is a daemon's report.
     let settings: BoardSettings
 
     /// Name of the definition that the daemon uses.
@@ -25,7 +25,7 @@ struct BoardFolders {
         self.report = report
     }
 
-    /// - Returns: `nil` where no daemon answers, or one that waits for its vault.
+    /// - Returns: `nil` if no daemon answers, or only one that waits for its vault.
     private static func report(from client: LocalClient) async throws -> JSON? {
         do {
             return try await client.get("/v1/board")

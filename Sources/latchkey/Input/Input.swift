@@ -1,9 +1,9 @@
 import Glibc
 import Groundwork
 
-/// Reads what a person or a program hands over, bounded.
+/// Reads input from a person or a program, bounded.
 enum Input {
-    /// The most bytes that fit in base64 into a request to the daemon, of 1 MiB, with room for its other members.
+    /// The most bytes that fit, in base64, into a request of 1 MiB to the daemon, with room for its other members.
     static let payloadLimit = 700 << 10
 
     static func standardInput(limit: Int) throws(InputError) -> [UInt8] {
@@ -14,29 +14,29 @@ enum Input {
         }
     }
 
-    /// All of standard input, which a person is asked for at a terminal.
+    /// All of standard input; at a terminal, the person is asked for it.
     static func typed(_ what: String, limit: Int) throws(InputError) -> [UInt8] {
         if Terminal.inputIsTerminal { Terminal.error("Type \(what); Ctrl-D on a line of its own ends it.") }
         return try standardInput(limit: limit)
     }
 
-    /// One line that a person typed, or a scanner.
+    /// One line, typed by a person or sent by a scanner.
     static func line() throws(InputError) -> String {
         guard let line = readLine() else { throw .unreadable(name: "standard input", reason: "it ended") }
         guard !line.isEmpty else { throw .unreadable(name: "standard input", reason: "the line is empty") }
         return line
     }
 
-    /// Drops what was typed at a terminal and not read yet: an answer is one to what is asked now.
+    /// Drops what was typed at a terminal and not read yet: an answer must belong to the current question.
     static func dropTyped() { tcflush(STDIN_FILENO, TCIFLUSH) }
 
     static func firstLine(of bytes: [UInt8]) -> String {
         String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 
-    /// Asks at the terminal; Ctrl-C ends the program and leaves the cursor on a line of its own.
+    /// Asks at the terminal; Ctrl-C ends the program and leaves the cursor on a new line.
     ///
-    /// - Returns: `nil` when the input ended.
+    /// - Returns: `nil` if the input ended.
     static func answer(to prompt: String) -> String? {
         guard tcgetattr(STDIN_FILENO, &terminalBefore) == 0 else { return readLine() }
         let former = signal(SIGINT, endAtPrompt)
@@ -45,17 +45,26 @@ enum Input {
         return readLine()
     }
 
-    /// Asks at the terminal, where nothing of the answer is shown.
+    /// Asks at the terminal without showing the answer.
     static func withoutEcho(_ prompt: String) throws(InputError) -> String {
+        guard let answer = try withoutEcho(prompt, unless: -1) else {
+            throw .unreadable(name: "the answer", reason: "nobody can give it")
+        }
+        return answer
+    }
+
+    /// - Parameter end: a descriptor that is readable as soon as no answer is needed; -1 for an answer that is always
+    ///   needed.
+    /// - Returns: `nil` if the answer became unnecessary before it was given.
+    static func withoutEcho(_ prompt: String, unless end: Int32) throws(InputError) -> String? {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else {
-            throw .unreadable(
-                name: "the password", reason: "standard input is not a terminal; use --password-stdin in scripts")
+            throw .unreadable(name: "the answer", reason: "standard input is not a terminal")
         }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
         terminalBefore = before
-        // Ctrl-C while the echo is off would leave the person with a terminal that shows nothing.
+        // Ctrl-C while the echo is off would leave the terminal without echo.
         let former = signal(SIGINT, endAtPrompt)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
@@ -64,7 +73,16 @@ enum Input {
             Terminal.error("")
         }
         Terminal.prompt(prompt)
-        return try line()
+        return isTyped(unless: end) ? try line() : nil
+    }
+
+    /// Waits for a whole line; a terminal has nothing to read before that.
+    ///
+    /// - Returns: `false` if it is no longer needed.
+    private static func isTyped(unless end: Int32) -> Bool {
+        var states = [STDIN_FILENO, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while poll(&states, 2, -1) < 0, errno == EINTR {}
+        return states[1].revents == 0
     }
 
     static func file(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
@@ -76,10 +94,11 @@ enum Input {
     }
 }
 
-/// How the terminal was; written before the signal handler that reads it is set, by the one command of the process.
+/// The terminal's former settings; written before the signal handler that reads them is set, by the one command of the
+/// process.
 private nonisolated(unsafe) var terminalBefore = termios()
 
-/// On Ctrl-C at a prompt: the terminal as it was, and what the shell prints next on a line of its own.
+/// On Ctrl-C at a prompt: restores the terminal, and puts the shell's next output on a new line.
 private func endAtPrompt(_: Int32) {
     tcsetattr(STDIN_FILENO, TCSANOW, &terminalBefore)
     var end = UInt8(ascii: "\n")
@@ -91,9 +110,9 @@ enum InputError: Explained, Equatable {
     case unreadable(name: String, reason: String)
     case tooLong(name: String, limit: Int)
     case unwritable(name: String, reason: String)
-    /// What was given to enroll with; it may hold a ticket and is not shown.
+    /// The input to enroll with; it may contain a ticket and is not shown.
     case neitherURLNorDocument(name: String)
-    /// `latchkey explain` knows no such name; `nearest` are those that were likely meant.
+    /// `latchkey explain` knows no such name; `nearest` are the likely ones.
     case unknownName(String, nearest: [String])
 
     init(_ fault: FileFault, name: String) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The lines of a descriptor, as many at once as have come.
+/// The lines of a descriptor, read in batches of all that have arrived.
 struct InputLines {
     /// The most lines, and about the most bytes, of one batch: what the daemon takes in one request.
     static let batchLines = 2000
@@ -9,23 +9,23 @@ struct InputLines {
     private let descriptor: Int32
     private let lineLimit: Int
     private var bytes: [UInt8] = []
-    /// What is before has been handed out.
+    /// Everything before this has been returned.
     private var start = 0
-    /// The next byte that has not been searched for a line's end.
+    /// The next byte to search for a line end.
     private var searched = 0
     private var hasEnded = false
     private let interruption: Interruption?
 
-    /// - Parameter interruption: ends the input, and drops what has not been handed out.
+    /// - Parameter interruption: ends the input, and drops what has not been returned.
     init(_ descriptor: Int32, lineLimit: Int, endedBy interruption: Interruption? = nil) {
         self.descriptor = descriptor
         self.lineLimit = lineLimit
         self.interruption = interruption
     }
 
-    /// Waits for a line, and takes all that have come with it.
+    /// Waits for a line, and takes all that have arrived with it.
     ///
-    /// - Returns: whole lines with their ends, but for the last of all; `nil` at the end.
+    /// - Returns: whole lines with their line ends, which only the very last may lack; `nil` at the end.
     /// - Throws: ``InputError``
     mutating func next() throws(InputError) -> [UInt8]? {
         while interruption?.hasCome != true {
@@ -44,14 +44,14 @@ struct InputLines {
         return nil
     }
 
-    /// - Returns: where the batch ends that can be handed out now.
+    /// - Returns: the end of the batch that can be returned now.
     private mutating func endOfBatch() -> Int? {
         var end = start
         var lines = 0
         searched = max(searched, start)
         while lines < Self.batchLines, let next = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
             searched = next + 1
-            // The daemon takes a megabyte: a long line after others waits for its turn.
+            // The daemon takes a megabyte: a long line after others waits for the next batch.
             guard end == start || searched - start <= Self.batchBytes else {
                 searched = end
                 return end

@@ -1,9 +1,9 @@
-/// Numbers for people; JSON has them as they are.
+/// Numbers formatted for people; JSON has them unformatted.
 enum Amount {
     /// `1 message`, `2 messages`.
     static func of(_ count: Int64, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// Bytes in the largest binary unit of which there is one: `512 B`, `9.7 MiB`.
+    /// Bytes in the largest binary unit that is not larger than the count: `512 B`, `9.7 MiB`.
     static func bytes(_ count: Double) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
         var (value, unit) = (count, 0)
@@ -11,7 +11,7 @@ enum Amount {
         return "\(unit == 0 ? decimal(value, digits: 0) : decimal(value, digits: 1)) \(units[unit])"
     }
 
-    /// A reading with the sign that people know its unit by (SenML names them otherwise, RFC 8428 section 12.1).
+    /// A reading with the usual sign of its unit (SenML has other names, RFC 8428 section 12.1).
     static func reading(_ value: Double, unit: String) -> (value: String, unit: String) {
         switch unit {
         case "B":
@@ -24,7 +24,7 @@ enum Amount {
         }
     }
 
-    /// At most so many digits after the point, and no zeros at the end.
+    /// At most `digits` digits after the point, and no zeros at the end.
     private static func decimal(_ value: Double, digits: Int) -> String {
         guard value.isFinite, value.magnitude < 1e15 else { return "\(value)" }
         var scale = 1.0
@@ -37,6 +37,6 @@ enum Amount {
 
 /// Identifiers of devices and users for people.
 enum Identifier {
-    /// The beginning of a long one, such as the 64 hexadecimal digits of a device.
+    /// The beginning of a long identifier, such as the 64 hexadecimal digits of a device.
     static func short(_ text: String) -> String { text.count > 16 ? "\(text.prefix(8))…" : text }
 }

@@ -4,8 +4,8 @@ import Groundwork
 enum Confirmation {
     /// - Parameters:
     ///   - consequence: what will happen, as the beginning of a sentence: "this removes …".
-    ///   - isGiven: whether `--yes` stands in the command.
-    /// - Throws: ``Declined``; ``UsageError/unconfirmed(consequence:)`` where nobody can be asked.
+    ///   - isGiven: whether the command has `--yes`.
+    /// - Throws: ``Declined``; ``UsageError/unconfirmed(consequence:)`` if there is no terminal to ask at.
     static func ask(_ consequence: String, isGiven: Bool) throws {
         guard !isGiven else { return }
         guard Terminal.inputIsTerminal else { throw UsageError.unconfirmed(consequence: consequence) }

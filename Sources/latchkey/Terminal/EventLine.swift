@@ -21,6 +21,6 @@ struct EventLine {
         return "\(time)\(out.shown(message + retry + remedy))  \(out.dim("(\(event.name))"))"
     }
 
-    /// Members that are shown otherwise.
+    /// Members that are shown elsewhere in the line.
     private static let told: Set = ["time", "event"]
 }

@@ -1,19 +1,19 @@
 import Groundwork
 import LocalAPI
 
-/// The events of a stream of the daemon, also of the daemon that comes after it.
+/// Follows an event stream of the daemon, also across restarts of the daemon.
 ///
-/// A stream that ends because the daemon does is opened again, with a note on standard error: what happened in between is
-/// not in it.
+/// A stream that ends because the daemon does is opened again, with a note on standard error: it lacks the events in
+/// between.
 struct Following {
     let client: LocalClient
     let path: String
-    /// Whether the daemon has answered already: one that does not run at all is an error.
+    /// Whether the daemon has answered already: a daemon that does not run at all is an error.
     var isKnown = false
     var backoff = Backoff(initial: .milliseconds(500), cap: .seconds(15))
 
-    /// - Parameter take: is given each event; ends the stream by `false`.
-    /// - Throws: `LocalAPIError` for anything else than an end of the daemon, and what `take` throws.
+    /// - Parameter take: called with each event; returns `false` to end the stream.
+    /// - Throws: `LocalAPIError` for anything but an end of the daemon, and what `take` throws.
     func run(_ take: (LocalEvent) async throws -> Bool) async throws {
         var (isKnown, hasToldOfEnd, backoff) = (isKnown, false, backoff)
         while !Task.isCancelled {
@@ -35,7 +35,7 @@ struct Following {
 }
 
 extension LocalAPIError {
-    /// Whether the daemon is gone, going or just coming: a daemon that starts takes a moment until it has its registration.
+    /// Whether the daemon has stopped, is stopping or just starting: it takes a moment to load its registration.
     var isEndOfDaemon: Bool {
         switch self {
         case .daemonNotRunning, .noAnswer: true

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The first Ctrl-C or SIGTERM as something to be waited for, so that what is under way ends well and can be counted. A
-/// second one ends the program at once.
+/// Makes the first Ctrl-C or SIGTERM awaitable, so that work in progress ends well and can be counted. A second one
+/// ends the program at once.
 struct Interruption {
-    /// As a shell reports a command that Ctrl-C ended.
+    /// The status that a shell reports for a command that Ctrl-C ended.
     static let exitStatus: Int32 = 130
 
-    /// Readable once the signal has come; it is never read.
+    /// Readable once the signal has come; never read from.
     let descriptor: Int32
 
     /// - Throws: ``InputError/unreadable(name:reason:)`` when the process has no descriptors left.
@@ -35,10 +35,10 @@ struct Interruption {
     /// Waits until there is something to read, or the signal has come.
     func wait(for input: Int32) {
         var states = [input, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // A signal that is handled here ends the wait with EINTR, and the caller looks.
+        // A signal that is handled here ends the wait with EINTR, and the caller checks.
         poll(&states, 2, -1)
     }
 }
 
-/// Where the signal handler writes to; set before it.
+/// The descriptor that the signal handler writes to; set before the handler.
 private nonisolated(unsafe) var signalled: Int32 = -1

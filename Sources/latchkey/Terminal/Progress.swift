@@ -1,4 +1,4 @@
-/// One line on a terminal that says how far something is; nothing elsewhere.
+/// A progress line on a terminal; nothing elsewhere.
 struct Progress {
     private let isShown = Terminal.standardError.isTerminal
     private var next = ContinuousClock.now
@@ -6,7 +6,7 @@ struct Progress {
 
     /// Replaces the line, at most five times a second.
     ///
-    /// - Parameter always: however short ago the last was, as it may be the last for long.
+    /// - Parameter always: also right after the last update, because the next may be far off.
     mutating func show(_ text: String, always: Bool = false) {
         guard isShown, always || ContinuousClock.now >= next else { return }
         next = .now + .milliseconds(200)

@@ -6,7 +6,7 @@ struct Terminal {
     static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
     static let standardError = Terminal(descriptor: STDERR_FILENO)
 
-    /// Whether a person types what is read from standard input.
+    /// Whether standard input is a terminal, where a person types.
     static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     let isTerminal: Bool
@@ -28,10 +28,10 @@ struct Terminal {
         hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Text that somebody else wrote: as it is in a pipe; on a terminal, which would obey them, without control characters.
+    /// Text from outside: unchanged in a pipe; without control characters on a terminal, which would obey them.
     func shown(_ text: String) -> String { isTerminal ? Self.withoutControls(text) : text }
 
-    /// Control characters but tab and line feed, replaced by U+FFFD: text of many lines stays such, unlike in a log.
+    /// Replaces control characters except tab and line feed by U+FFFD: text keeps its lines, unlike in a log.
     static func withoutControls(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -41,11 +41,11 @@ struct Terminal {
                 }))
     }
 
-    /// One line to standard output, written at once so that a reader at the other end of a pipe sees it now.
+    /// One line to standard output, written at once so that the reader of a pipe sees it immediately.
     static func line(_ text: String = "") { bytes(Array((text + "\n").utf8)) }
-    /// Bytes to standard output as they are.
+    /// Bytes to standard output, unchanged.
     static func bytes(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
-    /// A question, whose answer follows on the same line.
+    /// A question; its answer follows on the same line.
     static func prompt(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
     static func error(_ text: String) { write(Array((text + "\n").utf8), to: STDERR_FILENO) }
 

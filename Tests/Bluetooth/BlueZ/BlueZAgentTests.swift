@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("The agent that bluetoothd asks who may pair", .timeLimit(.minutes(1)))
+@Suite("Pairing agent for bluetoothd", .timeLimit(.minutes(1)))
 struct BlueZAgentTests {
     private static let path = "/org/bluez/hci0/dev_00_AA_01_01_00_01"
     private let device: [BusValue] = [.text(Self.path)]
@@ -27,7 +27,7 @@ struct BlueZAgentTests {
             ])
         bluez.serving = Serving(
             application: BlueZApplication(local, Advertisement(service: service, localName: nil)), events: EventQueue(),
-            pokes: AsyncStream.makeStream(of: Void.self).continuation, tending: Task {}, adapter: "/org/bluez/hci0",
+            pokes: AsyncStream.makeStream(of: Void.self).continuation, upkeep: Task {}, adapter: "/org/bluez/hci0",
             isOnAir: true)
         bluez.take([
             .signal(
@@ -45,14 +45,14 @@ struct BlueZAgentTests {
         ])
     }
 
-    @Test("lets nobody pair who uses neither the service nor a connection of this program")
+    @Test("the pairing agent lets no device pair that uses neither the service nor a connection of this program")
     func strangers() async {
         let bluez = BlueZ(adapter: "")
         #expect(await bluez.decide("RequestAuthorization", device)?.name == "org.bluez.Error.Rejected")
         #expect(await bluez.decide("RequestAuthorization", [])?.name == "org.bluez.Error.Rejected")
     }
 
-    @Test("lets devices pair only for the while that a person asked for, however long the session is shared")
+    @Test("the pairing agent lets devices pair only for the requested time, however long the session is shared")
     func window() async throws {
         let bluez = BlueZ(adapter: "")
         try await serve(bluez)
@@ -66,7 +66,7 @@ struct BlueZAgentTests {
         #expect(await bluez.decide("RequestAuthorization", device)?.name == "org.bluez.Error.Rejected")
     }
 
-    @Test("never lets a keyboard pair, and forgets one that shows what it is only when it has paired")
+    @Test("the pairing agent never lets a keyboard pair, and forgets one that is recognized only after pairing")
     func keyboard() async throws {
         let known = BlueZ(adapter: "")
         try await serve(known, offering: Self.keyboard)
@@ -81,17 +81,23 @@ struct BlueZAgentTests {
         while await !hidden.newBonds.isEmpty, !Task.isCancelled { await Task.yield() }
     }
 
-    @Test("forgets the bond of a device that leaves and was not let in, and keeps that of one that was")
+    /// Connects the device and lets it pair.
+    private func pair(with bluez: BlueZ) async throws -> CentralID {
+        let id = CentralID(address: BluetoothAddress("00:AA:01:01:00:01", kind: .public)!, number: 1)
+        await bluez.check {
+            $0.pairing = 1
+            $0.serving?.centrals[Self.path] = Serving.Central(id: id)
+        }
+        #expect(await bluez.decide("RequestAuthorization", device) == nil)
+        return id
+    }
+
+    @Test("the pairing agent forgets the bond of a device that leaves without being let in, and keeps the others")
     func bonds() async throws {
         for isLetIn in [false, true] {
             let bluez = BlueZ(adapter: "")
             try await serve(bluez)
-            let id = CentralID(address: BluetoothAddress("00:AA:01:01:00:01", kind: .public)!, number: 1)
-            await bluez.check {
-                $0.pairing = 1
-                $0.serving?.centrals[Self.path] = Serving.Central(id: id)
-            }
-            #expect(await bluez.decide("RequestAuthorization", device) == nil)
+            let id = try await pair(with: bluez)
             if isLetIn { await bluez.keep(id) }
             #expect(await bluez.newBonds == (isLetIn ? [] : [Self.path]))
             await change(["Connected": .flag(false)], bluez)
@@ -99,16 +105,11 @@ struct BlueZAgentTests {
         }
     }
 
-    @Test("forgets a device that was let in, too, when it shows that it is a keyboard")
+    @Test("the pairing agent also forgets an admitted device that turns out to be a keyboard")
     func turncoat() async throws {
         let bluez = BlueZ(adapter: "")
         try await serve(bluez)
-        let id = CentralID(address: BluetoothAddress("00:AA:01:01:00:01", kind: .public)!, number: 1)
-        await bluez.check {
-            $0.pairing = 1
-            $0.serving?.centrals[Self.path] = Serving.Central(id: id)
-        }
-        #expect(await bluez.decide("RequestAuthorization", device) == nil)
+        let id = try await pair(with: bluez)
         await bluez.keep(id)
         await change(["Connected": .flag(false)], bluez)
         #expect(await bluez.keptBonds == [Self.path])
@@ -118,7 +119,7 @@ struct BlueZAgentTests {
     }
 
     @Test(
-        "has no numbers to show or to compare, and lets no other service in",
+        "the pairing agent cannot show or compare numbers, and authorizes no other service",
         arguments: [
             "RequestConfirmation", "RequestPasskey", "RequestPinCode", "DisplayPasskey", "AuthorizeService", "Unknown",
         ])
@@ -126,7 +127,7 @@ struct BlueZAgentTests {
         #expect(await BlueZ(adapter: "").decide(member, device)?.name == "org.bluez.Error.Rejected")
     }
 
-    @Test("takes the end of a question, or of its office, without more ado", arguments: ["Cancel", "Release"])
+    @Test("the pairing agent accepts Cancel and Release", arguments: ["Cancel", "Release"])
     func ended(member: String) async {
         #expect(await BlueZ(adapter: "").decide(member, []) == nil)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("What bluetoothd is shown", .timeLimit(.minutes(1)))
+@Suite("Application exported to bluetoothd", .timeLimit(.minutes(1)))
 struct BlueZApplicationTests {
     static let service = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d001")!
     static let uuid = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d002")!
@@ -23,7 +23,9 @@ struct BlueZApplicationTests {
         if case .text(let text) = argument { text } else { nil }
     }
 
-    @Test("is the service with its characteristic, writable without response, notifying and indicating (MAG 8.1)")
+    @Test(
+        "the exported application has a characteristic that can be written without response, notify and indicate (MAG 8.1)"
+    )
     func objects() throws {
         let application = Self.application()
         let path = try #require(application.path(of: Self.uuid))
@@ -37,7 +39,7 @@ struct BlueZApplicationTests {
         #expect(application.properties(of: path, interface: BlueZName.gattService) == nil)
     }
 
-    @Test("asks for encryption of what is written and of subscriptions where that is demanded")
+    @Test("the exported application requires encryption for writes and subscriptions if configured")
     func encryption() {
         let characteristic = Self.application(encrypted: true).service.characteristics[0]
         #expect(
@@ -46,7 +48,7 @@ struct BlueZApplicationTests {
     }
 
     @Test(
-        "is an advertisement with the service's UUID, the power where the controller can, and a name that fits (MAG 8.1)"
+        "the exported application advertises the service's UUID, the power if supported, and a name that fits (MAG 8.1)"
     )
     func advertisement() throws {
         func properties(_ application: BlueZApplication) throws -> [String: BusArgument] {
@@ -64,14 +66,14 @@ struct BlueZApplicationTests {
         #expect(Self.text(full["LocalName"])?.utf8.count == 28)
     }
 
-    @Test("cuts no character in two", arguments: 20...40)
+    @Test("the exported application never cuts a name within a character", arguments: 20...40)
     func cutting(_ count: Int) {
         let cut = BlueZApplication.cut(String(repeating: "ö", count: count))
         #expect(cut.utf8.count == 28)
         #expect(cut.allSatisfy { $0 == "ö" })
     }
 
-    @Test("is read back from a peripheral's flags, the unknown ones passed over")
+    @Test("a peripheral's flags are read, and unknown ones ignored")
     func flags() {
         #expect(
             BlueZFlags.properties(of: ["write-without-response", "indicate", "authorize"])
@@ -82,7 +84,7 @@ struct BlueZApplicationTests {
 @Suite("An error of bluetoothd", .timeLimit(.minutes(1)))
 struct BlueZErrorTests {
     @Test(
-        "says what it means here",
+        "an error of bluetoothd becomes an error of this module",
         arguments: [
             ("org.freedesktop.DBus.Error.ServiceUnknown", "", BluetoothError.daemonMissing),
             ("org.freedesktop.DBus.Error.NameHasNoOwner", "", .daemonMissing),
@@ -100,7 +102,7 @@ struct BlueZErrorTests {
         #expect(BluetoothError(BusFailure(name: name, text: text), operation: "scan") == expected)
     }
 
-    @Test("carries the attribute protocol's own code")
+    @Test("an error of bluetoothd carries the attribute protocol's own code")
     func attributeProtocol() {
         let failure = BusFailure(name: "org.bluez.Error.Failed", text: "Operation failed with ATT error: 0x03")
         #expect(BluetoothError(failure, operation: "write") == .att(ATTErrorCode(rawValue: 0x03), operation: "write"))

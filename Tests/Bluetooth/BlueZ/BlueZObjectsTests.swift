@@ -50,7 +50,7 @@ struct BlueZObjectsTests {
             [.text(interface), .table(values), .list(gone.map { .text($0) })])
     }
 
-    @Test("name an adapter by its number, its address, or as the first of all")
+    @Test("the objects of bluetoothd name an adapter by its number, its address, or as the first of all")
     func adapters() {
         let objects = objects()
         #expect(objects.adapter(named: "") == "/org/bluez/hci1")
@@ -60,7 +60,7 @@ struct BlueZObjectsTests {
         #expect(BlueZObjects().adapter(named: "") == nil)
     }
 
-    @Test("tell a random address from a public one")
+    @Test("the objects of bluetoothd distinguish a random address from a public one")
     func addresses() {
         let objects = objects()
         let address = BluetoothAddress("C0:01:02:03:04:05", kind: .random)!
@@ -72,7 +72,7 @@ struct BlueZObjectsTests {
         #expect(objects.device(of: "/org/bluez/hci1", address: address) == nil)
     }
 
-    @Test("make a sighting of a device that has a strength and advertises the service")
+    @Test("the objects of bluetoothd make a sighting of a device that has a strength and advertises the service")
     func sightings() {
         var objects = objects()
         #expect(objects.sighting(ofDevice: path, service: service) == nil)
@@ -87,7 +87,7 @@ struct BlueZObjectsTests {
         #expect(objects.sighting(ofDevice: path, service: service) == nil)
     }
 
-    @Test("tell a connection by what bluetoothd knows of the peripheral where it left the rest out")
+    @Test("the objects of bluetoothd show a connection by resolved services when Connected is missing")
     func connections() {
         var objects = objects()
         #expect(!objects.isConnected(path))
@@ -97,7 +97,7 @@ struct BlueZObjectsTests {
         #expect(!objects.isConnected(path))
     }
 
-    @Test("go one by one, and all at once with bluetoothd")
+    @Test("the objects of bluetoothd disappear one by one, and all at once with bluetoothd")
     func going() {
         var objects = objects()
         #expect(
@@ -111,7 +111,7 @@ struct BlueZObjectsTests {
         #expect(!objects.isPresent)
     }
 
-    @Test("have the first characteristic of a service, and know whether it can be subscribed to")
+    @Test("the objects of bluetoothd find the first characteristic of a service, and whether it can be subscribed to")
     func characteristics() {
         var objects = objects()
         func attribute(_ uuid: BluetoothUUID, _ interface: String, _ extra: [String: BusValue] = [:]) -> BusValue {
@@ -135,7 +135,7 @@ struct BlueZObjectsTests {
     }
 
     @Test(
-        "pass over signals that are not as they should be",
+        "the objects of bluetoothd ignore malformed signals",
         arguments: [
             ("InterfacesAdded", [BusValue.text("/x")]), ("InterfacesAdded", [.number(1), .number(2)]),
             ("InterfacesRemoved", [.text("/x"), .other]),

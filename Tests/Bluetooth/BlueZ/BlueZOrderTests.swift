@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("What bluetoothd tells while it is asked what it has", .timeLimit(.minutes(1)))
+@Suite("Signals during GetManagedObjects", .timeLimit(.minutes(1)))
 struct BlueZOrderTests {
     private static let owner = ":1.7"
     private static let adapter: [String: BusValue] = [BlueZName.adapter: .table(["Powered": .flag(false)])]
@@ -20,7 +20,7 @@ struct BlueZOrderTests {
         .reply(.success([.table(objects)])) { bluez.takeObjects($0, of: owner) }
     }
 
-    @Test("counts when it came after the answer: an adapter that appeared meanwhile is there, one that left is not")
+    @Test("a signal after the answer counts: a new adapter is there, a removed one is not")
     func later() async {
         let bluez = BlueZ(adapter: "hci0")
         await bluez.check {
@@ -35,7 +35,7 @@ struct BlueZOrderTests {
         }
     }
 
-    @Test("is known to the answer when it came before")
+    @Test("a signal before the answer is already part of it")
     func earlier() async {
         let bluez = BlueZ(adapter: "hci0")
         await bluez.check {
@@ -49,7 +49,7 @@ struct BlueZOrderTests {
         }
     }
 
-    @Test("is what the one that owns the name now tells, from its first word on, and no answer of the one before")
+    @Test("only the present owner of the name counts, from its first signal on, not an earlier one's answer")
     func newOwner() async {
         let bluez = BlueZ(adapter: "hci0")
         await bluez.check {

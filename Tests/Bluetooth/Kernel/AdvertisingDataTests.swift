@@ -6,7 +6,7 @@ import Testing
 struct AdvertisingDataTests {
     private let service = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d001")!
 
-    @Test("has flags and the 128-bit service, and leaves the three bytes that the transmit power takes")
+    @Test("advertising data has flags and the 128-bit service, and leaves three bytes for the transmit power")
     func packet() {
         let packet = AdvertisingData.packet(advertising: service)
         #expect(packet.prefix(5) == [2, 1, 6, 17, 7])
@@ -14,7 +14,7 @@ struct AdvertisingDataTests {
         #expect(AdvertisingData(parsing: packet).services == [service])
     }
 
-    @Test("a name goes into the scan response, shortened between characters where it is too long")
+    @Test("a name goes into the scan response, shortened between characters if it is too long")
     func names() {
         #expect(AdvertisingData.scanResponse(name: nil).isEmpty)
         #expect(AdvertisingData.scanResponse(name: "").isEmpty)
@@ -31,7 +31,7 @@ struct AdvertisingDataTests {
         #expect(AdvertisingData(parsing: [5, 5, 0x0D, 0x18, 0, 0]).services == [BluetoothUUID(short: 0x180D)])
     }
 
-    @Test("a field longer than what is left ends the reading, what came before it counts")
+    @Test("a field longer than the rest ends parsing; earlier fields count")
     func cut() {
         #expect(AdvertisingData(parsing: [3, 3, 0x0D, 0x18, 17, 7, 1, 2]).services == [BluetoothUUID(short: 0x180D)])
         #expect(

@@ -14,7 +14,7 @@ struct CentralRoomTests {
     }
 
     @Test(
-        "is made by the one that was silent longest of those that have never written, not by one that waits for a person"
+        "room for another central is made by the longest silent central that has never written"
     )
     func eviction() {
         let centrals = [

@@ -14,7 +14,7 @@ struct EventQueueTests {
         .written(central(number), characteristic: characteristic, value: [UInt8](repeating: 1, count: bytes))
     }
 
-    @Test("are read in order")
+    @Test("events of a peripheral are read in order")
     func order() async {
         let queue = EventQueue()
         for event in [.started, .connected(central(1)), written(1, bytes: 1), .disconnected(central(1))]
@@ -28,7 +28,7 @@ struct EventQueueTests {
         #expect(read == [.started, .connected(central(1)), written(1, bytes: 1), .disconnected(central(1))])
     }
 
-    @Test("of a central that floods are refused, while the others' are kept")
+    @Test("events of a peripheral of a central that floods are refused, while the others' are kept")
     func flood() {
         let queue = EventQueue()
         var kept = 0
@@ -38,7 +38,7 @@ struct EventQueueTests {
         #expect(queue.put(.disconnected(central(1))))
     }
 
-    @Test("are bounded by their bytes too, and a reader makes room")
+    @Test("events of a peripheral are bounded by their bytes too, and a reader makes room")
     func bytes() async {
         let queue = EventQueue()
         var kept = 0
@@ -50,7 +50,7 @@ struct EventQueueTests {
         #expect(!queue.put(written(1, bytes: 512)))
     }
 
-    @Test("wake a reader that waits, and a reader that is cancelled ends")
+    @Test("events of a peripheral wake a waiting reader, and a canceled reader ends")
     func waking() async {
         let queue = EventQueue()
         let reader = Task {

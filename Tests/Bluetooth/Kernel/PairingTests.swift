@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("News of pairing, and bonds", .timeLimit(.minutes(1)))
+@Suite("Pairing events and bonds", .timeLimit(.minutes(1)))
 struct PairingTests {
     private let adapter = BluetoothAddress("00:AA:01:00:00:00", kind: .public)!
     private let peer = BluetoothAddress("C1:02:03:04:05:06", kind: .random)!
@@ -16,7 +16,7 @@ struct PairingTests {
         [hint] + peer.managementBytes + [kind, 0, size] + [UInt8](repeating: 0x5A, count: 26)
     }
 
-    @Test("a key is told with its kind, and nothing of the key itself")
+    @Test("a key is reported with its kind, without the key itself")
     func key() {
         let event = event(0x0A, key(1, kind: 2))
         #expect(event == .longTermKey(peer, LongTermKey(isKept: true, kind: 2, size: 16)))
@@ -37,7 +37,7 @@ struct PairingTests {
         #expect(key.isSecure == isSecure)
     }
 
-    @Test("a pairing without anything to compare is gone on with, another is not")
+    @Test("a pairing without numbers to compare is continued, any other is not")
     func confirmation() {
         #expect(event(0x0F, peer.managementBytes + [1, 0, 0, 0, 0]) == .confirmation(peer))
         #expect(event(0x0F, peer.managementBytes + [0, 1, 2, 3, 4]) == .other(0x0F))
@@ -50,7 +50,7 @@ struct PairingTests {
         #expect(event(0x18, parameters) == .identity(peer, from: resolvable))
     }
 
-    @Test("what is shorter than it must be is no message", arguments: [0x0A, 0x0F, 0x11, 0x18])
+    @Test("input that is too short is not a message", arguments: [0x0A, 0x0F, 0x11, 0x18])
     func cut(code: UInt8) {
         let least = [0x0A: 37, 0x0F: 8, 0x11: 7, 0x18: 14][code] ?? 0
         for length in 0..<least { #expect(event(code, [UInt8](repeating: 1, count: length)) == nil, "\(length) bytes") }
@@ -85,7 +85,7 @@ struct PairingTests {
         #expect(bonds.begin(adapter))
     }
 
-    @Test("who pairs under ever new addresses pushes out the oldest")
+    @Test("a device that pairs under ever new addresses displaces the oldest bonds")
     func bound() {
         let bonds = Bonds()
         let peers = (0...Bonds.limit).map { BluetoothAddress(bytes: [0xC0, 0, 0, 0, 0, UInt8($0)], kind: .random) }

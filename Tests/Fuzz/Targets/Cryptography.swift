@@ -1,6 +1,6 @@
 import Groundwork
 
-@testable import Cryptography
+@_spi(KeyBytes) @testable import Cryptography
 
 extension FuzzTarget {
     static let cryptography = [

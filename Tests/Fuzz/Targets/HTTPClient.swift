@@ -23,10 +23,10 @@ extension FuzzTarget {
             return verdict
         },
         FuzzTarget(name: "request-url") { bytes throws(Violation) in
-            guard let target = try? RequestTarget(text(bytes)) else { return .refused }
+            guard let target = try? RequestDestination(text(bytes)) else { return .refused }
             try require(!target.host.isEmpty && (0...65_535).contains(target.port), "there is somewhere to connect to")
             try require(!target.location.contains("?"), "what is shown has no query")
-            if let sent = try? RequestTarget(target.url) {
+            if let sent = try? RequestDestination(target.url) {
                 try require(sent.host == target.host, "the URL that is sent names the host that was judged")
             }
             return .accepted
@@ -36,5 +36,5 @@ extension FuzzTarget {
 
 /// Where libcurl would connect to; `nil` when it would not.
 func destination(of url: String) -> (host: String, port: Int)? {
-    (try? RequestTarget(url)).map { ($0.host.lowercased(), $0.port) }
+    (try? RequestDestination(url)).map { ($0.host.lowercased(), $0.port) }
 }

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import GatewayLab
 import Testing
+import Vault
 
 @testable import Gateway
 
@@ -41,6 +42,47 @@ struct GatewaysTests {
                         .willSwitchGateway(from: there, to: here), .didSwitchGateway(from: there, to: here),
                     ])
             }
+        }
+    }
+
+    @Test("have accounts beside the default one, which are switched and removed one by one")
+    func accounts() async throws {
+        try await withBench { first in
+            try await withBench { second in
+                let gateways = Gateways(vault: first.vault)
+                let (here, there) = (first.configuration.identity, second.configuration.identity)
+                try await gateways.activate(first.configuration)
+                #expect(try await gateways.activate(second.configuration, as: "plant2") == nil)
+                #expect(try await gateways.accounts() == ["gateway": here, "plant2": there])
+                #expect(try await gateways.active(account: "plant2") == second.configuration)
+                #expect(try await gateways.active() == first.configuration)
+                try await first.session(second.configuration).ready()
+                try await gateways.remove(account: "plant2")
+                #expect(try await gateways.accounts() == ["gateway": here])
+                #expect(try await first.vault.scopes().contains(there.scope) == false)
+                #expect(try await gateways.known() == [here])
+            }
+        }
+    }
+
+    @Test("have the default one where a vault of the version before has its active gateway")
+    func formerVault() async throws {
+        try await withBench { bench in
+            let identity = bench.configuration.identity
+            let name = RecordName(scope: "", name: "active-gateway")
+            try await bench.vault.commit([
+                .put(name, .configuration, SecretBytes(utf8: identity.scope)),
+                .put(
+                    RecordName(scope: identity.scope, name: "configuration"), .configuration,
+                    SecretBytes(bench.configuration.bytes)),
+                // Of a kind that a later version knows.
+                .put(RecordName(scope: "", name: "account-later"), .configuration, SecretBytes(utf8: #"{"kind":"x"}"#)),
+            ])
+            let gateways = Gateways(vault: bench.vault)
+            #expect(try await gateways.accounts() == ["gateway": identity])
+            #expect(try await gateways.active() == bench.configuration)
+            try await gateways.activate(bench.configuration)
+            #expect(try await bench.vault.record(name)?.content.exposedText() == identity.scope)
         }
     }
 

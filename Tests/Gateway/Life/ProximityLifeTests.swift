@@ -232,7 +232,10 @@ struct ProximityLifeTests {
                 // A new one has to wait until bob is in.
                 bench.lab.inject(Fault(.delay(milliseconds: 3000), at: .token, times: 1))
                 async let bob = session.logIn("bob")
-                while bench.lab.activeFaults.contains(where: { $0.endpoint == .token }) { await Task.yield() }
+                while bench.lab.activeFaults.contains(where: { $0.endpoint == .token }) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
                 bench.lab.inject(Fault(.error(code: 1_003_990, status: 401), at: .deviceAuthorization, times: 1))
                 #expect(
                     await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) }

@@ -84,7 +84,7 @@ struct RegistrationLifeTests {
             let devices = await bench.lab.devices()
             #expect(devices.map(\.deviceID) == [lost.deviceID] && devices.map(\.publicKey) == [lost.publicKey])
             #expect(try await restarted.status().magIdentifier == lost.magIdentifier)
-            #expect(try await !bench.records().contains("device-key-pending"))
+            #expect(try await bench.session().store.holdings().pendingKey == nil)
         }
     }
 
@@ -218,7 +218,7 @@ struct RegistrationLifeTests {
             let changed = bench.session(configuration)
             let held = try await changed.status()
             #expect(held.magIdentifier == before.magIdentifier && held.client == nil && held.token == nil)
-            #expect(try await !bench.records().contains("access-token"))
+            #expect(try await !bench.records().contains("board-tokens"))
             try await changed.ready()
             #expect(bench.lab.requestCounts == [.clientInitialization: 1, .token: 1])
         }

@@ -227,11 +227,19 @@ extension Bench {
     fileprivate func secrets() async throws -> [String] {
         var secrets: [String] = []
         for name in try await vault.names(scope: configuration.identity.scope) {
-            guard let record = try await vault.record(name), [.token, .clientCredentials].contains(record.kind),
-                name.name != "client"
-            else { continue }
-            secrets.append(record.content.exposedText())
+            guard KeyReference(name.name) == nil, let record = try await vault.record(name),
+                [.token, .clientCredentials].contains(record.kind)
+            else {
+                continue
+            }
+            secrets += Self.secrets(in: try JSON(parsing: record.content.exposed()))
         }
         return secrets
+    }
+
+    private static func secrets(in document: JSON) -> [String] {
+        (document.object ?? [:]).flatMap { name, value in
+            ["value", "refresh", "secret"].contains(name) ? [value.string].compactMap(\.self) : secrets(in: value)
+        }
     }
 }

@@ -108,7 +108,7 @@ struct RenewalPolicyTests {
 
     private func device(endsIn days: Double, renewed daysAgo: Double? = nil) throws -> Device {
         Device(
-            key: Self.key,
+            key: SampleHoldings.deviceKey,
             chain: [try Documents.certificate(for: Self.key.publicKey, from: now - 400 * day, until: now + days * day)],
             magIdentifier: "m", isActive: true, registeredAt: now - 400 * day, renewedAt: daysAgo.map { now - $0 * day }
         )

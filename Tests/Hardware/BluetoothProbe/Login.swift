@@ -83,7 +83,7 @@ private func talk(to address: BluetoothAddress, over transport: any BluetoothTra
     }
     try await remote.write(Probe.end, to: characteristic, withResponse: false)
     let values = remote.values
-    let answer = try await within(patience) {
+    let answer = try await within(.seconds(options.number("answer-seconds", options.number("seconds", 20)))) {
         for await value in values { return value.bytes as [UInt8]? }
         return nil
     }

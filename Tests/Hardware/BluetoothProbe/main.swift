@@ -14,6 +14,7 @@
 //     --times N              one after the other, each with a scan and a connection of its own (1)
 //     --address A[/random]   connects without a scan
 //     --seconds S            patience for each step (20)
+//     --answer-seconds S     for the answer (as for each step)
 //     --conduct flood|silent|vanish|garbage|linger
 //                            in place of a request: writes without an end, nothing at all until it is hung up, ends the process
 //                            in the middle, what is no request, or the whole of it and no hanging up before the peripheral does

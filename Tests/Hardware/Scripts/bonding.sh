@@ -41,7 +41,8 @@ end_serving
 step legacy
 serve
 disallow sc
-login --seconds 60
+# What was written was refused when it came: there is no answer to wait for long.
+login --seconds 60 --answer-seconds 10
 end_serving
 
 # From here on the address is another one.

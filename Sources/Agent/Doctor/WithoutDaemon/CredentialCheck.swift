@@ -1,4 +1,4 @@
-/// Fails when the file is missing that systemd makes the credential from.
+/// Fails when the file from which systemd makes the credential is missing.
 struct CredentialCheck: InstallationCheck {
     static let name = "credential"
 

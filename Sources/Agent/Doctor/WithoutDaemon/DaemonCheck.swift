@@ -1,4 +1,4 @@
-/// Fails, as nobody answers: by what systemd says of the service, or by the rights of the socket.
+/// Always fails, because no daemon answers; the reason comes from systemd or from the socket's permissions.
 struct DaemonCheck: InstallationCheck {
     static let name = "daemon"
 
@@ -52,7 +52,7 @@ struct DaemonCheck: InstallationCheck {
     /// `EX_CONFIG` of sysexits.h: a fault in a configuration; systemd.exec(5): no credential.
     private static func remedy(after unit: Installation.Unit) -> String {
         switch unit.exitStatus {
-        case 78: "mend what fails below; the agent's own words: journalctl -u latchkey -n 20"
+        case 78: "fix what fails below; see the agent's log: journalctl -u latchkey -n 20"
         case 243: "systemd could not hand over the credential: see below, and journalctl -u latchkey -n 20"
         default: "see what it said: journalctl -u latchkey -n 20"
         }

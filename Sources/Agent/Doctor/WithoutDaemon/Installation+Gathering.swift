@@ -3,7 +3,7 @@ import Groundwork
 import Settings
 
 extension Installation {
-    /// Looks at this machine, as this user may.
+    /// Examines this machine with the permissions of this user.
     init(gathering socketPath: String, _ socket: Socket, settingsPath: String?) {
         self.init(socketPath: socketPath, socket: socket)
         user = geteuid()
@@ -49,7 +49,8 @@ extension Installation {
 
     // MARK: The lock
 
-    /// Who holds a lock, by `/proc/locks` (proc(5)): asking by taking it would keep an agent that starts now from it.
+    /// The holder of a lock, by `/proc/locks` (proc(5)): trying the lock would keep it from an agent that is just
+    /// starting.
     private static func holder(of path: String) -> Lock {
         var status = stat()
         guard stat(path, &status) == 0 else { return errno == ENOENT ? .free : .hidden }
@@ -57,7 +58,7 @@ extension Installation {
         return lock(on: status.st_ino, in: String(decoding: locks, as: UTF8.self))
     }
 
-    /// - Parameter inode: of the file; its device is not compared, as some file systems show another one there.
+    /// - Parameter inode: of the file; its device is not compared, because some file systems show another one there.
     static func lock(on inode: UInt, in locks: String) -> Lock {
         for line in locks.split(separator: "\n") {
             // 1: FLOCK  ADVISORY  WRITE 4711 fe:01:131 0 EOF
@@ -73,7 +74,7 @@ extension Installation {
 }
 
 extension Installation.Unit {
-    /// - Parameter shown: what `systemctl show` prints: lines `NAME=VALUE`.
+    /// - Parameter shown: the output of `systemctl show`: lines `NAME=VALUE`.
     init?(shown: String) {
         self.init()
         var isKnown = false

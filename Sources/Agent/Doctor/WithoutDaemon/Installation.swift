@@ -1,4 +1,4 @@
-/// What can be seen of an agent that does not answer, gathered once; the checks themselves look at nothing.
+/// What is visible of an agent that does not respond, gathered once; the checks themselves query nothing.
 struct Installation: Sendable {
     enum Socket: Sendable, Equatable {
         /// Nothing listens at the path.
@@ -7,7 +7,7 @@ struct Installation: Sendable {
         case forbidden
     }
 
-    /// What systemd says of the service.
+    /// The state of the service in systemd.
     struct Unit: Sendable, Equatable {
         var isInstalled = true
         /// `ActiveState`: active, activating, failed, inactive, …
@@ -31,7 +31,7 @@ struct Installation: Sendable {
         case there(owner: UInt32, mode: UInt32)
     }
 
-    /// Who holds the lock of the state directory.
+    /// The holder of the state directory's lock.
     enum Lock: Sendable, Equatable {
         case free
         case hidden
@@ -40,17 +40,18 @@ struct Installation: Sendable {
 
     var socketPath: String
     var socket = Socket.silent
-    /// `nil` where systemd does not run.
+    /// `nil` if systemd is not running.
     var unit: Unit?
-    /// Of the settings: where they are, and what is wrong with them; those of the settings that can be read.
+    /// The settings: their path, their faults, and those settings that can be read.
     var settingsPath = AgentConfiguration.defaultPath
     var settingsFaults: [String] = []
     var settings: AgentConfiguration?
-    /// Where the unit takes the credential that the settings name from; `nil` where they name none, or it has none.
+    /// The file from which the unit loads the settings' credential; `nil` if the settings name none, or the unit has
+    /// none.
     var credentialFile: String?
     var credential = Entry.missing
     var stateDirectory = Entry.missing
     var lock = Lock.free
-    /// The user who asks, by number.
+    /// The calling user, by number.
     var user: UInt32 = 0
 }

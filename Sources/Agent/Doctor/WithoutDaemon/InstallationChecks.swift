@@ -1,26 +1,26 @@
 public import Groundwork
 import LocalAPI
 
-/// One thing that keeps an agent from answering.
+/// One possible reason why an agent does not respond.
 protocol InstallationCheck: Sendable {
     /// Stable, for programs: lower case with hyphens.
     static var name: String { get }
-    /// `nil` where there is nothing to be seen, or it does not matter here.
+    /// `nil` if it cannot be seen or does not matter here.
     func run(_ installation: Installation) -> Verdict?
 }
 
-/// The doctor where no daemon answers: it looks at what a daemon would start with.
+/// The doctor when no daemon answers: it examines what a daemon would start with.
 public enum InstallationDoctor {
     static let checks: [any InstallationCheck] = [
         DaemonCheck(), SettingsCheck(), CredentialCheck(), StateDirectoryCheck(),
     ]
 
-    /// Looks at this machine.
+    /// Examines this machine.
     ///
     /// - Parameters:
     ///   - settingsPath: the settings that the daemon would read; `nil`: the file at its usual place.
     ///   - error: why the daemon could not be asked.
-    /// - Returns: the report in the form of the daemon's own; `nil` when the error is another than that none answers.
+    /// - Returns: the report in the form of the daemon's own; `nil` if the error does not mean that no daemon answers.
     public static func examine(settingsPath: String?, after error: LocalAPIError) -> JSON? {
         switch error {
         case .daemonNotRunning(let path): examine(Installation(gathering: path, .silent, settingsPath: settingsPath))

@@ -1,4 +1,5 @@
-/// Fails when the agent could not use its state directory: another's, open to others, or locked by another agent.
+/// Fails when the agent could not use its state directory: it is another user's, open to others, or locked by another
+/// agent.
 struct StateDirectoryCheck: InstallationCheck {
     static let name = "state-directory"
 
@@ -9,7 +10,7 @@ struct StateDirectoryCheck: InstallationCheck {
         case .hidden:
             return .warn("\(path) cannot be looked at by this user", remedy: "run it as root: sudo latchkey doctor")
         case .there(let owner, let mode):
-            // Started by hand, the agent runs as whoever starts it.
+            // Started by hand, the agent runs as the user who starts it.
             let user = installation.unit?.isInstalled == true ? installation.unit?.user ?? "" : ""
             if !user.isEmpty, UserName.shown(owner) != "user \(user)" {
                 return .fail(

@@ -1,0 +1,34 @@
+import Gateway
+
+/// A named relation of this board to one server: its registration there, its tokens and its logged-in user.
+struct Account: Sendable {
+    /// The kind of server.
+    enum Kind: String, Sendable, CaseIterable {
+        case gateway
+    }
+
+    let name: AccountName
+    let kind = Kind.gateway
+    let link: Link
+
+    var session: GatewaySession { link.session }
+    var gateway: GatewayConfiguration { link.gateway }
+}
+
+/// The accounts of this board, each with its running task.
+struct AccountTable {
+    /// The most accounts a board may have: each costs memory, a task and connections.
+    static let limit = 8
+
+    private var held: [AccountName: (account: Account, task: Task<Void, Never>)] = [:]
+
+    /// The default account first, then the others by name.
+    var all: [Account] { held.values.map(\.account).sorted { $0.name < $1.name } }
+
+    subscript(name: AccountName) -> Account? { held[name]?.account }
+
+    mutating func hold(_ account: Account, runBy task: Task<Void, Never>) { held[account.name] = (account, task) }
+
+    /// - Returns: its task, which the caller has to end.
+    mutating func drop(_ name: AccountName) -> Task<Void, Never>? { held.removeValue(forKey: name)?.task }
+}

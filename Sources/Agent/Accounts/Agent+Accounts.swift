@@ -1,0 +1,148 @@
+import Gateway
+import Groundwork
+import Proximity
+
+/// Creates, switches and removes accounts, one at a time: two links to one gateway would displace each other at the
+/// broker.
+extension Agent {
+    /// Resumes the accounts that the board had when the agent last ran.
+    ///
+    /// An account whose stored records cannot be used is reported and treated as not enrolled: it can be enrolled
+    /// again.
+    func resume() async {
+        await accountChange.lock()
+        defer { accountChange.unlock() }
+        let names: [AccountName]
+        do {
+            names = try await gateways.accounts().keys.compactMap(AccountName.init).sorted()
+        } catch {
+            return report(.own(.configurationUnusable(error)))
+        }
+        for name in names.prefix(AccountTable.limit) {
+            do {
+                guard let gateway = try await gateways.active(account: name.text) else { continue }
+                try await connect(name, to: gateway)
+            } catch {
+                report(.own(.configurationUnusable(error)), of: name)
+            }
+        }
+    }
+
+    /// Gives an account a configuration, and registers the board at its gateway.
+    ///
+    /// - Parameter registers: whether to register at once, with the client's own credentials; otherwise the board waits
+    ///   for a user to log in.
+    /// - Returns: the status, once the board is registered or awaits activation.
+    /// - Throws: ``AccountError``, why the configuration was not accepted, or why the registration failed. In the
+    ///   latter case the configuration is in use, and the link keeps trying.
+    func enroll(
+        _ gateway: GatewayConfiguration, as name: AccountName = .gateway, registers: Bool = true
+    ) async throws -> GatewayStatus {
+        let session = try await activate(gateway, as: name, registers: registers)
+        guard registers else { return try await session.status() }
+        do {
+            try await session.register()
+        } catch {
+            let status = try await session.status()
+            guard status.registration != .unregistered else { throw error }
+            // A step after the registration failed; the session has reported it, and the link keeps trying.
+            return status
+        }
+        return try await session.status()
+    }
+
+    private func activate(
+        _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool
+    ) async throws -> GatewaySession {
+        await accountChange.lock()
+        defer { accountChange.unlock() }
+        try await checkRoom(for: name)
+        // Two accounts at one gateway would share their records.
+        for (other, identity) in try await gateways.accounts() where identity == gateway.identity && other != name.text
+        {
+            throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
+        }
+        let previous = try await gateways.activate(gateway, as: name.text)
+        if name != .gateway, previous != nil {
+            report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
+        }
+        if let link = accounts[name]?.link, link.gateway == gateway,
+            try await link.session.status().registration == .registered
+        {
+            // Already registered with this configuration: keep the session.
+            return link.session
+        }
+        return try await connect(name, to: gateway, registers: registers)
+    }
+
+    /// - Throws: ``AccountError/tooMany(limit:)`` if the account does not exist and there is no room for another.
+    func checkRoom(for name: AccountName) async throws {
+        let names = try await gateways.accounts().keys
+        guard names.contains(name.text) || names.count < AccountTable.limit else {
+            throw AccountError.tooMany(limit: AccountTable.limit)
+        }
+    }
+
+    /// Removes an account with all its stored records.
+    ///
+    /// - Throws: ``AccountError/unknown(_:)``, ``AccountError/registered(_:)``, what the vault throws
+    func removeAccount(_ name: AccountName) async throws {
+        await accountChange.lock()
+        defer { accountChange.unlock() }
+        guard let gateway = try await gateways.accounts()[name.text] else { throw AccountError.unknown(name) }
+        if let session = accounts[name]?.session, try await session.status().registration != .unregistered {
+            throw AccountError.registered(name)
+        }
+        await disconnect(name)
+        Station.removeOutbox(of: gateway.scope, in: configuration.stateDirectory)
+        try await gateways.remove(account: name.text)
+    }
+
+    /// The caller must hold ``accountChange``.
+    @discardableResult
+    private func connect(
+        _ name: AccountName, to gateway: GatewayConfiguration, registers: Bool = true
+    ) async throws -> GatewaySession {
+        await disconnect(name)
+        killPoint("switch-disconnected")
+        let session = GatewaySession(
+            configuration: gateway, vault: vault, client: client, board: deviceDescription,
+            renewDays: configuration.gateway.renewDays, clock: { [time] in time.now })
+        if !registers { try await session.waitForPerson() }
+        let link = Link(
+            session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)
+        accounts.hold(Account(name: name, link: link), runBy: Task { await link.run() })
+        return session
+    }
+
+    /// Ends the broker connection and all other work of all accounts for good; nothing stored is lost.
+    func close() async {
+        await accountChange.lock()
+        // Never unlocked: the next lock holder would connect again.
+        for account in accounts.all { await disconnect(account.name) }
+    }
+
+    /// The caller must hold ``accountChange``.
+    private func disconnect(_ name: AccountName) async {
+        if name == .gateway { await nearby.stopSharing(by: .agent) }
+        guard let session = accounts[name]?.session, let task = accounts.drop(name) else { return }
+        task.cancel()
+        await task.value
+        // A request or a prompt that still has the session would write records behind the next one's back.
+        await session.close()
+    }
+
+    // MARK: Lookup
+
+    /// - Throws: ``AgentError/notEnrolled`` for the default account, ``AccountError/unknown(_:)`` for any other
+    func account(_ name: AccountName) throws -> Account {
+        if let account = accounts[name] { return account }
+        throw name == .gateway ? AgentError.notEnrolled : AccountError.unknown(name)
+    }
+
+    /// The link that has the board's broker connection, or will have it.
+    var brokerLink: Link? { accounts[brokerAccount]?.link }
+
+    /// The default account's link.
+    var link: Link? { accounts[.gateway]?.link }
+}

@@ -1,0 +1,11 @@
+import Gateway
+
+extension GatewayError {
+    /// Whether retrying is useless until a person acts.
+    var needsPerson: Bool {
+        switch self {
+        case .notRegistered, .registrationWithdrawn, .deviceRecordInvalid, .noGrantApplies: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,298 @@
+import Board
+import FoundationEssentials
+import Gateway
+import Groundwork
+import Logging
+import Messaging
+import Storage
+
+/// An account's link to its gateway: keeps the board registered there and, if the broker uses this account, its station
+/// at the broker open.
+actor Link {
+    nonisolated let session: GatewaySession
+    nonisolated let gateway: GatewayConfiguration
+    private let account: AccountName
+    private let hasBroker: Bool
+    /// `nil` until the board is registered, and if its broker uses another account.
+    private(set) var station: Station?
+
+    /// Why there is no station, if the outbox is the cause.
+    private(set) var outboxFault: MessagingError?
+
+    /// Whether the first attempt to open a station is over, or cannot be made without the gateway.
+    private var isSettled = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private let agent: Agent
+    /// Subscribed from the beginning, so that events caused by the first caller are reported.
+    private let events: AsyncStream<GatewayEvent>
+
+    /// - Parameter hasBroker: whether the board's broker uses this account.
+    init(
+        session: GatewaySession, gateway: GatewayConfiguration, account: AccountName, hasBroker: Bool, agent: Agent
+    ) {
+        self.session = session
+        self.gateway = gateway
+        self.account = account
+        self.hasBroker = hasBroker
+        self.agent = agent
+        events = session.events.subscribe()
+    }
+
+    /// Registers the board and keeps its station at the broker; runs until canceled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.tell() }
+            await keepStation()
+            group.cancelAll()
+        }
+    }
+
+    /// Passes on the session's events, and learns the time from them.
+    private func tell() async {
+        for await event in events {
+            agent.report(.gateway(event), of: account)
+            switch event {
+            case .deviceDidRegister, .deviceDidRenew, .tokenDidArrive:
+                // A record that cannot be read is reported by the code that needs it.
+                try? await confirmTime()
+            default: break
+            }
+        }
+    }
+
+    /// Confirms the clock, by which the gateway's certificate was valid when its connection was made. The clock may
+    /// have been set since, even years ahead: a time after the end of the board's own certificate is not believed.
+    private func confirmTime() async throws {
+        try await learnTime()
+        guard let certificate = try await session.status().certificate, agent.time.now < certificate.notAfter else {
+            return
+        }
+        agent.time.confirm()
+    }
+
+    /// Learns that it is later than the issue of the board's certificate.
+    private func learnTime() async throws {
+        if let certificate = try await session.status().certificate { agent.time.notBefore(certificate.notBefore) }
+    }
+
+    /// The station of a registered board, awaited while its outbox is still being opened: a program that starts with
+    /// the agent must not get the answer that the board is not registered.
+    func settledStation() async -> Station? {
+        if !isSettled { await withCheckedContinuation { waiting.append($0) } }
+        return station
+    }
+
+    private func settle() {
+        isSettled = true
+        for waiter in waiting { waiter.resume() }
+        waiting = []
+    }
+
+    // MARK: Registration
+
+    private func keepStation() async {
+        defer { settle() }
+        var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
+        while !Task.isCancelled {
+            // Subscribed before the attempt, so that a person's action during it is not missed.
+            let events = session.events.subscribe()
+            let start = ContinuousClock.now
+            do {
+                // Before the first connection: a board without a clock checks its certificates against this time.
+                try await learnTime()
+                try await stay(as: try await registeredDevice())
+                // The registration was made or lost. If that keeps happening, it must not keep the gateway busy.
+                if ContinuousClock.now - start > .seconds(60) { backoff.reset() }
+                try? await Task.sleep(for: backoff.next())
+            } catch {
+                guard !Task.isCancelled else { return }
+                outboxFault =
+                    if case .outboxUnusable(let fault) = error as? MessagingError { .outboxUnusable(fault) } else {
+                        nil
+                    }
+                settle()
+                let delay = backoff.next()
+                agent.report(.own(.notReady(error, retryAfter: delay)), of: account)
+                if (error as? GatewayError)?.needsPerson == true {
+                    await Self.identityChange(in: events)
+                    backoff.reset()
+                } else {
+                    try? await Task.sleep(for: delay)
+                }
+            }
+        }
+    }
+
+    /// The device identifier, once the board is registered; registers it if necessary.
+    ///
+    /// A registered board opens its outbox without the gateway: messages published while the gateway is unreachable are
+    /// kept, as they are while the broker is unreachable.
+    private func registeredDevice() async throws -> String {
+        if try await session.status().registration != .registered {
+            settle()
+            try await session.ready()
+        }
+        let status = try await session.status()
+        guard status.registration == .registered, let device = status.deviceID else {
+            throw status.magIdentifier.map(GatewayError.awaitingActivation) ?? GatewayError.notRegistered
+        }
+        return device
+    }
+
+    // MARK: Giving up the identity
+
+    /// Removes the device at the gateway, then here, with the waiting messages, which belong to the former identity.
+    ///
+    /// - Returns: the number of messages removed.
+    /// - Throws: `GatewayError`; nothing has changed then.
+    func deregister() async throws -> Int {
+        try await discarding { try await session.deregister() }
+    }
+
+    /// Forgets the device on this board only, with the waiting messages.
+    ///
+    /// - Returns: the number of messages removed.
+    func reset() async throws -> Int {
+        try await discarding { try await session.reset() }
+    }
+
+    /// The outbox is emptied here or at the end of the station, whichever comes first. If the process ends before that,
+    /// it is emptied when it is next opened, which only another identity does.
+    private func discarding(_ giveUp: () async throws -> Void) async throws -> Int {
+        guard let outbox = station?.outbox else {
+            try await giveUp()
+            // Messages may wait there from when the broker used this account.
+            if !hasBroker {
+                Station.removeOutbox(of: gateway.identity.scope, in: agent.configuration.stateDirectory)
+            }
+            return 0
+        }
+        let before = await outbox.status().dropped.formerIdentity
+        try await giveUp()
+        _ = try? await outbox.clear()
+        return await outbox.status().dropped.formerIdentity - before
+    }
+
+    // MARK: At the broker
+
+    /// Keeps the board registered, and connected to the broker if it uses this account, until the identity changes.
+    private func stay(as device: String) async throws {
+        let changes = session.events.subscribe()
+        // The registration may have been lost before the subscription.
+        guard try await session.status().registration == .registered else { return }
+        guard hasBroker else {
+            settle()
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [session] in try await Self.keepCertificate(of: session) }
+                group.addTask { await Self.identityChange(in: changes) }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+        let station = try await Station(
+            device: device, session: session, gateway: gateway, settings: agent.configuration,
+            outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
+        outboxFault = nil
+        self.station = station
+        settle()
+        let ending: Result<Void, any Error>
+        do {
+            ending = .success(try await work(at: station, until: changes))
+        } catch {
+            ending = .failure(error)
+        }
+        self.station = nil
+        station.subscriptions.end()
+        // After the gateway withdraws a registration, the device identifier stays, and so do its messages.
+        if let now = try? await session.status(), now.deviceID != device { _ = try? await station.outbox.clear() }
+        await station.outbox.close()
+        try ending.get()
+    }
+
+    private func work(at station: Station, until changes: AsyncStream<GatewayEvent>) async throws {
+        let outbox = await station.outbox.status()
+        if let path = outbox.setAside {
+            agent.report(.own(.outboxSetAside(path: path, rescued: outbox.rescued)), of: account)
+        }
+        let former = await station.outbox.droppedAtOpening
+        if former > 0 {
+            agent.report(
+                .outbox(.dropped(count: former, .formerIdentity, total: outbox.dropped.formerIdentity)), of: account)
+        }
+        await publishLatest()
+        // Subscribed before anything runs, so that no event is missed.
+        let (connection, refusals, drops) = (
+            station.messenger.events.subscribe(), station.messenger.events.subscribe(),
+            station.outbox.events.subscribe()
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [agent, account] in
+                for await event in connection {
+                    if case .connected = event { agent.time.confirm() }
+                    agent.report(.broker(event), of: account)
+                }
+            }
+            group.addTask { [agent, account] in
+                for await event in drops { agent.report(.outbox(event), of: account) }
+            }
+            group.addTask { try await station.messenger.run() }
+            group.addTask { [session] in try await Self.dropRefusedTokens(of: session, refusals) }
+            group.addTask { [session] in try await Self.keepCertificate(of: session) }
+            group.addTask { await Self.identityChange(in: changes) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Publishes readings taken before there was an outbox. The poller counts them as sent, so a steady sensor would
+    /// otherwise stay silent for its longest interval.
+    private func publishLatest() async {
+        let readings = await agent.board.poller.latest()
+        guard agent.configuration.telemetry.enabled, !readings.isEmpty else { return }
+        do {
+            try await agent.publishTelemetry(SampleSet(time: agent.time.now, readings: readings).payload())
+        } catch {
+            // As with all telemetry, the outbox counts and reports refused messages.
+            agent.logger.debug("telemetry was not accepted: \(error)")
+        }
+    }
+
+    /// Drops tokens that the broker refuses: the next connection gets a new one.
+    private static func dropRefusedTokens(of session: GatewaySession, _ events: AsyncStream<MessengerEvent>)
+        async throws
+    {
+        for await event in events {
+            guard case .refused(let refusal) = event, refusal.concernsCredentials else { continue }
+            try await session.dropAccessToken()
+        }
+    }
+
+    /// Renewal has a window of days, so checking twice a day is enough.
+    private static func keepCertificate(of session: GatewaySession) async throws {
+        while true {
+            try await Task.sleep(for: .seconds(12 * 3600))
+            // A failure is reported by the session and retried at the next use.
+            try? await session.ready()
+        }
+    }
+
+    /// Returns when the registration is made or lost.
+    private static func identityChange(in events: AsyncStream<GatewayEvent>) async {
+        for await event in events {
+            switch event {
+            case .deviceDidRegister, .deviceDidActivate, .deviceDidDeregister, .deviceDidResetLocally,
+                .registrationDidDrop:
+                return
+            default: continue
+            }
+        }
+    }
+}
+
+extension MessagingError {
+    /// Whether the outbox has to be checked as a whole before it is used again.
+    fileprivate var isDamageOfOutbox: Bool {
+        if case .outboxUnusable(let error) = self { error.isDamage } else { false }
+    }
+}

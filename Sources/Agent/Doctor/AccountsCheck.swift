@@ -1,0 +1,42 @@
+import FoundationEssentials
+import Gateway
+import Groundwork
+
+/// Fails when the certificate of an account other than the default one has expired; warns when such an account is not
+/// registered or awaits activation, or its gateway has a problem.
+struct AccountsCheck: HealthCheck {
+    static let name = "accounts"
+
+    func run(_ agent: AgentState) -> Verdict {
+        guard !agent.otherAccounts.isEmpty else { return .skip("there is none beside the default one") }
+        for account in agent.otherAccounts {
+            if let end = account.certificateEnd, end < agent.now {
+                return .fail(
+                    "the certificate of \(account.name) ended \(end.formatted(.iso8601))",
+                    remedy: "renew it with: latchkey renew --account \(account.name)")
+            }
+        }
+        for account in agent.otherAccounts {
+            guard account.registration != .pending else {
+                return .warn(
+                    "\(account.name) awaits activation",
+                    remedy: "ask the gateway's administrator to activate it; until then it cannot be used")
+            }
+            guard account.registration == .registered else {
+                return .warn(
+                    "\(account.name) is not registered",
+                    remedy: "enroll it: latchkey enroll --account \(account.name) -; "
+                        + "or remove it: latchkey accounts remove \(account.name)")
+            }
+            if let error = account.lastError {
+                return .warn(
+                    "\(account.name): \(error.message)",
+                    remedy: error.remedy ?? "see: latchkey status --account \(account.name)")
+            }
+        }
+        return .pass(
+            agent.otherAccounts.count == 1
+                ? "\(agent.otherAccounts[0].name) is registered"
+                : "all \(agent.otherAccounts.count) beside the default one are registered")
+    }
+}

@@ -1,0 +1,46 @@
+public import Groundwork
+
+/// Why an account cannot be used, made or removed.
+public enum AccountError: Explained, Equatable {
+    /// The text is not an account name.
+    case nameInvalid
+    /// The board has no account of that name.
+    case unknown(AccountName)
+    /// The board has reached its limit of accounts.
+    case tooMany(limit: Int)
+    /// Another account is at the same gateway.
+    case sameGateway(url: String, account: AccountName)
+    /// The account is registered at its server, so it cannot be removed.
+    case registered(AccountName)
+
+    public var explanation: Explanation {
+        switch self {
+        case .nameInvalid:
+            Explanation(
+                "account.name-invalid", .invalidInput, "this is not the name of an account",
+                remedy: "use 1 to \(AccountName.limit) lower-case letters, digits and hyphens, the first not a hyphen")
+        case .unknown(let name):
+            Explanation(
+                "account.unknown", .notFound, "this board has no account \(name)",
+                remedy: "see which there are: latchkey accounts list; or make it: latchkey enroll --account \(name) -")
+        case .tooMany(let limit):
+            Explanation(
+                "account.too-many", .conflict, "this board has \(limit) accounts, and cannot have more",
+                remedy: "remove one: latchkey accounts remove NAME")
+        case .sameGateway(let url, let account):
+            Explanation(
+                "account.same-gateway", .conflict, "the account \(account) is at \(url) already",
+                remedy: "use that account, or enroll this one at another gateway")
+        case .registered(let name):
+            Explanation(
+                "account.registered", .conflict, "the account \(name) is registered at its gateway",
+                remedy: "first remove the board there: latchkey deregister --account \(name); "
+                    + "or forget its registration here only: latchkey reset --account \(name)")
+        }
+    }
+
+    public static let examples: [AccountError] = [
+        .nameInvalid, .unknown(.gateway), .tooMany(limit: AccountTable.limit),
+        .sameGateway(url: "URL", account: .gateway), .registered(.gateway),
+    ]
+}

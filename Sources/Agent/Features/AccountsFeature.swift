@@ -1,0 +1,27 @@
+import Gateway
+import Groundwork
+import LocalAPI
+
+/// The board's accounts: the default one and all others.
+struct AccountsFeature: Feature {
+    func addRoutes(to router: inout Router, of agent: Agent) { agent.addAccountRoutes(to: &router) }
+
+    var checks: [any HealthCheck] { [AccountsCheck()] }
+
+    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        for account in await agent.accounts.all where account.name != .gateway {
+            let status = try await account.session.status()
+            state.otherAccounts.append(
+                .init(
+                    name: account.name.text, registration: status.registration,
+                    certificateEnd: status.certificate?.notAfter, lastError: status.lastFailure?.error))
+        }
+    }
+
+    var statusMembers: [String: Schema] { ["accounts": .array(of: .account, "the default one first")] }
+
+    func status(of agent: Agent) async throws -> [String: JSON] {
+        let reports = try await agent.accountReports()
+        return reports.isEmpty ? [:] : ["accounts": .array(reports)]
+    }
+}

@@ -1,0 +1,15 @@
+/// The list of features, in the order in which a person would fix what fails.
+enum Features {
+    static let all: [any Feature] = [
+        AgentFeature(),
+        EventsFeature(),
+        VaultFeature(),
+        GatewayFeature(),
+        AccountsFeature(),
+        UsersFeature(),
+        PromptsFeature(),
+        MessagesFeature(),
+        BoardFeature(),
+        NearbyFeature(),
+    ]
+}

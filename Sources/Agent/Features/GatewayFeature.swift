@@ -1,0 +1,86 @@
+import FoundationEssentials
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+import Messaging
+import Settings
+
+/// The board's identity at its gateway: enrollment, registration, certificate, tokens and protected calls.
+struct GatewayFeature: Feature {
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("gateway") { table in
+            table.string("device_name", &configuration.gateway.deviceName, .any)
+            table.integer("renew_days", &configuration.gateway.renewDays, in: 1...365)
+        }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) {
+        router.addOfAccounts { agent.addIdentityRoutes(to: &$0) }
+    }
+
+    var checks: [any HealthCheck] {
+        [NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates()]
+    }
+
+    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        guard let link = await agent.link else { return }
+        state.gatewayHost = link.gateway.identity.host
+        state.probe = await Self.probe(link)
+        state.certificateEnd = try await link.session.status().certificate?.notAfter
+    }
+
+    /// Asks the gateway for its public discovery document (MAG E17), which needs neither registration nor token.
+    private static func probe(_ link: Link) async -> Result<Int, HTTPError>? {
+        guard let trust = try? link.session.trust(for: link.gateway.identity.host) else { return nil }
+        var request = HTTPRequest(
+            "GET", link.gateway.identity.baseURL + "/.well-known/openid-configuration", trust: trust)
+        request.timeout = .seconds(20)
+        // A new connection: an existing one would prove nothing.
+        let prober = HTTPClient()
+        do {
+            return .success(try await prober.send(request).status)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func services(of agent: Agent) -> [any Service] {
+        let switches = agent.gateways.events.subscribe()
+        return [
+            agent.restarting("gateway events") { for await event in switches { agent.report(.gateway(event)) } }
+        ]
+    }
+
+    var statusMembers: [String: Schema] {
+        Schema.gatewayMembers.merging([
+            "otherGateways": .array(of: .gatewayAddress, "those that the board is registered at too")
+        ]) { own, _ in own }
+    }
+
+    func status(of agent: Agent) async throws -> [String: JSON] {
+        guard let link = await agent.link else { return ["registration": ["state": "unregistered"]] }
+        let status = try await link.session.status()
+        var members = status.report(at: agent.time.now)
+        if let trouble = agent.lastTrouble, !trouble.isExplained(by: status.lastFailure) {
+            members["lastError"] = trouble.json
+        }
+        let inUse = try await agent.gateways.accounts().values
+        let others = try await agent.gateways.known().filter { !inUse.contains($0) }
+        if !others.isEmpty { members["otherGateways"] = .array(others.map { ["url": .string($0.baseURL)] }) }
+        return members
+    }
+
+    var eventMeanings: [String: String] { EventMeanings.gateway }
+}
+
+extension AgentEvent {
+    /// Whether the gateway's failure is newer than this event or caused it: without credentials there is no broker.
+    fileprivate func isExplained(by failure: GatewayStatus.Failure?) -> Bool {
+        // Another account's has nothing to do with it.
+        if case .account = source { return false }
+        guard let failure else { return false }
+        if case .broker(.failed(.credentialsUnavailable, _)) = source { return true }
+        return failure.at > time
+    }
+}

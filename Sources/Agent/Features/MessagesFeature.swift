@@ -1,0 +1,65 @@
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+import Messaging
+import Settings
+
+/// The broker and the outbox: publishing, receiving, and messages that the broker refuses.
+struct MessagesFeature: Feature {
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("broker") { table in
+            table.string("account", &configuration.broker.account, .accountName)
+            table.string("host", &configuration.broker.host, .hostOrEmpty)
+            table.integer("port", &configuration.broker.port, in: 0...65_535)
+            table.integer("keep_alive_seconds", &configuration.broker.keepAliveSeconds, in: 5...65_535)
+            table.string("status_topic", &configuration.broker.statusTopic, .topic)
+            table.string("topic_version", &configuration.broker.topicVersion, .topicLevel)
+            table.integer("window", &configuration.broker.window, in: 1...1000)
+        }
+        root.table("outbox") { table in
+            table.integer("limit_bytes", &configuration.outbox.limitBytes, in: 65_536...(1 << 40))
+            table.integer("max_age_hours", &configuration.outbox.maxAgeHours, in: 1...87_600)
+            table.integer(
+                "payload_limit_bytes", &configuration.outbox.payloadLimitBytes,
+                in: 1024...OutboxSettings.greatestPayload)
+            table.flag("durable", &configuration.outbox.durable)
+        }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) {
+        agent.addMessageRoutes(to: &router)
+        agent.addDeadLetterRoutes(to: &router)
+    }
+
+    var checks: [any HealthCheck] { [BrokerCheck(), OutboxCheck()] }
+
+    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        guard let link = await agent.brokerLink else { return }
+        state.outboxFault = await link.outboxFault
+        guard let status = await link.station?.messenger.status() else { return }
+        state.broker = .init(
+            address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError)
+        state.outbox = .init(
+            depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
+            deadLetters: status.outbox.deadLetters,
+            oldestAge: status.outbox.oldest.map { state.now.timeIntervalSince($0) })
+    }
+
+    var statusMembers: [String: Schema] { ["broker": .broker, "outbox": .outbox] }
+
+    func status(of agent: Agent) async throws -> [String: JSON] {
+        guard let link = await agent.brokerLink else { return [:] }
+        if let messenger = await link.station?.messenger.status() {
+            return ["broker": messenger.report, "outbox": messenger.outbox.report(at: agent.time.now)]
+        }
+        guard let fault = await link.outboxFault else { return [:] }
+        return ["outbox": ["error": .object(fault.explanation)]]
+    }
+
+    func warnings(of agent: Agent) async throws -> [String] {
+        guard await agent.brokerLink == nil, await !agent.accounts.all.isEmpty else { return [] }
+        return ["broker.account names \(agent.brokerAccount), an account that this board does not have"]
+    }
+
+    var eventMeanings: [String: String] { EventMeanings.broker.merging(EventMeanings.outbox) { own, _ in own } }
+}

@@ -1,0 +1,24 @@
+import LocalAPI
+import Settings
+import Vault
+
+/// The keys that open the vault.
+struct VaultFeature: Feature {
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("vault") { table in
+            table.choice("slot", &configuration.vault.slot, VaultSettings.Slot.allCases.map { ($0.rawValue, $0) })
+            table.string("credential", &configuration.vault.credential, .plainName)
+            table.string("passphrase_file", &configuration.vault.passphraseFile, .absolutePathOrEmpty)
+            table.string("development_key_file", &configuration.vault.developmentKeyFile, .absolutePathOrEmpty)
+        }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) { agent.addVaultRoutes(to: &router) }
+
+    func warnings(of agent: Agent) async throws -> [String] {
+        try await agent.vault.openedBy().kind.isDevelopment
+            ? ["the vault is opened by a development key file, which keeps nothing safe"] : []
+    }
+
+    var eventMeanings: [String: String] { EventMeanings.vault }
+}

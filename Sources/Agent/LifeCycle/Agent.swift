@@ -1,0 +1,122 @@
+import Board
+import Cryptography
+import FoundationEssentials
+import Gateway
+import Groundwork
+import HTTPClient
+import Logging
+import Messaging
+import Prompts
+import Proximity
+import Synchronization
+import Vault
+
+/// The agent: what its services share and the local API uses.
+public actor Agent {
+    nonisolated let configuration: AgentConfiguration
+    nonisolated let vault: Vault
+    nonisolated let client: HTTPClient
+    nonisolated let gateways: Gateways
+    nonisolated let time: BestKnownTime
+    nonisolated let board: BoardParts
+    nonisolated let prompts = PromptDesk()
+    nonisolated let nearby: Nearby
+    nonisolated let browserLogIns = BrowserLogIns()
+    private nonisolated let reporter: EventReporter
+    nonisolated let logger: Logger
+    nonisolated let started = ContinuousClock.now
+    nonisolated let features: [any Feature]
+    private nonisolated let standby = Mutex<VaultError?>(nil)
+
+    /// The default account and all others.
+    var accounts = AccountTable()
+    nonisolated let accountChange = AsyncMutex()
+    /// The account whose registration is used at the board's broker.
+    nonisolated let brokerAccount: AccountName
+
+    init(
+        configuration: AgentConfiguration, vault: Vault, client: HTTPClient, gateways: Gateways, time: BestKnownTime,
+        board: BoardParts, logger: Logger, features: [any Feature] = Features.all
+    ) {
+        self.configuration = configuration
+        self.vault = vault
+        self.client = client
+        self.gateways = gateways
+        self.time = time
+        self.board = board
+        self.logger = logger
+        self.features = features
+        brokerAccount = AccountName(configuration.broker.account) ?? .gateway
+        let reporter = EventReporter(logger)
+        self.reporter = reporter
+        nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName, prompts: prompts) { error in
+            reporter.report(AgentEvent(.own(.auditFailed(error)), at: time.now))
+        }
+    }
+
+    /// Why the last attempt to open the vault failed; `nil` unless the agent is in standby.
+    nonisolated var vaultFault: VaultError? {
+        get { standby.withLock { $0 } }
+        set { standby.withLock { $0 = newValue } }
+    }
+
+    // MARK: Events
+
+    nonisolated var events: Broadcast<AgentEvent> { reporter.events }
+
+    /// Reports an event to subscribers and the log.
+    nonisolated func report(_ event: AgentEvent) { reporter.report(event) }
+
+    /// Reports an event that happens now.
+    ///
+    /// - Parameter account: the account of the event, if it has one.
+    nonisolated func report(_ source: AgentEvent.Source, of account: AccountName = .gateway) {
+        report(AgentEvent(account == .gateway ? source : .account(account, source), at: time.now))
+    }
+
+    /// The newest event that needs a person's attention, until another one ends it or a day has passed.
+    nonisolated var lastTrouble: AgentEvent? {
+        guard let trouble = reporter.lastTrouble else { return nil }
+        return time.now.timeIntervalSince(trouble.time) < AgentEvent.shownSeconds ? trouble : nil
+    }
+
+    // MARK: At the gateway
+
+    /// - Throws: ``AgentError/notEnrolled``
+    func activeLink() throws(AgentError) -> Link {
+        guard let link else { throw .notEnrolled }
+        return link
+    }
+
+    /// The station at the board's broker.
+    ///
+    /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, `GatewayError.notRegistered`,
+    ///   `GatewayError.awaitingActivation`, or why the outbox of a registered board cannot be opened.
+    func activeStation() async throws -> Station {
+        let link = try account(brokerAccount).link
+        if let station = await link.settledStation() { return station }
+        if let fault = await link.outboxFault { throw fault }
+        let status = try await link.session.status()
+        throw status.registration == .pending
+            ? status.magIdentifier.map(GatewayError.awaitingActivation) ?? .notRegistered
+            : .notRegistered
+    }
+
+    /// The name that people call this board by.
+    nonisolated var deviceName: String { configuration.gateway.shownDeviceName }
+
+    nonisolated var deviceDescription: DeviceDescription {
+        DeviceDescription(name: deviceName, model: board.model ?? board.definition.title)
+    }
+
+    // MARK: Telemetry
+
+    /// Passes a telemetry message to the outbox. Without an outbox the message is dropped.
+    func publishTelemetry(_ payload: [UInt8]) async throws {
+        guard let station = await brokerLink?.station else { return }
+        _ = try await station.outbox.accept(
+            OutgoingMessage(
+                topic: try station.topics.custom(configuration.telemetry.topic), payload: payload,
+                qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry))
+    }
+}

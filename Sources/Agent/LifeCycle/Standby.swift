@@ -1,0 +1,54 @@
+import Groundwork
+import LocalAPI
+import Logging
+import Storage
+import Vault
+
+/// The agent while its vault cannot be opened for an external reason: a disk that is full, read-only or failing, or a
+/// vault that a newer version wrote.
+///
+/// Nothing is damaged, so nothing is set aside or changed. `latchkey status` and `latchkey doctor` say what is wrong,
+/// the routes of features that need the vault answer with the reason, and the agent continues by itself once the vault
+/// opens.
+struct Standby {
+    let agent: Agent
+
+    /// Whether waiting may help; other errors need an administrator, who then restarts the agent.
+    static func helps(against error: VaultError) -> Bool {
+        switch error {
+        case .newerVersion: true
+        case .storage(.full), .storage(.readOnly), .storage(.inputOutput), .storage(.busy): true
+        default: false
+        }
+    }
+
+    /// Reports the error, and retries with growing delays, until `open` succeeds.
+    ///
+    /// - Parameter error: why the vault did not open.
+    /// - Throws: the error of `open` if waiting no longer helps, or the error of the local API.
+    func wait(after error: VaultError, for open: () async throws -> Void) async throws {
+        agent.vaultFault = error
+        agent.logger.error("waiting: \(error.message)\(error.remedy.map { "; \($0)" } ?? "")")
+        let api = agent.configuration.api
+        let server = LocalServer(
+            socketPath: api.socket, policy: try AccessPolicy(api), router: agent.standbyRouter())
+        try server.listen()
+        let notifier = ServiceNotifier()
+        notifier.ready("waiting: \(error.message)")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            group.addTask { await Watchdog(notifier: notifier) {}.run() }
+            defer { group.cancelAll() }
+            var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
+            while true {
+                try await Task.sleep(for: backoff.next())
+                do {
+                    return try await open()
+                } catch let error as VaultError where Self.helps(against: error) {
+                    agent.vaultFault = error
+                }
+            }
+        }
+        agent.vaultFault = nil
+    }
+}

@@ -1,0 +1,49 @@
+public import Board
+
+/// The parts of the board that the agent uses, as its definition names them.
+struct BoardParts: Sendable {
+    let definition: BoardDefinition
+    /// The device tree's model, if there is one.
+    let model: String?
+    let poller: SensorPoller
+    let button: Button?
+    let led: StatusLED?
+    /// Why the definition that the settings name could not be used, or why others could not be examined.
+    ///
+    /// A board whose definition is missing or faulty runs without parts: it may exist for messages alone, and is easier
+    /// to fix remotely than a silent board.
+    let faults: [BoardError]
+    let isWithoutDefinition: Bool
+
+    init(_ settings: BoardSettings, time: BestKnownTime, machine: Machine = Machine()) {
+        do throws(BoardError) {
+            (definition, faults) = try settings.read(on: machine)
+            isWithoutDefinition = false
+        } catch {
+            definition = BoardDefinition(name: "none", title: "board without a definition")
+            faults = [error]
+            isWithoutDefinition = true
+        }
+        model = machine.model
+        poller = SensorPoller(definition.sensors, on: machine, wallClock: { time.now })
+        button = definition.button.map { Button($0, on: machine) }
+        led = definition.led.map { StatusLED($0, on: machine) }
+    }
+}
+
+extension BoardSettings {
+    /// The definition that the settings name, and why others could not be examined.
+    ///
+    /// - Throws: `BoardError` if it is missing or faulty.
+    public func read(on machine: Machine = Machine()) throws(BoardError) -> (
+        definition: BoardDefinition, faults: [BoardError]
+    ) {
+        let catalog = BoardCatalog(folders: directories)
+        if definition == "auto" {
+            let detected = try catalog.detect(machine)
+            return (detected.definition, detected.skipped)
+        }
+        if definition.contains("/") { return (try BoardDefinition(contentsOf: definition), []) }
+        return (try catalog.definition(named: definition), [])
+    }
+}

@@ -1,0 +1,70 @@
+import Board
+import Groundwork
+import Messaging
+import Proximity
+
+/// How the agent shows its state on the board's LED.
+enum Indication {
+    /// Dark: not enrolled. Short flashes: not registered, or no broker. On: connected.
+    static func pattern(isEnrolled: Bool, isConnected: Bool) -> LEDPattern {
+        guard isEnrolled else { return .off }
+        return isConnected ? .on : .flashing(times: 2, pause: .seconds(2))
+    }
+}
+
+extension Agent {
+    /// Shows on the LED what the newest events changed, until canceled. A question that waits for consent comes first.
+    func indicate(on led: StatusLED) async {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        // The answer is shown for seconds, during which a scan reports many devices: no question may be lost among
+        // them.
+        let (told, asked) = (events.subscribe(bound: 16), nearby.events.subscribe())
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in told where event.source.isOfConnection { change.yield() }
+            }
+            group.addTask {
+                var choice = ConsentLightChoice()
+                for await event in asked {
+                    guard let light = choice.take(event) else { continue }
+                    await led.show(light.ledPattern)
+                    if let lasts = light.lasts { try? await Task.sleep(for: lasts) }
+                    change.yield()
+                }
+            }
+            await led.show(await pattern())
+            for await _ in changes { await led.show(await pattern()) }
+            group.cancelAll()
+        }
+    }
+
+    private func pattern() async -> LEDPattern {
+        if let light = await nearby.desk.light { return light.ledPattern }
+        guard let link = brokerLink else { return Indication.pattern(isEnrolled: false, isConnected: false) }
+        let state = await link.station?.messenger.status().state
+        return Indication.pattern(isEnrolled: true, isConnected: state == .connected)
+    }
+}
+
+extension AgentEvent.Source {
+    /// Whether the board may have become enrolled or connected by it, or lost that state.
+    fileprivate var isOfConnection: Bool {
+        switch self {
+        case .gateway, .broker, .own(.notReady), .own(.configurationUnusable): true
+        case .account(_, let source): source.isOfConnection
+        case .outbox, .prompt, .proximity, .button, .sensor, .own(.serviceFailed), .own(.vaultSetAside),
+            .own(.outboxSetAside),
+            .own(.sharingFailed), .own(.auditFailed):
+            false
+        }
+    }
+}
+
+extension ConsentLight {
+    fileprivate var ledPattern: LEDPattern {
+        switch pattern {
+        case .on: .on
+        case .blinking(let on, let off): .blinking(on: on, off: off)
+        }
+    }
+}

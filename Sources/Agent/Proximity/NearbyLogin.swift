@@ -1,0 +1,74 @@
+import Bluetooth
+import Gateway
+import Groundwork
+import Proximity
+
+/// Logs a user in on this board with the session of a device nearby, one login at a time.
+actor NearbyLogin {
+    private let radio: Radio
+    private let settings: ProximitySettings
+    private let deviceName: String
+    private let events: Broadcast<ProximityEvent>
+    private var isUnderWay = false
+    /// Ends the connection of the last login.
+    private var parting: Task<Void, Never>?
+
+    init(radio: Radio, settings: ProximitySettings, deviceName: String, events: Broadcast<ProximityEvent>) {
+        (self.radio, self.settings, self.deviceName, self.events) = (radio, settings, deviceName, events)
+    }
+
+    /// Logs in by Bluetooth.
+    ///
+    /// - Parameter expected: the user who has to let this board in; `nil` for any user.
+    func byBluetooth(at session: GatewaySession, as expected: String? = nil) async throws -> String {
+        try begin()
+        defer { isUnderWay = false }
+        let parameters = session.configuration.proximity
+        let (service, characteristic) = try parameters.identifiers()
+        var login = try ProximityLoginSettings(serviceUUID: service, characteristicUUID: characteristic)
+        login.deviceName = deviceName
+        login.leastSignal = settings.leastSignal != 0 ? settings.leastSignal : parameters.leastSignalStrength
+        // A device cannot be connected to while its last connection is ending.
+        await parting?.value
+        let logIn = ProximityLogin(
+            transport: await radio.transport(), gateway: SessionGateway(session: session, expectedUser: expected),
+            settings: login,
+            events: events)
+        let userName = try await logIn.run()
+        parting = Task { await logIn.parted() }
+        return userName
+    }
+
+    /// Logs in by a QR code that a device with a session scans.
+    ///
+    /// - Parameters:
+    ///   - expected: the user who has to let this board in; `nil` for any user.
+    ///   - show: called with the text of the code.
+    func byQRCode(
+        at session: GatewaySession, as expected: String? = nil, show: @escaping @Sendable (String) async throws -> Void
+    ) async throws -> String {
+        try begin()
+        defer { isUnderWay = false }
+        return try await QRLogin(gateway: SessionGateway(session: session, expectedUser: expected), events: events).run(
+            show: show)
+    }
+
+    /// One at a time: the radio has one scan, and the reported steps are those of one login.
+    private func begin() throws(ProximityError) {
+        guard !isUnderWay else { throw .loginInProgress }
+        isUnderWay = true
+    }
+
+    /// Returns when the connection of the last login has ended.
+    func parted() async { await parting?.value }
+}
+
+extension GatewayConfiguration.ProximityParameters {
+    /// The identifiers by which a gateway's devices find each other.
+    ///
+    /// - Throws: ``AgentError/noProximityService``
+    func identifiers() throws(AgentError) -> (service: String, characteristic: String) {
+        guard let serviceUUID, let characteristicUUID else { throw .noProximityService }
+        return (serviceUUID, characteristicUUID)
+    }
+}

@@ -1,0 +1,115 @@
+import Cryptography
+import Groundwork
+import LocalAPI
+import Prompts
+
+/// Questions to people, and their answers.
+extension Agent {
+    nonisolated func addPromptRoutes(to router: inout Router) {
+        router.on(
+            "GET", "/v1/prompts", needs: .read,
+            .init(
+                "What waits for somebody's answer, the oldest first",
+                answer: .object(
+                    ["prompts": .array(of: .prompt, "what somebody is asked")], required: ["prompts"]))
+        ) { _ in .json(["prompts": .array(self.prompts.prompts.map { .object($0.details) })]) }
+        router.on(
+            "GET", "/v1/prompts/{id}", needs: .read,
+            .init("One prompt", path: ["id": .integer("of the prompt")], answer: .prompt)
+        ) { request in .json(.object(try self.prompts.prompt(try request.promptID()).details)) }
+        router.on(
+            "POST", "/v1/prompts/{id}", needs: .operate,
+            .init(
+                "Answer a prompt by one of text, choice, grant and refuse; the first answer counts",
+                path: ["id": .integer("of the prompt")],
+                body: [
+                    "text": Schema.string("for a password, PIN, passcode or question").asSensitive,
+                    "choice": Schema.string("one of the choices").asSensitive,
+                    "grant": .boolean("consent, or refuse it"),
+                    "refuse": .boolean("true: no answer will be given"),
+                    "program": .string("that answers on its own, such as a PIN pad; else a person answers"),
+                ],
+                answer: .object(
+                    [
+                        "id": .integer("of the prompt"),
+                        "state": .string("what it is now", choices: ["answered", "refused"]),
+                    ], required: ["id", "state"]))
+        ) { request in
+            let id = try request.promptID()
+            let body = try RequestBody(request)
+            let answerer = request.answerer(program: try body.optionalString("program"))
+            guard let answer = try Self.answer(in: body) else {
+                try self.prompts.refuse(id, by: answerer, uid: request.peer.uid)
+                return .json(["id": .integer(Int64(id)), "state": "refused"])
+            }
+            try self.prompts.answer(id, answer, by: answerer, uid: request.peer.uid)
+            return .json(["id": .integer(Int64(id)), "state": "answered"])
+        }
+    }
+
+    /// - Returns: `nil` for a refusal.
+    private static func answer(in body: RequestBody) throws -> PromptAnswer? {
+        let (text, choice) = (try body.optionalString("text"), try body.optionalString("choice"))
+        let (grant, refuse) = (try body.optionalBool("grant"), try body.optionalBool("refuse"))
+        guard [text != nil, choice != nil, grant != nil, refuse != nil].count(where: { $0 }) == 1, refuse != false
+        else {
+            throw AgentError.badRequest(
+                member: "the answer", fault: "has to be exactly one of text, choice, grant and refuse")
+        }
+        if let text { return .text(SecretBytes(utf8: text)) }
+        if let choice { return .choice(choice) }
+        return grant == true ? .grant : nil
+    }
+}
+
+extension LocalRequest {
+    /// The program and the user that answer. The program's name is only its own claim; the user is certain.
+    func answerer(program: String?) -> Answerer {
+        let user = UserName.of(peer.uid)
+        return program.map { .program("\(String(DisplayText.clean($0).prefix(32))) of user \(user)") } ?? .user(user)
+    }
+
+    fileprivate func promptID() throws(AgentError) -> Int {
+        guard let id = Int(parameters["id"] ?? "") else {
+            throw AgentError.badRequest(member: "the number of the prompt", fault: "is not a number")
+        }
+        return id
+    }
+}
+
+extension Schema {
+    static let prompt = named("Prompt", .object(promptMembers, required: alwaysInPrompt))
+
+    /// A step of a prompt, as reported to the program that requested it.
+    static let promptStep = named("PromptStep", .object(promptDetails, required: alwaysInPrompt))
+
+    /// The members of an event about a prompt.
+    static let promptDetails = promptMembers.merging(["by": .string("who answered or refused")]) { own, _ in own }
+
+    private static let alwaysInPrompt: Set = [
+        "id", "kind", "text", "secret", "answerers", "state", "attemptsLeft", "fault", "secondsLeft",
+    ]
+
+    private static let promptMembers: [String: Schema] = [
+        "id": .integer("of the prompt; it stays when the question is asked again"),
+        "kind": .string("what is asked for", choices: PromptQuestion.Kind.allCases.map(\.rawValue)),
+        "text": .string("one line for a person"), "secret": .boolean("whether the answer belongs on no screen"),
+        "answerers": .string(
+            "who may answer: whoever may operate the local API, they or the button, or one user",
+            choices: ["operators", "operators-and-button", "user"]),
+        "uid": .integer("of the one user who may answer"),
+        "state": .string(
+            "whether an answer counts now, or one is being checked",
+            choices: Prompt.State.allCases.map(\.rawValue)),
+        "attemptsLeft": .integer("answers that may be tried, the next one among them").orNull,
+        "fault": .string("what was wrong with the last answer").orNull,
+        "secondsLeft": .integer("for an answer; null while no time runs").orNull,
+        "choices": .array(of: .string("an answer"), "what there is to choose from"),
+        "subject": .any(of: [
+            .object(
+                requester.merging(["user": .string("in whose name it would be let in").orNull]) { own, _ in own },
+                required: ["name", "address", "way", "user"], "The device that asks to be let in"),
+            .object(["user": .string("as the gateway knows the user")], required: ["user"], "Who logs in"),
+        ]),
+    ]
+}

@@ -1,0 +1,109 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import OAuth
+import Vault
+
+/// Reads ``Holdings`` from their records.
+///
+/// Unreadable client credentials, tokens and users count as absent: the gateway issues new ones. An unreadable device
+/// is an error, because without it the board would register again.
+struct HoldingsReader {
+    /// The contents of the records, by name.
+    let records: [String: SecretBytes]
+
+    /// The stored state, without the private keys: the caller gets those of ``Holdings/references`` from the vault.
+    ///
+    /// - Throws: ``GatewayError/deviceRecordInvalid(reason:)`` when the device or its key references cannot be read.
+    func holdings(at now: Moment) throws -> Holdings {
+        let identity = document(.identity)
+        // Do not guess here: a key without a reference is removed.
+        guard records[HoldingsDocument.identity.rawValue] == nil || identity?["identifier_key"] != nil else {
+            throw GatewayError.deviceRecordInvalid(reason: "device-identity names no keys")
+        }
+        return Holdings(
+            identifierKey: Self.reference(identity?["identifier_key"]),
+            pendingKey: Self.reference(identity?["pending_key"]), device: try device(), rest: rest(),
+            client: client(), board: Self.tokens(document(.boardTokens), at: now), user: user(at: now))
+    }
+
+    private func document(_ document: HoldingsDocument) -> JSON? {
+        guard var bytes = records[document.rawValue]?.exposed() else { return nil }
+        defer { wipe(&bytes) }
+        return try? JSON(parsing: bytes)
+    }
+
+    private func device() throws -> Device? {
+        guard records[HoldingsDocument.device.rawValue] != nil else { return nil }
+        let document = document(.device)
+        let chain = try chain(document, "certificates")
+        guard !chain.isEmpty else {
+            throw GatewayError.deviceRecordInvalid(reason: "device holds no certificates")
+        }
+        guard let key = Self.reference(document?["key"]) else {
+            throw GatewayError.deviceRecordInvalid(reason: "a part of it is missing")
+        }
+        guard let magIdentifier = document?["mag_identifier"]?.string,
+            let registeredAt = Self.date(document?["registered_at"])
+        else { throw GatewayError.deviceRecordInvalid(reason: "it has no mag-identifier") }
+        return Device(
+            key: key, chain: chain, magIdentifier: magIdentifier, isActive: document?["active"]?.bool ?? true,
+            registeredAt: registeredAt, renewedAt: Self.date(document?["renewed_at"]),
+            renewedChain: try self.chain(document, "renewed_certificates"))
+    }
+
+    private func chain(_ document: JSON?, _ member: String) throws -> [Certificate] {
+        do {
+            return try Certificate.all(inPEM: document?[member]?.string ?? "")
+        } catch {
+            throw GatewayError.deviceRecordInvalid(reason: "device holds no certificates")
+        }
+    }
+
+    private func rest() -> RegistrationRest? {
+        guard let document = document(.rest) else { return nil }
+        return document["code"]?.integer.map { .withdrawn(code: Int($0)) } ?? .byPerson
+    }
+
+    private func client() -> ClientCredentials? {
+        guard let document = document(.client), let masterID = document["master_id"]?.string,
+            let id = document["id"]?.string, let secret = Self.secret(document["secret"])
+        else { return nil }
+        return ClientCredentials(
+            masterID: masterID,
+            authentication: ClientAuthentication(id: id, secret: secret, expires: Self.date(document["expires"])),
+            isStatic: document["static"]?.bool ?? false)
+    }
+
+    private func user(at now: Moment) -> HeldUser? {
+        guard let document = document(.user), let loggedInAt = Self.date(document["logged_in_at"]) else { return nil }
+        let tokens = Self.tokens(document["tokens"], at: now)
+        return tokens.isEmpty ? nil : HeldUser(name: document["name"]?.string, loggedInAt: loggedInAt, tokens: tokens)
+    }
+
+    private static func tokens(_ document: JSON?, at now: Moment) -> HeldTokens {
+        HeldTokens(
+            access: accessToken(document?["access"], at: now), refresh: secret(document?["refresh"]),
+            id: idToken(document?["id"]))
+    }
+
+    private static func accessToken(_ document: JSON?, at now: Moment) -> HeldToken? {
+        guard let document, let value = secret(document["value"]), let receivedAt = date(document["received_at"]),
+            let lifetime = document["lifetime"]?.number
+        else { return nil }
+        return HeldToken(
+            value: value, lifetime: lifetime, scope: document["scope"]?.string ?? "", receivedAt: receivedAt,
+            at: now.date, uptime: now.uptime)
+    }
+
+    private static func idToken(_ document: JSON?) -> HeldIDToken? {
+        guard let document, let value = secret(document["value"]), let type = document["type"]?.string else {
+            return nil
+        }
+        return HeldIDToken(value: value, type: type, expires: date(document["expires"]))
+    }
+
+    private static func reference(_ value: JSON?) -> KeyReference? { value?.string.flatMap { KeyReference($0) } }
+    private static func secret(_ value: JSON?) -> SecretBytes? { value?.string.map { SecretBytes(utf8: $0) } }
+    private static func date(_ value: JSON?) -> Date? { value?.number.map { Date(timeIntervalSince1970: $0) } }
+}

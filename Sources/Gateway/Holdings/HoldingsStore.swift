@@ -1,0 +1,172 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import Vault
+
+/// The two clocks of a session.
+struct SessionClocks: Sendable {
+    /// The best known time.
+    let date: @Sendable () -> Date
+    /// Time since any fixed moment, by a monotonic clock.
+    let uptime: @Sendable () -> Duration
+
+    var now: Moment { Moment(date: date(), uptime: uptime()) }
+}
+
+/// A session's state: read from the vault once, changed only inside operations, and written to disk before it is used.
+actor HoldingsStore {
+    /// A snapshot of the state.
+    struct State: Sendable {
+        let holdings: Holdings
+        /// Increases with every change, so that a recovery can see whether another caller has already recovered.
+        let revision: Int
+    }
+
+    nonisolated let configuration: GatewayConfiguration
+    nonisolated let events = Broadcast<GatewayEvent>()
+    nonisolated let clocks: SessionClocks
+    nonisolated let keys: SoftwareKeys
+    private let vault: Vault
+    /// `nil` until the first read.
+    private var current: State?
+    /// Locked while the vault is read or written: the first read may also write.
+    private let access = AsyncMutex()
+
+    init(configuration: GatewayConfiguration, vault: Vault, clocks: SessionClocks) {
+        self.configuration = configuration
+        self.vault = vault
+        keys = vault.keys(of: configuration.identity.scope)
+        self.clocks = clocks
+    }
+
+    private nonisolated var scope: String { configuration.identity.scope }
+
+    // MARK: Reading
+
+    /// - Throws: ``GatewayError/deviceRecordInvalid(reason:)``, or what the vault throws.
+    func state() async throws -> State {
+        if let current { return current }
+        await access.lock()
+        defer { access.unlock() }
+        return try await loaded()
+    }
+
+    /// - Throws: the errors of ``state()``.
+    func holdings() async throws -> Holdings { try await state().holdings }
+
+    /// The current state. Requires ``access`` to be locked.
+    private func loaded() async throws -> State {
+        if let current { return current }
+        let stored = try await stored()
+        var adopted = stored
+        adopted.adopt(configuration)
+        try await write(from: stored, to: adopted)
+        let state = State(holdings: adopted, revision: 0)
+        current = state
+        return state
+    }
+
+    /// The state in the vault. Replaces records of earlier versions, in one commit.
+    private func stored() async throws -> Holdings {
+        let names = Set(try await vault.names(scope: scope).map(\.name))
+        var records: [String: SecretBytes] = [:]
+        for name in Self.contentNames.intersection(names) {
+            records[name] = try await vault.record(RecordName(scope: scope, name: name))?.content
+        }
+        var holdings: Holdings
+        if let earlier = try EarlierRecordsReader(names: names, records: records) {
+            holdings = try earlier.holdings(at: clocks.now)
+            try await migrate(from: earlier, to: holdings)
+        } else {
+            holdings = try HoldingsReader(records: records).holdings(at: clocks.now)
+        }
+        try await loadKeys(of: &holdings)
+        return holdings
+    }
+
+    private func migrate(from earlier: EarlierRecordsReader, to holdings: Holdings) async throws {
+        killPoint("migration-begun")
+        do {
+            try await vault.commit(earlier.migration(to: holdings, scope: scope))
+        } catch VaultError.keyInvalid(let name) {
+            throw GatewayError.deviceRecordInvalid(reason: "\(name.name) is not a private key")
+        }
+        killPoint("migration-committed")
+    }
+
+    /// Loads the keys, and removes those that a crash left without a reference.
+    private func loadKeys(of holdings: inout Holdings) async throws {
+        try await keys.sweep(keeping: holdings.references)
+        for reference in holdings.references {
+            do {
+                holdings.keys[reference] = try await keys.key(reference)
+            } catch VaultError.keyInvalid(let name) {
+                throw GatewayError.deviceRecordInvalid(reason: "\(name.name) is not a private key")
+            }
+        }
+        guard let device = holdings.device else { return }
+        guard let key = holdings.keys[device.key] else {
+            throw GatewayError.deviceRecordInvalid(reason: "a part of it is missing")
+        }
+        guard device.leaf.publicKey == key.publicKey else {
+            throw GatewayError.deviceRecordInvalid(reason: "the certificate is not for the key")
+        }
+    }
+
+    /// Every record that this or an earlier version of a session reads.
+    private static let contentNames = Set(
+        HoldingsDocument.allCases.map(\.rawValue) + EarlierRecord.allCases.map(\.rawValue))
+
+    // MARK: Changing
+
+    /// Writes a new state to disk, then uses it.
+    ///
+    /// - Parameter next: made from the current state, inside the same operation.
+    func commit(_ next: Holdings, in operation: borrowing Operation) async throws {
+        await access.lock()
+        defer { access.unlock() }
+        let held = try await loaded()
+        try await write(from: held.holdings, to: next)
+        replace(held, by: next)
+    }
+
+    /// Applies `change` to the current state and commits the result as ``commit(_:in:)`` does.
+    func update(in operation: borrowing Operation, _ change: @Sendable (inout Holdings) -> Void) async throws {
+        var next = try await holdings()
+        change(&next)
+        try await commit(next, in: operation)
+    }
+
+    private func write(from old: Holdings, to new: Holdings) async throws {
+        let step = HoldingsChanges(from: old, to: new, scope: scope)
+        try await vault.commit(step.changes + step.droppedKeys.flatMap { keys.removal(of: $0) })
+    }
+
+    /// Removes everything, including unreadable records.
+    func removeAll(rest: RegistrationRest, in operation: borrowing Operation) async throws {
+        await access.lock()
+        defer { access.unlock() }
+        let names = Self.contentNames.union(EarlierKey.allCases.map(\.rawValue))
+        let removals = names.sorted().map { Change.remove(RecordName(scope: scope, name: $0)) }
+        let keyRemovals = try await keys.references().flatMap { keys.removal(of: $0) }
+        var left = Holdings()
+        left.clearAll(rest: rest, configuration)
+        let additions = HoldingsChanges(from: Holdings(), to: left, scope: scope).changes
+        try await vault.commit(removals + keyRemovals + additions)
+        replace(current ?? State(holdings: Holdings(), revision: 0), by: left)
+    }
+
+    private func replace(_ held: State, by next: Holdings) {
+        var next = next
+        next.keys = next.keys.filter { next.references.contains($0.key) }
+        current = State(holdings: next, revision: held.revision + 1)
+        if let user = held.holdings.user, next.user == nil { events.send(.userDidLogout(userName: user.name)) }
+    }
+}
+
+extension HoldingsStore {
+    /// The next step for a need, according to the current state.
+    func nextStep(for need: Need, after last: ChainStep? = nil, renewal: RenewalTerms) async throws -> NextStep {
+        try await holdings().nextStep(for: need, after: last, at: clocks.now, renewal: renewal)
+    }
+}

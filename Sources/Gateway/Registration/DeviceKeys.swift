@@ -1,0 +1,35 @@
+import Cryptography
+import Groundwork
+import Vault
+
+/// Makes the keys of a registration. Each is on disk before the first request that uses it, so that a repetition after
+/// a lost answer uses the same key.
+struct DeviceKeys: Sendable {
+    let store: HoldingsStore
+
+    /// The identifier of this installation, created and stored if there is none.
+    func deviceID(in operation: borrowing Operation) async throws -> String {
+        if let deviceID = try await store.holdings().deviceID { return deviceID }
+        let made = try await store.keys.make(.p256, label: "identifier")
+        try await store.update(in: operation) {
+            $0.identifierKey = made.reference
+            $0.keys[made.reference] = made.key
+        }
+        killPoint("identifier-committed")
+        return DeviceIdentifier.text(of: made.key)
+    }
+
+    /// The key of a registration without an answer yet.
+    func pendingKey(in operation: borrowing Operation) async throws -> StoredKey {
+        let held = try await store.holdings()
+        if let reference = held.pendingKey, let key = held.keys[reference] {
+            return StoredKey(reference: reference, key: key)
+        }
+        let made = try await store.keys.make(.rsa(bits: store.configuration.keyBits), label: "device")
+        try await store.update(in: operation) {
+            $0.pendingKey = made.reference
+            $0.keys[made.reference] = made.key
+        }
+        return made
+    }
+}

@@ -1,0 +1,137 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+import OAuth
+import Vault
+
+/// Registration (endpoints E4 and E5) and removal (E7); MAG 4.
+struct Registration: Sendable {
+    let store: HoldingsStore
+    let exchange: Exchange
+    let keys: DeviceKeys
+    let idTokens: IDTokens
+    let board: DeviceDescription
+
+    /// Registers the board, even if it waits for a person.
+    ///
+    /// - Parameter voucher: if it creates a session, the answer logs its user in.
+    func register(
+        by voucher: RegistrationVoucher = .client, userName: String? = nil, in operation: borrowing Operation
+    ) async throws {
+        let deviceID = try await keys.deviceID(in: operation)
+        store.events.send(.deviceWillRegister(deviceID: deviceID))
+        var sessionFault: GatewayError?
+        do {
+            let key = try await keys.pendingKey(in: operation)
+            killPoint("registration-begun")
+            let (device, session) = try await request(deviceID, key, voucher)
+            killPoint("registration-answered")
+            var next = try await store.holdings()
+            next.device = device
+            next.pendingKey = nil
+            next.rest = nil
+            sessionFault = try await logIn(session, to: &next, userName)
+            try await store.commit(next, in: operation)
+            killPoint("registration-committed")
+            exchange.client.forgetConnections()
+            try announce(device)
+        } catch let error as GatewayError {
+            if case .awaitingActivation = error { throw error }
+            store.events.send(.deviceDidFailToRegister(error))
+            throw error
+        }
+        if let sessionFault { throw sessionFault }
+    }
+
+    /// Logs in the user who authorized the registration.
+    /// - Returns: the error if that fails. The registration is valid nevertheless: its certificate is for this board's
+    ///   key.
+    private func logIn(
+        _ session: (value: SecretBytes, type: String)?, to holdings: inout Holdings, _ userName: String?
+    ) async throws -> GatewayError? {
+        guard let session else { return nil }
+        do {
+            let idToken = try await idTokens.validated(session.value, type: session.type, holdings)
+            holdings.user = HeldUser(
+                name: userName, loggedInAt: store.clocks.date(), tokens: HeldTokens(id: idToken))
+            return nil
+        } catch let error as GatewayError {
+            return error
+        }
+    }
+
+    private func announce(_ device: Device) throws(GatewayError) {
+        guard !device.isActive else {
+            store.events.send(.deviceDidRegister(magIdentifier: device.magIdentifier))
+            return
+        }
+        store.events.send(.deviceAwaitsActivation(magIdentifier: device.magIdentifier))
+        throw .awaitingActivation(magIdentifier: device.magIdentifier)
+    }
+
+    private func request(
+        _ deviceID: String, _ stored: StoredKey, _ voucher: RegistrationVoucher
+    ) async throws -> (device: Device, session: (value: SecretBytes, type: String)?) {
+        guard let credentials = try await store.holdings().client else { throw GatewayError.notRegistered }
+        let registration = RegistrationRequest(
+            deviceID: deviceID, device: board, organization: store.configuration.organization,
+            credentials: credentials, voucher: voucher)
+        let request = try await exchange.request(
+            "POST", voucher.endpoint, headers: registration.headers, body: try registration.body(for: stored.key))
+        let response = try await exchange.succeed(request, for: .registerDevice)
+        do {
+            let answer = try CertificateAnswer.registration(response, for: stored.key.publicKey)
+            let device = Device(
+                key: stored.reference, chain: answer.chain, magIdentifier: answer.magIdentifier,
+                isActive: answer.isActive,
+                registeredAt: store.clocks.date())
+            return (device, voucher.createsSession ? try CertificateAnswer.session(response) : nil)
+        } catch {
+            throw GatewayError.registrationAnswerInvalid(reason: error.reason)
+        }
+    }
+
+    // MARK: Automatic registration
+
+    /// Lets the board register by itself from now on, even after a removal or a withdrawal.
+    func resume(in operation: borrowing Operation) async throws {
+        guard try await store.holdings().rest != nil else { return }
+        try await store.update(in: operation) { $0.rest = nil }
+    }
+
+    /// Makes an unregistered board wait for a person. Does not affect a registered one.
+    func waitForPerson(in operation: borrowing Operation) async throws {
+        let held = try await store.holdings()
+        guard held.device == nil, held.rest == nil else { return }
+        try await store.update(in: operation) { $0.rest = .byPerson }
+    }
+
+    // MARK: Removal
+
+    /// Removes the device at the gateway, then here. Unless the gateway answers 200, everything is kept (MAG checklist
+    /// 44).
+    func remove(in operation: borrowing Operation) async throws {
+        guard try await store.holdings().device != nil else { throw GatewayError.notRegistered }
+        store.events.send(.deviceWillDeregister)
+        do {
+            _ = try await exchange.succeed(try await exchange.request("DELETE", .remove), for: .removeDevice)
+        } catch let error as GatewayError {
+            store.events.send(.deviceDidFailToDeregister(error))
+            throw error
+        }
+        try await removeHere(in: operation)
+        store.events.send(.deviceDidDeregister)
+    }
+
+    /// Removes everything here without notifying the gateway.
+    func reset(in operation: borrowing Operation) async throws {
+        try await removeHere(in: operation)
+        store.events.send(.deviceDidResetLocally)
+    }
+
+    private func removeHere(in operation: borrowing Operation) async throws {
+        try await store.removeAll(rest: .byPerson, in: operation)
+        exchange.client.forgetConnections()
+    }
+}

@@ -1,0 +1,27 @@
+import HTTPClient
+
+/// The parts of a session, which share one store; each does its work inside operations.
+struct GatewayParts: Sendable {
+    let store: HoldingsStore
+    let exchange: Exchange
+    let initialization: ClientInitialization
+    let registration: Registration
+    let renewal: Renewal
+    let tokens: Tokens
+    let users: Users
+    let preparation: Preparation
+
+    init(store: HoldingsStore, exchange: Exchange, board: DeviceDescription, renewalWindow: Double) {
+        self.store = store
+        self.exchange = exchange
+        let keys = DeviceKeys(store: store)
+        let idTokens = IDTokens(store: store, exchange: exchange)
+        initialization = ClientInitialization(store: store, exchange: exchange, keys: keys)
+        registration = Registration(store: store, exchange: exchange, keys: keys, idTokens: idTokens, board: board)
+        renewal = Renewal(store: store, exchange: exchange, window: renewalWindow)
+        tokens = Tokens(store: store, exchange: exchange, idTokens: idTokens)
+        preparation = Preparation(
+            store: store, initialization: initialization, registration: registration, renewal: renewal, tokens: tokens)
+        users = Users(store: store, exchange: exchange, preparation: preparation)
+    }
+}

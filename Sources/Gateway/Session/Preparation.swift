@@ -1,0 +1,70 @@
+import Groundwork
+
+/// Obtains what a protected call or a login needs, step by step (MAG 0.2). ``Holdings`` decides which step is next.
+struct Preparation: Sendable {
+    let store: HoldingsStore
+    let initialization: ClientInitialization
+    let registration: Registration
+    let renewal: Renewal
+    let tokens: Tokens
+
+    func isLacking(for need: Need) async throws -> Bool {
+        try await store.nextStep(for: need, renewal: renewal.terms) != .ready
+    }
+
+    /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
+    func prepare(for need: Need, in operation: borrowing Operation) async throws {
+        try await puttingRight(in: operation) {
+            var last: ChainStep?
+            while let step = try await step(for: need, after: last) {
+                try await take(step, for: need, in: operation)
+                last = step
+            }
+        }
+    }
+
+    /// - Returns: `nil` when nothing is missing.
+    /// - Throws: the reason why the board waits for a person.
+    func step(for need: Need, after last: ChainStep?) async throws -> ChainStep? {
+        switch try await store.nextStep(for: need, after: last, renewal: renewal.terms) {
+        case .ready: return nil
+        case .rest(let rest): throw rest.error
+        case .take(let step): return step
+        }
+    }
+
+    func take(_ step: ChainStep, for need: Need, in operation: borrowing Operation) async throws {
+        switch step {
+        case .clientCredentials: try await initialization.initialize(in: operation)
+        case .registration: try await registration.register(in: operation)
+        case .certificate: try await renewal.renewWhenDue(in: operation)
+        case .accessToken: try await tokens.obtain(for: need, in: operation)
+        }
+    }
+
+    // MARK: Recovery
+
+    /// Runs work, and recovers from a refusal if possible.
+    ///
+    /// - Throws: ``RefusedAttempt`` after recovering, else what `work` throws.
+    func puttingRight(in operation: borrowing Operation, _ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch GatewayError.refused(let refusal) {
+            switch try await store.holdings().next(after: refusal) {
+            case .fail: throw GatewayError.refused(refusal)
+            case .repeatWork: break
+            case .recover(let recovery): try await recover(recovery, of: .board, in: operation)
+            }
+            throw RefusedAttempt(refusal: refusal)
+        }
+    }
+
+    func recover(_ recovery: Recovery, of principal: Principal, in operation: borrowing Operation) async throws {
+        switch recovery {
+        case .dropAccessToken, .reinitializeClient:
+            try await store.update(in: operation) { $0.apply(recovery, as: principal) }
+        case .renewCertificate: try await renewal.renew(in: operation)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+import OAuth
+import Synchronization
+
+/// Login with another person's device, from both sides (MAG 5.6, 7.1, 7.3).
+final class Authorizations: Sendable {
+    private let operations: Operations
+    private let calls: Calls
+    /// The form of the gateway's authorization URLs, and the uptime at which it was learned.
+    private let known = Mutex<(form: ProviderForm, at: Duration)?>(nil)
+
+    private var store: HoldingsStore { operations.parts.store }
+    private var exchange: Exchange { operations.parts.exchange }
+    private var configuration: GatewayConfiguration { store.configuration }
+
+    init(operations: Operations, calls: Calls) {
+        self.operations = operations
+        self.calls = calls
+    }
+
+    // MARK: Logging in on this board
+
+    func begin() async throws -> AuthorizationSession {
+        try await operations.recovering(as: .board) {
+            try await self.operations.run(.initialize) { parts, operation in
+                try await parts.initialization.initializeWhenDue(in: operation)
+            }
+            let state = try await self.store.state()
+            do {
+                return try await self.request(by: state.holdings)
+            } catch GatewayError.refused(let refusal) {
+                throw RefusedAttempt(refusal: refusal, revision: state.revision)
+            }
+        }
+    }
+
+    private func request(by held: Holdings) async throws -> AuthorizationSession {
+        guard let client = held.client else { throw GatewayError.noGrantApplies }
+        let proof = try ProofKey()
+        let authorization = AuthorizationRequest(
+            clientID: client.id,
+            scope: GatewayScope.authorization(
+                configured: configuration.scope, singleSignOn: configuration.singleSignOn,
+                registers: configuration.singleSignOn && held.device == nil),
+            redirectURI: configuration.redirectURI, proof: proof, additional: [("display", "social_login")])
+        let request = try await exchange.request(
+            "GET", .authorize, query: "?" + authorization.query.text, headers: ["Accept": "application/json"])
+        let response = try await exchange.succeed(request, for: .beginAuthorization)
+        do {
+            return try AuthorizationAnswer.session(response.body, proof: proof, clientID: client.id)
+        } catch {
+            throw GatewayError.unexpectedAnswer(.beginAuthorization, status: 200, reason: error.reason)
+        }
+    }
+
+    func poll(_ session: AuthorizationSession) async throws -> PollAnswer {
+        guard let address = session.proximity?.pollURL else { throw GatewayError.proximityNotOffered }
+        try await checkClient(of: session)
+        let request = try await exchange.request(
+            "GET", at: address, headers: ["Content-Type": FormBody.contentType, "Accept": "application/json"])
+        var response = try await exchange.succeed(request, for: .pollAuthorization)
+        defer { wipe(&response.body) }
+        do {
+            return try AuthorizationAnswer.poll(response.body, proof: session.proof)
+        } catch let fault as AnswerFault {
+            throw GatewayError.unexpectedAnswer(.pollAuthorization, status: 200, reason: fault.reason)
+        }
+    }
+
+    /// Verifier and state are useless with new client credentials, as after a removal or a reset (MAG 12.4).
+    ///
+    /// - Throws: ``GatewayError/authorizationEnded``
+    func checkClient(of session: AuthorizationSession) async throws {
+        guard try await store.holdings().client?.id == session.clientID else { throw GatewayError.authorizationEnded }
+    }
+
+    // MARK: Authorizing another device
+
+    /// Authorization URLs have no fixed path that a client could know (MAG 7.3), and calls of the gateway's many other
+    /// URLs in the user's name would do something else. So a stranger's URL must have the form of one that the gateway
+    /// gave to this board. The board requests one if it has none yet, or an old one with another form.
+    func approved(_ text: String) async throws -> (path: String, session: String) {
+        let url = try ProviderURL(text, at: configuration.identity)
+        if let session = try await form(mayBeOld: true).identifier(in: url) { return (url.path, session) }
+        // The form may have changed with an update of the gateway.
+        guard let session = try await form(mayBeOld: false).identifier(in: url) else {
+            throw GatewayError.providerURLInvalid(reason: "it does not name a pending login at this gateway")
+        }
+        return (url.path, session)
+    }
+
+    private func form(mayBeOld: Bool) async throws -> ProviderForm {
+        if let known = known.withLock({ $0 }), mayBeOld || store.clocks.uptime() - known.at < Self.formLife {
+            return known.form
+        }
+        guard let own = try await begin().proximity else { throw GatewayError.proximityNotOffered }
+        let form = try ProviderForm(of: own.authURL, at: configuration.identity)
+        remember(form)
+        return form
+    }
+
+    func remember(_ form: ProviderForm) {
+        let now = store.clocks.uptime()
+        known.withLock { $0 = (form, now) }
+    }
+
+    /// The minimum interval between requests to the gateway because of URLs with another form.
+    private static var formLife: Duration { .seconds(3600) }
+
+    func authorize(providerURL: String, loggedInAt date: Date?) async throws {
+        _ = try ProviderURL(providerURL, at: configuration.identity)
+        let logIn = try await calls.user(loggedInAt: date).loggedInAt
+        let path = try await approved(providerURL).path
+        let need = Need(principal: .user)
+        var response = try await calls.call(
+            "POST", path, headers: ["Content-Type": FormBody.contentType, "Accept": "text/plain"], body: [], for: need,
+            loggedInAt: logIn)
+        if response.status == 405 {
+            response = try await calls.call(
+                "GET", path, headers: ["Accept": "text/plain"], body: nil, for: need, loggedInAt: logIn)
+        }
+        guard response.isSuccess else { throw GatewayError.failure(response, .authorizeDevice) }
+    }
+}

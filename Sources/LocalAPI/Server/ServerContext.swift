@@ -1,0 +1,66 @@
+import Groundwork
+
+/// State shared by all connections of a running server.
+final class ServerContext: Sendable {
+    let library: MicroHTTPD
+    let router: Router
+    let policy: AccessPolicy
+    let limits: LocalServer.Limits
+    /// Requests in progress of each user.
+    let requests: UserShares
+    /// Connections of each user.
+    let connections: UserShares
+    let deadlines: RequestDeadlines
+    let runningExchanges = RunningExchanges()
+    let record: AnswerRecord?
+
+    private struct State {
+        var exchanges: [ObjectIdentifier: Exchange] = [:]
+        var isStopping = false
+        var isOutOfTime = false
+    }
+    private let state = AsyncCondition(State())
+
+    init(_ library: MicroHTTPD, router: Router, policy: AccessPolicy, limits: LocalServer.Limits) {
+        self.library = library
+        self.router = router
+        self.policy = policy
+        self.limits = limits
+        requests = UserShares(limit: limits.requestsPerUser, othersLimit: limits.requestsOfOthers)
+        connections = UserShares(limit: limits.connectionsPerUser, othersLimit: limits.connectionsOfOthers)
+        deadlines = RequestDeadlines(limit: limits.request)
+        record = AnswerRecord(of: router)
+    }
+
+    /// - Returns: whether the exchange may proceed; it may not while the server is stopping.
+    func add(_ exchange: Exchange) -> Bool {
+        state.change { state in
+            state.exchanges[ObjectIdentifier(exchange)] = exchange
+            return !state.isStopping
+        }
+    }
+
+    func remove(_ exchange: Exchange) { state.change { $0.exchanges[ObjectIdentifier(exchange)] = nil } }
+
+    /// Gives every request its last answer and every stream its last event. libmicrohttpd cannot stop while a
+    /// connection is suspended.
+    func stop() {
+        let exchanges = state.change { state in
+            state.isStopping = true
+            return Array(state.exchanges.values)
+        }
+        for exchange in exchanges { exchange.stop() }
+    }
+
+    /// Waits until the last answers are written, at most for the limit.
+    func finish(within limit: Duration) async {
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            state.change { $0.isOutOfTime = true }
+        }
+        await state.wait { $0.exchanges.isEmpty || $0.isOutOfTime ? () : nil }
+        timer.cancel()
+    }
+
+    func answer(to error: any Error) -> LocalResponse { .error(error) }
+}

@@ -1,0 +1,107 @@
+import Groundwork
+
+/// A question: its text, who may answer it, and how.
+public struct PromptQuestion: Sendable, Equatable {
+    public enum Kind: String, Sendable, CaseIterable {
+        case password
+        case pin
+        case oneTimePassword = "one-time-password"
+        /// A question whose answer only one person knows, such as the name of a first school.
+        case knowledgeQuestion = "knowledge-question"
+        case consent
+        case lockPasscode = "lock-passcode"
+        case choice
+
+        /// The form of an answer.
+        public enum Form: String, Sendable {
+            case text
+            case choice
+            /// Yes; no is a refusal.
+            case consent
+        }
+
+        public var form: Form {
+            switch self {
+            case .password, .pin, .oneTimePassword, .knowledgeQuestion, .lockPasscode: .text
+            case .choice: .choice
+            case .consent: .consent
+            }
+        }
+    }
+
+    /// Who may answer.
+    public enum Answerers: Sendable, Equatable {
+        /// All users who may operate the local API.
+        case operators
+        /// The same users, or a person at the board's button.
+        case operatorsAndButton
+        /// Only one user of this machine who may operate the local API, and no one else, not even an owner.
+        case user(uid: UInt32)
+
+        var name: String {
+            switch self {
+            case .operators: "operators"
+            case .operatorsAndButton: "operators-and-button"
+            case .user: "user"
+            }
+        }
+    }
+
+    /// Data that a display may show in addition to the text.
+    public enum Subject: Sendable, Equatable {
+        /// A device that asks to be authorized: its name is its own unverified claim, `way` is how its request came
+        /// (`ble` or `qr`), and `user` is the user whose session it would get.
+        case device(name: String?, address: String?, way: String, user: String?)
+        /// The user who logs in.
+        case account(userName: String)
+
+        var members: [String: JSON] {
+            func text(_ value: String?) -> JSON { value.map { .string(DisplayText.clean($0)) } ?? .null }
+            return switch self {
+            case .device(let name, let address, let way, let user):
+                ["name": text(name), "address": text(address), "way": .string(way), "user": text(user)]
+            case .account(let userName): ["user": text(userName)]
+            }
+        }
+    }
+
+    /// The maximum length of a text in Unicode scalars; the text may come from a server.
+    public static let textLimit = 256
+
+    public let kind: Kind
+    /// One line for people.
+    public let text: String
+    /// Whether the answer must not be shown on a screen.
+    public let isSecret: Bool
+    public let answerers: Answerers
+    /// The number of attempts; at least 1. Not used for consent.
+    public let attempts: Int
+    /// The choices, in this order; empty except for ``Kind/choice``.
+    public let choices: [String]
+    public let subject: Subject?
+
+    /// - Parameter isSecret: `nil` means the default of the kind: texts are secret, consent and choices are not.
+    public init(
+        _ kind: Kind, _ text: String, isSecret: Bool? = nil, answerers: Answerers = .operators, attempts: Int = 1,
+        choices: [String] = [], about subject: Subject? = nil
+    ) {
+        self.kind = kind
+        self.text = DisplayText.oneLine(text, limit: Self.textLimit)
+        self.isSecret = isSecret ?? (kind.form == .text)
+        self.answerers = answerers
+        self.attempts = max(attempts, 1)
+        self.choices = choices
+        self.subject = subject
+    }
+
+    var members: [String: JSON] {
+        var members: [String: JSON] = [
+            "kind": .string(kind.rawValue), "text": .string(text), "secret": .bool(isSecret),
+            "answerers": .string(answerers.name),
+        ]
+        if case .user(let uid) = answerers { members["uid"] = .integer(Int64(uid)) }
+        if !choices.isEmpty { members["choices"] = .array(choices.map(JSON.string)) }
+        members["subject"] = subject.map { .object($0.members) }
+        return members
+    }
+}

@@ -1,0 +1,85 @@
+@_spi(KeyBytes) import Cryptography
+
+/// Keys of one scope that are stored in the vault, each as a sealed record, and used in this process's memory.
+public struct SoftwareKeys: KeyStore {
+    private let vault: Vault
+    private let scope: String
+
+    fileprivate init(_ vault: Vault, scope: String) {
+        self.vault = vault
+        self.scope = scope
+    }
+
+    public func make(_ algorithm: PrivateKey.Algorithm, label: String) async throws(VaultError) -> StoredKey {
+        let reference = try explained { try KeyReference.fresh(.software, label: label) }
+        guard let reference else {
+            throw .nameNotAllowed(name: RecordName(scope: scope, name: label), kind: .privateKey)
+        }
+        // Fail before generating a key, which can take seconds, if it cannot be stored.
+        try await vault.check()
+        let key: PrivateKey
+        do throws(CryptographyError) {
+            key = try await KeyMaker.shared.key(algorithm)
+        } catch {
+            throw .cryptography(error)
+        }
+        try await vault.keep(key, as: reference, in: scope)
+        return StoredKey(reference: reference, key: key)
+    }
+
+    public func key(_ reference: KeyReference) async throws(VaultError) -> PrivateKey? {
+        try await vault.key(reference, in: scope)
+    }
+
+    public func references() async throws(VaultError) -> Set<KeyReference> { try await vault.keyReferences(in: scope) }
+
+    public func delete(_ reference: KeyReference) async throws(VaultError) {
+        try await vault.commit(removal(of: reference))
+    }
+
+    public func removal(of reference: KeyReference) -> [Change] { [.remove(reference.record(in: scope))] }
+
+    @discardableResult
+    public func sweep(keeping kept: Set<KeyReference>) async throws(VaultError) -> Set<KeyReference> {
+        try await vault.sweepKeys(in: scope, keeping: kept)
+    }
+}
+
+extension Vault {
+    /// The software keys of a scope.
+    public nonisolated func keys(of scope: String) -> SoftwareKeys { SoftwareKeys(self, scope: scope) }
+
+    /// - Throws: ``VaultError`` when the vault is locked or closed.
+    fileprivate func check() throws(VaultError) { _ = try access() }
+
+    fileprivate func keep(_ key: PrivateKey, as reference: KeyReference, in scope: String) throws(VaultError) {
+        let name = reference.record(in: scope)
+        let content = try explained { try key.pkcs8() }
+        guard name.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: .privateKey) }
+        try write([.put(name, .privateKey, content)])
+    }
+
+    fileprivate func key(_ reference: KeyReference, in scope: String) throws(VaultError) -> PrivateKey? {
+        try exposedRecord(reference.record(in: scope)).map { record throws(VaultError) in try record.key() }
+    }
+
+    fileprivate func keyReferences(in scope: String) throws(VaultError) -> Set<KeyReference> {
+        Set(try names(scope: scope).compactMap { KeyReference($0.name) })
+    }
+
+    fileprivate func sweepKeys(
+        in scope: String, keeping kept: Set<KeyReference>
+    ) throws(VaultError) -> Set<KeyReference> {
+        let swept = try keyReferences(in: scope).subtracting(kept)
+        try write(swept.map { .remove($0.record(in: scope)) })
+        return swept
+    }
+}
+
+extension Record {
+    /// - Throws: ``VaultError/keyInvalid(name:)`` for a record of another kind, or content that is not a private key.
+    func key() throws(VaultError) -> PrivateKey {
+        guard kind == .privateKey, let key = try? PrivateKey(pkcs8: content) else { throw .keyInvalid(name: name) }
+        return key
+    }
+}

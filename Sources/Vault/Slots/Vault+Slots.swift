@@ -1,0 +1,63 @@
+import Groundwork
+import Storage
+
+/// The slots that open a vault.
+extension Vault {
+    /// Works for a locked vault too, to show how to unlock it.
+    public func slots() throws(VaultError) -> [Slot] {
+        let file = try openFile()
+        return try explained { try file.storedSlots().map(\.slot) }
+    }
+
+    /// The slot that opened the vault. If its kind `isDevelopment`, show a loud warning.
+    public func openedBy() throws(VaultError) -> Slot { try access().openedBy }
+
+    /// Adds a slot that opens with `key`.
+    @discardableResult
+    public func add(_ key: any SlotKey) throws(VaultError) -> Slot {
+        let unsealed = try access()
+        return try explained {
+            try unsealed.file.database.transaction {
+                guard try unsealed.file.storedSlots().count < StoredSlot.limit else {
+                    throw VaultError.tooManySlots(path: path, limit: StoredSlot.limit)
+                }
+                return try unsealed.file.insertSlot(for: key, of: unsealed.seal)
+            }
+        }
+    }
+
+    /// Wraps a slot's data key again with `key` and new parameters; the previous key no longer opens the slot.
+    @discardableResult
+    public func rewrap(slot id: Int64, with key: any SlotKey) throws(VaultError) -> Slot {
+        let unsealed = try access()
+        let slot = try explained {
+            try unsealed.file.database.transaction {
+                guard try unsealed.file.storedSlots().contains(where: { $0.id == id }) else {
+                    throw VaultError.slotUnknown(path: path, id: id)
+                }
+                let slot = try unsealed.file.insertSlot(for: key, of: unsealed.seal, replacing: id)
+                killPoint("vault-rewrap-written")
+                return slot
+            }
+        }
+        killPoint("vault-rewrap-committed")
+        return slot
+    }
+
+    /// Removes a slot. Its key no longer opens this file, but still opens earlier copies of the file.
+    ///
+    /// - Throws: ``VaultError/lastSlot(path:id:)`` when there is no other undamaged slot.
+    public func remove(slot id: Int64) throws(VaultError) {
+        let unsealed = try access()
+        try explained {
+            try unsealed.file.database.transaction {
+                let slots = try unsealed.file.storedSlots()
+                guard slots.contains(where: { $0.id == id }) else { throw VaultError.slotUnknown(path: path, id: id) }
+                guard slots.contains(where: { $0.id != id && !$0.isDamaged }) else {
+                    throw VaultError.lastSlot(path: path, id: id)
+                }
+                try unsealed.file.database.run("DELETE FROM slot WHERE id = ?1", .integer(id))
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Agent
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+/// The account that a subcommand is about.
+struct AccountOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The account; without it, the default one. See 'latchkey accounts list'.", valueName: "name"))
+    var account: String?
+
+    func validate() throws {
+        if let account { _ = try Self.name(account) }
+    }
+
+    /// The path of a route for the account.
+    ///
+    /// - Parameter route: below `/v1/`.
+    func path(_ route: String) -> String { account.map { "/v1/accounts/\($0)/\(route)" } ?? "/v1/\(route)" }
+
+    static func name(_ text: String) throws -> AccountName {
+        guard let name = AccountName(text) else {
+            throw ValidationError(
+                "the name of an account has 1 to \(AccountName.limit) lower-case letters, digits and hyphens, "
+                    + "the first not a hyphen")
+        }
+        return name
+    }
+}
+
+struct Accounts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show and remove the accounts of this board.",
+        discussion: """
+            An account is a name for the board's relation to one gateway: its registration there, its tokens and \
+            whoever is logged in. 'gateway' is the default one; others are made with 'latchkey enroll --account NAME', \
+            and held beside it.
+            """,
+        subcommands: [List.self, Remove.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List them, the default one first.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            options.show(try await options.client.get("/v1/accounts")) { answer in
+                let accounts = answer["accounts"]?.array ?? []
+                guard !accounts.isEmpty else { return "no accounts; enroll with: latchkey enroll -" }
+                return accounts.map { "\($0["name"]?.string ?? "?")  \(Accounts.describe($0))" }.joined(separator: "\n")
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove an account, with everything that is stored of it.",
+            discussion: "It must not be registered any more: run 'latchkey deregister --account NAME' first.")
+        @Argument(help: "The name of the account.") var name: String
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws { _ = try AccountOption.name(name) }
+
+        func run() async throws {
+            let answer = try await options.client.delete("/v1/accounts/\(name)")
+            options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
+        }
+    }
+
+    /// `https://gw.example:8443, registered, user alice, uses the broker`.
+    static func describe(_ account: JSON) -> String {
+        let out = Terminal.standardOutput
+        var parts = [account["gateway"]?["url"]?.string ?? "?"]
+        if let state = account["registration"]?["state"]?.string {
+            parts.append(state == "registered" ? out.green(state) : out.yellow(state))
+        }
+        if let user = account["user"]?["userName"]?.string { parts.append("user \(out.shown(user))") }
+        if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
+        return parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Glibc
+import Groundwork
+import LocalAPI
+import Settings
+import Storage
+import TestSupport
+import Testing
+import Vault
+
+@testable import Agent
+
+/// A client of a server with these routes, for as long as `body` runs.
+private func withClient(of router: Router, in folder: String, _ body: (LocalClient) async throws -> Void) async throws {
+    let path = folder + "/api.sock"
+    let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: router)
+    try server.listen()
+    let serving = Task { try await server.run() }
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(LocalClient(socketPath: path))) } catch { result = .failure(error) }
+    serving.cancel()
+    try await serving.value
+    try result.get()
+}
+
+/// `METHOD /path` of every route in a document of the local API.
+private func routes(in document: JSON) -> [String] {
+    (document["paths"]?.object ?? [:]).flatMap { path, methods in
+        (methods.object ?? [:]).keys.map { "\($0.uppercased()) \(path)" }
+    }
+}
+
+@Suite("A feature", .timeLimit(.minutes(1)))
+struct FeatureTests {
+    private static let repository = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test("brings its routes, check, status member and setting by one line in the list of features")
+    func example() async throws {
+        let features = Features.all + [Greeting()]
+        let settings = "[greeting]\ntext = \"Moin\"\n"
+        let configuration = try AgentConfiguration(toml: settings, path: "test.toml", of: features)
+        try await withAgent({ $0.ofFeatures = configuration.ofFeatures }, features: features) { agent, folder in
+            try await withClient(of: agent.router(), in: folder) { client in
+                func check() async throws -> JSON? {
+                    try await client.get("/v1/doctor")["checks"]?.array?.first { $0["name"]?.string == "greeting" }
+                }
+                #expect(try await check()?["verdict"]?.string == "warn")
+                #expect(try await client.get("/v1/greeting") == ["text": "Moin"])
+                #expect(try await client.get("/v1/status")["greetings"] == 1)
+                #expect(try await check()?["verdict"]?.string == "pass")
+                let document = try await client.get("/v1/openapi.json")
+                #expect(routes(in: document).contains("GET /v1/greeting"))
+                #expect(
+                    document["components"]?["schemas"]?["Status"]?["properties"]?["greetings"]?["type"] == "integer")
+            }
+        }
+    }
+
+    @Test("has its settings refused where they are wrong, and where nobody knows them")
+    func exampleSettings() throws {
+        func faults(_ toml: String, _ features: [any Feature]) -> [String] {
+            do {
+                _ = try AgentConfiguration(toml: toml, path: "test.toml", of: features)
+                return []
+            } catch .faults(_, let faults) {
+                return faults.map(\.keyPath)
+            } catch {
+                return ["\(error)"]
+            }
+        }
+        let features = Features.all + [Greeting()]
+        #expect(faults("[greeting]\ntext = \"\"\n", features) == ["greeting.text"])
+        #expect(faults("[greeting]\ntxt = \"Moin\"\n", features) == ["greeting.txt"])
+        #expect(faults("[greeting]\ntext = \"Moin\"\n", Features.all) == ["greeting"])
+        #expect(AgentConfiguration()[Greeting.text] == "Hello")
+        var configuration = AgentConfiguration()
+        let (flag, number) = (Setting("example.flag", preset: true), Setting("example.number", preset: 3))
+        (configuration[Greeting.text], configuration[flag], configuration[number]) = ("Moin", false, 4)
+        #expect((configuration[Greeting.text], configuration[flag], configuration[number]) == ("Moin", false, 4))
+        (configuration[Greeting.text], configuration[flag], configuration[number]) = ("Hello", true, 3)
+        #expect(configuration == AgentConfiguration(), "a default that is written down changes nothing")
+    }
+
+    @Test("in CONTRIBUTING.md is the one that these tests compile and run")
+    func exampleIsTold() throws {
+        let page = try String(
+            contentsOf: Self.repository.appending(path: "CONTRIBUTING.md"), encoding: .utf8)
+        let file = try String(
+            contentsOf: Self.repository.appending(path: "Tests/Agent/Greeting.swift"), encoding: .utf8)
+        #expect(page.contains("```swift\n\(file)```\n"))
+    }
+
+    @Test("has checks and events of names that no other feature has")
+    func namesAreUnique() {
+        let checks = Features.all.flatMap(\.checks).map { type(of: $0).name }
+        #expect(checks.count == Set(checks).count)
+        let events = Features.all.flatMap(\.eventMeanings).map(\.key)
+        #expect(events.count == Set(events).count)
+        #expect(
+            checks == [
+                "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts", "broker",
+                "outbox",
+                "sensors", "gpio", "bluetooth", "consent",
+            ])
+    }
+}
+
+@Suite("While the sealed store cannot be opened", .timeLimit(.minutes(1)))
+struct StandbyTests {
+    /// What stand-by closed before features said what needs the vault.
+    private static let closedEver = [
+        "POST /v1/messages", "GET /v1/messages", "POST /v1/send", "GET /v1/events", "POST /v1/enrollments",
+        "GET /v1/token", "POST /v1/renew", "POST /v1/deregister", "POST /v1/reset", "POST /v1/call",
+        "GET /v1/vault/slots",
+    ]
+
+    private static func answer(of client: LocalClient, to route: String) async -> LocalAPIError? {
+        let parts = route.split(separator: " ").map(String.init)
+        let path = parts[1].replacing(/\{[a-z]+\}/, with: "1")
+        do {
+            switch parts[0] {
+            case "GET": _ = try await client.get(path)
+            case "DELETE": _ = try await client.delete(path)
+            default: _ = try await client.post(path, [:])
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("version, status and doctor are answered, and every other route with the reason")
+    func routesOfStandby() async throws {
+        try await withAgent { agent, folder in
+            await agent.vault.close()
+            agent.vaultFault = .storage(.readOnly(path: folder + "/vault.db"))
+            try await withClient(of: agent.standbyRouter(), in: folder) { client in
+                let all = routes(in: try await client.get("/v1/openapi.json"))
+                #expect(Set(all).isSuperset(of: Self.closedEver))
+                let open: Set = ["GET /v1/version", "GET /v1/status", "GET /v1/doctor", "GET /v1/openapi.json"]
+                for route in all {
+                    guard !open.contains(route) else { continue }
+                    let error = await Self.answer(of: client, to: route)
+                    guard case .remote(503, let told) = error else {
+                        Issue.record("\(route): \(String(describing: error))")
+                        continue
+                    }
+                    #expect(told.code == "storage.read-only", "\(route)")
+                }
+                #expect(try await client.get("/v1/version")["latchkey"]?.string == Version.text)
+                let status = try await client.get("/v1/status")
+                #expect(status["vault"]?["error"]?["code"] == "storage.read-only")
+                #expect(status["lastError"]?["code"] == "storage.read-only")
+                #expect(status["registration"] == ["state": "unknown"])
+                let diagnosis = try await client.get("/v1/doctor")
+                #expect(
+                    diagnosis["checks"]?.array?.compactMap { $0["name"]?.string } == ["clock", "vault", "storage"])
+                #expect(diagnosis["worst"] == "fail")
+            }
+            agent.vaultFault = nil
+        }
+    }
+
+    @Test("a route keeps the permission that it needs")
+    func permissions() async throws {
+        try await withAgent { agent, folder in
+            agent.vaultFault = .storage(.full(path: folder + "/vault.db"))
+            let path = folder + "/api.sock"
+            var policy = AccessPolicy(owners: [])
+            policy.grants[.read] = AccessPolicy.AccessRight(users: [getuid()])
+            let server = LocalServer(socketPath: path, policy: policy, router: agent.standbyRouter())
+            try server.listen()
+            let serving = Task { try await server.run() }
+            let client = LocalClient(socketPath: path)
+            func status(_ route: String) async -> Int? {
+                guard case .remote(let status, _) = await Self.answer(of: client, to: route) else { return nil }
+                return status
+            }
+            #expect(await status("GET /v1/events") == 507)
+            #expect(await status("GET /v1/messages") == 507)
+            #expect(await status("POST /v1/messages") == 403)
+            #expect(await status("GET /v1/token") == 403)
+            serving.cancel()
+            try await serving.value
+            agent.vaultFault = nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Groundwork
+import LocalAPI
+import Settings
+import Synchronization
+
+@testable import Agent
+
+/// Greets whoever asks, and counts them.
+final class Greeting: Feature {
+    static let text = Setting("greeting.text", preset: "Hello")
+    private let count = Mutex<Int64>(0)
+
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("greeting") { $0.string("text", &configuration[Self.text], .notEmpty) }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) {
+        let answer = Schema.object(["text": .string("the greeting")], required: ["text"])
+        router.on("GET", "/v1/greeting", needs: .read, .init("A greeting", answer: answer)) { _ in
+            self.count.withLock { $0 += 1 }
+            return .json(["text": .string(agent.configuration[Self.text])])
+        }
+    }
+
+    var checks: [any HealthCheck] { [GreetingCheck()] }
+
+    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        state.found["greetings"] = .integer(count.withLock { $0 })
+    }
+
+    var statusMembers: [String: Schema] { ["greetings": .integer("since the agent started")] }
+
+    func status(of agent: Agent) async throws -> [String: JSON] {
+        ["greetings": .integer(count.withLock { $0 })]
+    }
+}
+
+/// Warns as long as nobody was greeted.
+struct GreetingCheck: HealthCheck {
+    static let name = "greeting"
+
+    func run(_ agent: AgentState) -> Verdict {
+        guard let count = agent.found["greetings"]?.integer, count > 0 else {
+            return .warn("nobody was greeted", remedy: "ask for it: GET /v1/greeting")
+        }
+        return .pass("\(count) greeted")
+    }
+}

@@ -1,0 +1,150 @@
+import Cryptography
+import Foundation
+import GatewayLab
+import Groundwork
+import OAuth
+import Testing
+import Vault
+
+@testable import Gateway
+
+@Suite("What a session keeps", .serialized, .timeLimit(.minutes(1)))
+struct HoldingsTests {
+    private let now = Moment(date: SampleHoldings.now, uptime: .zero)
+
+    /// What would be on disk after these changes to an empty vault.
+    private func records(_ holdings: Holdings) throws -> [String: SecretBytes] {
+        var records: [String: SecretBytes] = [:]
+        for change in HoldingsChanges(from: Holdings(), to: holdings, scope: "s").changes {
+            guard case .put(let name, _, let content) = change else { continue }
+            records[name.name] = content
+        }
+        return records
+    }
+
+    @Test("is read back as it was written, every part of it")
+    func roundTrip() throws {
+        let full = try SampleHoldings.full()
+        let records = try records(full)
+        #expect(
+            Set(records.keys) == Set(HoldingsDocument.allCases.map(\.rawValue)))
+        let read = try HoldingsReader(records: records).holdings(at: now)
+        #expect(HoldingsChanges(from: full, to: read, scope: "s").changes.isEmpty)
+        #expect(read.references == full.references && read.identifierKey == full.identifierKey)
+        #expect(
+            read.device == full.device && read.device?.renewedChain == full.device?.renewedChain
+                && read.rest == full.rest)
+        #expect(read.board.access?.scope == "a b" && read.user?.tokens.id?.type == "other")
+    }
+
+    @Test("of a log-in that nothing is left of is of a board without a user")
+    func withoutUser() throws {
+        var full = try SampleHoldings.full()
+        full.user?.tokens = HeldTokens()
+        #expect(try HoldingsReader(records: records(full)).holdings(at: now).user == nil)
+        full.user = nil
+        let read = try HoldingsReader(records: records(full)).holdings(at: now)
+        #expect(HoldingsChanges(from: full, to: read, scope: "s").changes.isEmpty)
+    }
+
+    @Test("is written only where it changed, a document for all that changes together")
+    func difference() throws {
+        let full = try SampleHoldings.full()
+        func changed(_ change: (inout Holdings) -> Void) -> [String] {
+            var next = full
+            change(&next)
+            return HoldingsChanges(from: full, to: next, scope: "s").changes.map { change in
+                switch change {
+                case .put(let name, _, _): name.name
+                case .remove(let name): "without \(name.name)"
+                case .adoptKey(let name, _): "key \(name.name)"
+                }
+            }
+        }
+        #expect(changed { $0.board.access = nil } == ["board-tokens"])
+        #expect(changed { $0.board = HeldTokens() } == ["without board-tokens"])
+        #expect(changed { $0.user?.tokens.refresh = nil } == ["user-log-in"])
+        #expect(changed { $0.user = nil } == ["without user-log-in"])
+        #expect(changed { $0.device?.renewedChain = [] } == ["device"])
+        #expect(changed { $0.device = nil } == ["without device"])
+        #expect(changed { $0.pendingKey = nil } == ["device-identity"])
+        #expect(changed { _ in }.isEmpty)
+    }
+
+    @Test("gives up a key with the last reference to it")
+    func droppedKeys() throws {
+        let full = try SampleHoldings.full()
+        func dropped(_ change: (inout Holdings) -> Void) -> Set<KeyReference> {
+            var next = full
+            change(&next)
+            return HoldingsChanges(from: full, to: next, scope: "s").droppedKeys
+        }
+        #expect(dropped { $0.device = nil } == [SampleHoldings.deviceKey])
+        #expect(dropped { $0 = Holdings() } == full.references)
+        #expect(dropped { $0.board = HeldTokens() } == [])
+        // The key of a registration that is answered goes on as the device's.
+        var waiting = full
+        waiting.device = nil
+        var registered = full
+        registered.device?.renewedChain = []
+        waiting.pendingKey = SampleHoldings.deviceKey
+        registered.pendingKey = nil
+        #expect(HoldingsChanges(from: waiting, to: registered, scope: "s").droppedKeys == [])
+    }
+
+    @Test(
+        "is an error when the document of the device is not what was written, and absent when another is not",
+        arguments: ["", "not JSON", "[]", "{}", #"{"certificates": "-----BEGIN CERTIFICATE-----"}"#])
+    func damagedDocument(content: String) throws {
+        let full = try SampleHoldings.full()
+        for document in HoldingsDocument.allCases {
+            var records = try records(full)
+            records[document.rawValue] = SecretBytes(utf8: content)
+            let reader = HoldingsReader(records: records)
+            let fault: String? =
+                switch document {
+                case .device: "device holds no certificates"
+                case .identity: "device-identity names no keys"
+                default: nil
+                }
+            if let fault {
+                #expect(throws: GatewayError.deviceRecordInvalid(reason: fault)) { try reader.holdings(at: now) }
+                continue
+            }
+            let read = try reader.holdings(at: now)
+            #expect(read.device == full.device && read.references == full.references)
+            switch document {
+            case .client: #expect(read.client == nil)
+            case .boardTokens: #expect(read.board.isEmpty)
+            case .user: #expect(read.user == nil)
+            case .rest, .device, .identity: break
+            }
+        }
+    }
+
+    @Test("loses client credentials and tokens, and nothing else, when the client is refused (12.4, …201)")
+    func clearClient() throws {
+        var holdings = try SampleHoldings.full()
+        holdings.clearClient()
+        #expect(holdings.client == nil && holdings.board.access == nil && holdings.board.refresh == nil)
+        #expect(holdings.device != nil && holdings.board.id != nil && holdings.identifierKey != nil)
+        #expect(holdings.user?.name == "alice" && holdings.user?.tokens.id != nil)
+        #expect(holdings.user?.tokens.access == nil && holdings.user?.tokens.refresh == nil)
+        holdings = try SampleHoldings.full()
+        holdings.user?.tokens.id = nil
+        holdings.clearClient()
+        #expect(holdings.user == nil, "nothing is left of the log-in")
+    }
+
+    @Test("loses the same for another master client, and nothing for the same one (12.4, MAG checklist 7)")
+    func adopt() throws {
+        var holdings = try SampleHoldings.full()
+        holdings.adopt(try GatewayConfiguration(parsing: Documents.document()))
+        #expect(holdings.client != nil && holdings.board.access != nil)
+        holdings.adopt(
+            try GatewayConfiguration(
+                parsing: Documents.document { $0.set("oauth.client.client_ids.0.client_id", to: "other") }))
+        #expect(holdings.client == nil && holdings.board.access == nil && holdings.board.refresh == nil)
+        #expect(holdings.device != nil && holdings.board.id != nil)
+    }
+}

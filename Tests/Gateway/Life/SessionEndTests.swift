@@ -1,0 +1,44 @@
+import GatewayLab
+import Testing
+
+@testable import Gateway
+
+@Suite("A session that is closed", .serialized, .timeLimit(.minutes(1)))
+struct SessionEndTests {
+    @Test("a closed session registers nobody and stores nothing, and the next one of its gateway finds what was there")
+    func closed() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.register()
+            let (before, magIdentifier) = (try await bench.records(), try await session.status().magIdentifier)
+            await session.close()
+            bench.lab.resetCounts()
+            await #expect(throws: CancellationError.self) { try await session.logIn("alice") }
+            await #expect(throws: CancellationError.self) { try await session.reset() }
+            await #expect(throws: CancellationError.self) { try await session.register() }
+            #expect(bench.lab.requestCounts.values.reduce(0, +) == 0)
+            #expect(try await bench.records() == before)
+            #expect(try await bench.session().status().magIdentifier == magIdentifier)
+        }
+    }
+
+    @Test("what a session does while it is closed has ended when that returns, and leaves no key that nobody knows")
+    func underWay() async throws {
+        try await withBench { bench in
+            bench.lab.inject(Fault(.delay(milliseconds: 20_000), at: .registration, times: 1))
+            let session = bench.session()
+            let registering = Task { try await session.register() }
+            while bench.lab.requestCounts[.registration, default: 0] == 0 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            await session.close()
+            let left = try await bench.records()
+            await #expect(throws: CancellationError.self) { try await registering.value }
+            #expect(try await bench.records() == left)
+            // The identifier that the gateway was told stays, so that the next session registers the same device.
+            try await bench.session().register()
+            #expect(await bench.lab.devices().count == 1)
+        }
+    }
+}

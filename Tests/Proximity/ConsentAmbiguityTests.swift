@@ -1,0 +1,120 @@
+import Bluetooth
+import Groundwork
+import Prompts
+import TestSupport
+import Testing
+
+@testable import Proximity
+
+/// Whom a press of the button means.
+@Suite("Consent while several ask", .timeLimit(.minutes(1)))
+struct ConsentAmbiguityTests: ConsentSuite {
+    let scene = ConsentScene()
+
+    @Test("lets nobody in by a press while several ask: the button cannot tell whom it means")
+    func ambiguous() async {
+        let desk = desk()
+        async let stranger = desk.ask(requester(1), about: "1")
+        await isAsked(1)
+        #expect(await desk.light == .waiting)
+        async let friend = desk.ask(requester(2), about: "2")
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        #expect(await desk.light == .ambiguous)
+        clock.move(by: .seconds(1))
+        await press(desk)
+        #expect(await stranger.decision == .ambiguous)
+        #expect(await friend.decision == .ambiguous)
+        #expect(records.entries.map(\.outcome) == [.refused, .refused])
+        #expect(await desk.light == nil)
+        // Whom nobody judged may ask again.
+        async let again = desk.ask(requester(2), about: "2")
+        await isAsked(3)
+        await clock.advance(by: .seconds(5))
+        await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
+        #expect(await desk.light == .waiting)
+        await press(desk)
+        #expect(await again.decision == .granted(by: .button))
+    }
+
+    @Test("lets nobody in by a press right after another one who asked has gone, whose place a stranger may have taken")
+    func tookThePlace() async {
+        let desk = desk()
+        let friend = Task { await desk.ask(requester(1)) }
+        await isAsked(1)
+        friend.cancel()
+        #expect(await friend.value.decision == .withdrawn)
+        async let stranger = desk.ask(requester(2))
+        await isAsked(2)
+        clock.move(by: .seconds(1))
+        await press(desk)
+        #expect(await stranger.decision == .ambiguous)
+    }
+
+    @Test("lets nobody in by a press while others are turned away: whoever presses may mean one of them")
+    func turnedAway() async {
+        let desk = desk { $0.waitingLimit = 1 }
+        async let stranger = desk.ask(requester(1))
+        await isAsked(1)
+        #expect(await desk.ask(requester(2)).decision == .busy)
+        clock.move(by: .seconds(1))
+        await press(desk)
+        #expect(await stranger.decision == .ambiguous)
+    }
+
+    @Test("takes a press that began while several asked for none, also when one is alone by its end")
+    func pressedTooEarly() async throws {
+        let desk = desk()
+        async let stranger = desk.ask(requester(1))
+        await isAsked(1)
+        async let friend = desk.ask(requester(2))
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await desk.answer(1, grant: false, by: .user("root"))
+        #expect(await stranger.decision == .refused(by: .user("root")))
+        await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
+        clock.move(by: .milliseconds(4950))
+        await desk.buttonPressed(at: clock.now)
+        await clock.advance(by: .milliseconds(50))
+        await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
+        clock.move(by: .milliseconds(100))
+        await desk.buttonReleased(at: clock.now)
+        await recorder.log.wait(for: .buttonRecovered)
+        await press(desk)
+        #expect(await friend.decision == .granted(by: .button))
+    }
+
+    @Test("takes a long press for a refusal of all who ask")
+    func refusesAll() async {
+        let desk = desk()
+        async let one = desk.ask(requester(1))
+        await isAsked(1)
+        async let two = desk.ask(requester(2))
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        clock.move(by: .seconds(1))
+        await desk.buttonPressed(at: clock.now)
+        await clock.advance(by: .milliseconds(1500))
+        #expect(await one.decision == .refused(by: .button))
+        #expect(await two.decision == .refused(by: .button))
+    }
+
+    @Test("takes a press of the time when several asked for none of the time when one is alone, also when told late")
+    func ambiguousToldLate() async throws {
+        let desk = scene.desk()
+        var looks = desk.lookRequests.subscribe().makeAsyncIterator()
+        async let stranger = desk.ask(requester(1))
+        await isAsked(1)
+        async let friend = desk.ask(requester(2))
+        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await desk.answer(1, grant: false, by: .user("root"))
+        #expect(await stranger.decision == .refused(by: .user("root")))
+        await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
+        clock.move(by: .milliseconds(4000))
+        let begin = clock.now
+        await desk.buttonPressed(at: begin)
+        await desk.buttonReleased(at: begin + .milliseconds(200))
+        await clock.advance(by: .milliseconds(600))
+        await looks.next()
+        clock.move(by: .milliseconds(5000))
+        await desk.buttonWatched(until: clock.now)
+        #expect(await friend.decision == .ambiguous)
+    }
+}

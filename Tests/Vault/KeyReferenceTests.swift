@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Vault
+
+@Suite("A key reference")
+struct KeyReferenceTests {
+    @Test("is read as it is written", arguments: ["software:device", "software:0", "software:a-b-3f2a9c01d4e7b65a"])
+    func roundTrip(text: String) throws {
+        let reference = try #require(KeyReference(text))
+        #expect(reference.keeper == .software)
+        #expect(reference.description == text)
+        #expect(KeyReference(.software, name: reference.name) == reference)
+    }
+
+    @Test(
+        "is nothing else",
+        arguments: [
+            "", ":", "software", "software:", ":device", "tpm:device", "Software:device", "software:Device",
+            " software:device",
+            "software:device ", "software:dev ice", "software:a:b", "software:a/b", "software:a.b", "software:é",
+            "software:a\u{0}", "software:a\n", "software::a", "software:" + String(repeating: "a", count: 65),
+            String(repeating: "software:a", count: 100_000),
+        ])
+    func refused(text: String) { #expect(KeyReference(text) == nil) }
+
+    @Test("may have a name of 64 characters")
+    func longest() {
+        let name = String(repeating: "a", count: KeyReference.nameLimit)
+        #expect(KeyReference("software:\(name)")?.name == name)
+    }
+
+    @Test("is new each time, and says what the key is for")
+    func fresh() throws {
+        let made = try (0..<100).map { _ in try #require(try KeyReference.fresh(.software, label: "device")) }
+        #expect(Set(made).count == 100)
+        for reference in made { #expect(reference.description.wholeMatch(of: /software:device-[0-9a-f]{16}/) != nil) }
+        #expect(try KeyReference.fresh(.software, label: String(repeating: "a", count: 47)) != nil)
+        for label in ["", "Device", "a b", String(repeating: "a", count: 48)] {
+            #expect(try KeyReference.fresh(.software, label: label) == nil)
+        }
+    }
+}

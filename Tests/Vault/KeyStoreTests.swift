@@ -1,0 +1,213 @@
+@_spi(KeyBytes) import Cryptography
+import Foundation
+import Groundwork
+import Testing
+
+@_spi(KeyBytes) @testable import Vault
+
+@Suite("The key store")
+struct KeyStoreTests {
+    let desk = try! Desk()  // Without a temporary directory there is nothing to test.
+    private let scope = token.scope
+    private let old = RecordName(scope: token.scope, name: "device-key")
+
+    private func reference(_ text: String = "software:device") throws -> KeyReference {
+        try #require(KeyReference(text))
+    }
+
+    // MARK: Make, find, delete
+
+    @Test("finds a key by its reference after a restart", arguments: [PrivateKey.Algorithm.p256, .rsa(bits: 2048)])
+    func found(_ algorithm: PrivateKey.Algorithm) async throws {
+        let vault = try await desk.open()
+        let made = try await vault.keys(of: scope).make(algorithm, label: "device")
+        await vault.close()
+        let keys = try await desk.open(creating: false).keys(of: scope)
+        let found = try #require(try await keys.key(try reference(made.reference.description)))
+        #expect(found.publicKey == made.key.publicKey)
+        #expect(try found.pkcs8() == made.key.pkcs8())
+        #expect(try await keys.references() == [made.reference])
+    }
+
+    @Test("never gives two keys one name, and knows nothing of another scope's keys")
+    func apart() async throws {
+        let vault = try await desk.open()
+        let (keys, others) = (vault.keys(of: scope), vault.keys(of: "other.example:443/"))
+        let first = try await keys.make(.p256, label: "device")
+        let second = try await keys.make(.p256, label: "device")
+        let third = try await others.make(.p256, label: "device")
+        #expect(try await keys.references() == [first.reference, second.reference])
+        #expect(try await others.references() == [third.reference])
+        #expect(try await keys.key(third.reference) == nil)
+        try await others.sweep(keeping: [])
+        #expect(try await keys.references().count == 2)
+    }
+
+    @Test("deletes a key, and one that is not there without an error")
+    func deleted() async throws {
+        let keys = try await desk.open().keys(of: scope)
+        let made = try await keys.make(.p256, label: "device")
+        try await keys.delete(made.reference)
+        #expect(try await keys.key(made.reference) == nil)
+        #expect(try await keys.references() == [])
+        try await keys.delete(made.reference)
+    }
+
+    @Test("removes a key and its reference in one commit, or neither")
+    func removedTogether() async throws {
+        let vault = try await desk.open()
+        let keys = vault.keys(of: scope)
+        let made = try await keys.make(.p256, label: "device")
+        let naming = RecordName(scope: scope, name: "device")
+        try await vault.put(naming, made.reference.description)
+        try desk.tamper(
+            """
+            CREATE TRIGGER refuse BEFORE DELETE ON record WHEN OLD.name = 'device'
+            BEGIN SELECT RAISE(ABORT, 'no'); END
+            """
+        )
+        await #expect(throws: VaultError.self) {
+            try await vault.commit(keys.removal(of: made.reference) + [.remove(naming)])
+        }
+        #expect(try await keys.key(made.reference) != nil)
+        try desk.tamper("DROP TRIGGER refuse")
+        try await vault.commit(keys.removal(of: made.reference) + [.remove(naming)])
+        #expect(try await vault.names(scope: scope) == [])
+    }
+
+    @Test("makes no key for a label that no reference can have", arguments: ["", "Device", "a:b"])
+    func label(_ label: String) async throws {
+        let vault = try await desk.open()
+        let error = VaultError.nameNotAllowed(name: RecordName(scope: scope, name: label), kind: .privateKey)
+        await #expect(throws: error) { try await vault.keys(of: scope).make(.p256, label: label) }
+        #expect(try await vault.scopes() == [])
+    }
+
+    // MARK: After a crash
+
+    @Test("sweeps a key that a crash left without a record that names it, and keeps the others")
+    func swept() async throws {
+        var kept: KeyReference
+        do {
+            let vault = try await desk.open()
+            let keys = vault.keys(of: scope)
+            kept = try await keys.make(.p256, label: "device").reference
+            try await vault.put(RecordName(scope: scope, name: "device"), kept.description)
+            // Here the process ends: the file is left as it is, with what SQLite has in its log.
+            _ = try await keys.make(.p256, label: "device")
+        }
+        let after = try Desk()
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: desk.path + suffix) {
+            try after.write(try desk.bytes(suffix), to: after.path + suffix)
+        }
+        let vault = try await after.open(with: desk.key)
+        let keys = vault.keys(of: scope)
+        #expect(try await keys.references().count == 2)
+        #expect(try await keys.sweep(keeping: [kept]).count == 1)
+        #expect(try await keys.references() == [kept])
+        #expect(try await keys.key(kept) != nil)
+        #expect(try await vault.text(RecordName(scope: scope, name: "device")) == kept.description)
+        #expect(try await keys.sweep(keeping: [kept]) == [])
+        #expect(try await vault.faults() == [])
+    }
+
+    @Test("sweeps a key that cannot be read")
+    func sweptDamaged() async throws {
+        let keys = try await desk.open().keys(of: scope)
+        let made = try await keys.make(.p256, label: "device")
+        try desk.flip("sealed", of: "record")
+        let name = made.reference.record(in: scope)
+        await #expect(throws: VaultError.recordDamaged(name: name)) { try await keys.key(made.reference) }
+        #expect(try await keys.sweep(keeping: []) == [made.reference])
+        #expect(try await keys.references() == [])
+    }
+
+    // MARK: Who reads a key
+
+    @Test("alone reads keys: as records they are refused, those of the layout of old too")
+    func notARecord() async throws {
+        let vault = try await desk.open()
+        let name = try await vault.keys(of: scope).make(.p256, label: "device").reference.record(in: scope)
+        try await vault.commit([.put(old, .privateKey, try PrivateKey(generating: .p256).pkcs8())])
+        for name in [name, old] {
+            await #expect(throws: VaultError.recordIsKey(name: name)) { try await vault.record(name) }
+        }
+        for kind in [RecordKind.privateKey, .token] {
+            await #expect(throws: VaultError.recordIsKey(name: name)) {
+                try await vault.commit([.put(name, kind, SecretBytes(utf8: "mine"))])
+            }
+        }
+        #expect(try await vault.faults() == [])
+    }
+
+    @Test("says so when what lies in a key's place is not a key", arguments: [RecordKind.privateKey, .token])
+    func invalid(kind: RecordKind) async throws {
+        let vault = try await desk.open()
+        let name = try reference().record(in: scope)
+        try await vault.write([.put(name, kind, SecretBytes(utf8: "not a key"))])
+        await #expect(throws: VaultError.keyInvalid(name: name)) {
+            try await vault.keys(of: scope).key(try reference())
+        }
+    }
+
+    // MARK: Taking over
+
+    @Test("takes a key over from a record of old, together with what names it")
+    func adopted() async throws {
+        let vault = try await desk.open()
+        let key = try PrivateKey(generating: .p256)
+        try await vault.commit([.put(old, .privateKey, try key.pkcs8())])
+        try await vault.commit([
+            .adoptKey(from: old, as: try reference()), .put(token, .state, SecretBytes(utf8: "new")),
+        ])
+        #expect(try await vault.keys(of: scope).key(try reference())?.publicKey == key.publicKey)
+        #expect(try await vault.names(scope: scope).map(\.name) == ["software:device", "token"])
+        #expect(try await vault.faults() == [])
+        await #expect(throws: VaultError.keyMissing(name: old)) {
+            try await vault.commit([.adoptKey(from: old, as: try reference("software:other"))])
+        }
+    }
+
+    @Test("takes over nothing that is not a key, nor over another key, and then the whole commit is off")
+    func notAdopted() async throws {
+        let vault = try await desk.open()
+        let made = try await vault.keys(of: scope).make(.p256, label: "device").reference
+        func expect(_ error: VaultError, as reference: KeyReference) async throws {
+            await #expect(throws: error) {
+                try await vault.commit([
+                    .put(token, .state, SecretBytes(utf8: "new")), .adoptKey(from: old, as: reference),
+                ])
+            }
+            #expect(try await vault.record(token) == nil)
+            #expect(try await vault.keys(of: scope).references() == [made])
+        }
+        try await vault.commit([.put(old, .privateKey, SecretBytes(utf8: "not a key"))])
+        try await expect(.keyInvalid(name: old), as: try reference())
+        let key = try PrivateKey(generating: .p256)
+        try await vault.commit([.put(old, .token, try key.pkcs8())])
+        try await expect(.keyInvalid(name: old), as: try reference())
+        try await vault.commit([.put(old, .privateKey, try key.pkcs8())])
+        try await expect(.keyExists(name: made.record(in: scope)), as: made)
+    }
+
+    @Test(
+        "taking over a damaged record fails as reading it does",
+        arguments: [
+            ("UPDATE record SET sealed = zeroblob(100) WHERE name = 'device-key'", "vault.record-damaged"),
+            ("DELETE FROM record WHERE name = 'device-key'", "vault.record-missing"),
+            ("UPDATE record SET version = 9 WHERE name = 'device-key'", "vault.record-rolled-back"),
+            ("UPDATE record SET kind = 'token' WHERE name = 'device-key'", "vault.record-displaced"),
+        ])
+    func adoptedDamaged(sql: String, code: String) async throws {
+        let vault = try await desk.open()
+        try await vault.commit([.put(old, .privateKey, try PrivateKey(generating: .p256).pkcs8())])
+        try desk.tamper(sql)
+        let reading = await #expect(throws: VaultError.self) { try await vault.record(old) }
+        let taking = await #expect(throws: VaultError.self) {
+            try await vault.commit([.adoptKey(from: old, as: try reference())])
+        }
+        #expect(reading?.code == code)
+        #expect(taking == reading)
+        #expect(try await vault.keys(of: scope).references() == [])
+    }
+}
