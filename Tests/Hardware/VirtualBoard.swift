@@ -142,7 +142,14 @@ enum VirtualBoard {
         let output: String
         let errors: String
 
-        var description: String { "the board ended with \(status): …\(output.suffix(300)) \(errors.suffix(1000))" }
+        /// On one line, so that a search for failures finds all of it.
+        var description: String {
+            let lines = output.split(separator: "\n")
+            let said = (lines.suffix(12) + errors.suffix(1500).split(separator: "\n")).joined(separator: " ⏎ ")
+            let step = lines.last { $0.contains(#""event":"step""#) } ?? "no step"
+            let missed = lines.filter { $0.contains(#""event":"missed""#) }.joined(separator: " ")
+            return "the board ended with \(status) in \(step), missed \(missed); last: \(said)"
+        }
     }
 
     /// The programs of this build lie beside the one that runs the tests.
