@@ -51,6 +51,8 @@ extension AgentConfiguration {
     /// none, so that a file of all defaults is equal to no file.
     subscript<Value>(setting: Setting<Value>) -> Value {
         get { ofFeatures[setting.keyPath].flatMap(Value.init(setting:)) ?? setting.preset }
-        set { ofFeatures[setting.keyPath] = newValue.setting == setting.preset.setting ? Optional.none : newValue.setting }
+        set {
+            ofFeatures[setting.keyPath] = newValue.setting == setting.preset.setting ? Optional.none : newValue.setting
+        }
     }
 }
