@@ -20,7 +20,7 @@ from onlooker import Onlooker
 sys.path.append(str(Path(__file__).resolve().parents[1] / "Guarantees"))
 from proxy import Proxy    # pylint: disable=wrong-import-position,wrong-import-order
 
-QUICK = {"seconds": 3.0, "burst": 100, "cuts": 1, "settle": 1.0}
+QUICK = {"warm-up": 200, "seconds": 3.0, "burst": 100, "cuts": 1, "settle": 1.0}
 # Messages of a campaign against a program: one after the other, then as many as at once.
 SLOW, FAST, EVERY = 5, 50, 0.3
 RETURN = 180    # seconds for what waited to arrive, once the broker is back; the agent may wait 60 s before it tries
@@ -29,6 +29,8 @@ CUTS = [("connected", "killed"), ("connected", "power cut"), ("away", "killed"),
 
 def add_options(parser):
     parser.add_argument("--size", type=int, default=190, metavar="BYTES", help="payload of a message, 64 to 4096 (190)")
+    parser.add_argument("--warm-up", type=int, default=2000, metavar="MESSAGES",
+                        help="messages that come before and do not count: a log that still grows costs more than one that is reused (2000)")
     parser.add_argument("--rate", type=float, default=2, help="messages a second that come one by one (2)")
     parser.add_argument("--seconds", type=float, default=30, help="how long they come, connected and away each (30)")
     parser.add_argument("--burst", type=int, default=1000, help="messages that come at once, connected and away each (1000)")
@@ -136,10 +138,13 @@ class Run:
         return numbers
 
     def costs(self):
+        warm_up = self.numbers(self.options.warm_up)
+        self.each(lambda program: program.publish(warm_up))
         self.arrivals.await_quiet(self.options.settle)
         for program in self.programs:
             program.disk.sync()
-        self.trace = flash_trace.Trace(self.tracing, [program.disk.device for program in self.programs])
+        # Not by the number of this process, which another has in another namespace.
+        self.trace = flash_trace.Trace(self.tracing, self.tracing.parent.name, [program.disk.device for program in self.programs])
         try:
             waiting = []
             rate = f"{self.options.rate:g} a second"
@@ -194,10 +199,10 @@ def measure(ground, options):
         raise BenchError("flash mounts file systems and reads the kernel's trace: it needs root")
     if not Path(COLLECTD).exists():
         raise BenchError("collectd is missing; install the Debian package collectd-core (deploy/prepare bench does)")
-    if not 64 <= options.size <= 4096 or options.rate <= 0 or options.burst < 1 or options.cuts < 0:
-        raise BenchError("--size is 64 to 4096, --rate more than 0, --burst at least 1 and --cuts at least 0")
+    if not 64 <= options.size <= 4096 or options.rate <= 0 or options.burst < 1 or min(options.cuts, options.warm_up) < 0:
+        raise BenchError("--size is 64 to 4096, --rate more than 0, --burst at least 1, --cuts and --warm-up at least 0")
     if options.quick:
-        vars(options).update(QUICK)
+        vars(options).update({name.replace("-", "_"): value for name, value in QUICK.items()})
     stack = []
     try:
         one = Run(ground, options, stack)
@@ -209,7 +214,7 @@ def measure(ground, options):
     finally:
         while stack:
             stack.pop()()
-    return {"size": options.size, "spills": one.spills, "settle": options.settle, "situations": one.situations, "lost": lost,
+    return {"size": options.size, "warm-up": options.warm_up, "spills": one.spills, "settle": options.settle, "situations": one.situations, "lost": lost,
             "programs": {program.name: {"title": program.title, "kept": program.kept, "forwards later": program.forwards_later}
                          for program in one.programs}}
 
@@ -230,7 +235,7 @@ def cost_rows(result):
 def tables(result):
     counts = ", ".join(f"{found['messages']} ({name})" for name, found in result["situations"].items())
     notes = [
-        f"Messages: {counts}. At once: {WIDTH} under way at a time. Each program has ext4 of its own, with its defaults, on a loop device; "
+        f"Messages: {counts}; before them {result['warm-up']} that do not count. At once: {WIDTH} under way at a time. Each program has ext4 of its own, with its defaults, on a loop device; "
         "all run at the same time. The kernel's tracepoints count: block_rq_issue for bytes, pages and flushes of the device's cache, "
         "ext4_sync_file_enter and ext4_sync_fs for syncs (fsync, fdatasync, msync, sync). sync_file_range would show as bytes. "
         f"A situation ends {result['settle']:g} s after its last message, and then the benchmark syncs its file system: "

@@ -76,9 +76,9 @@ def count(written, kind, sector, length):
 class Trace:
     """A buffer of the kernel's of its own, for some devices; other users of tracing do not notice."""
 
-    def __init__(self, tracing, devices):
+    def __init__(self, tracing, name, devices):
         self.devices = devices
-        self.folder = tracing / "instances" / f"latchkey-bench-{os.getpid()}"
+        self.folder = tracing / "instances" / name
         self.folder.mkdir()
         try:
             self.set("buffer_size_kb", "16384")
