@@ -156,7 +156,11 @@ class Run:
             self.situation("backlog: sent afterwards", lambda: self.come_back_with(waiting))
         finally:
             self.trace.close()
-        # Those that notice only with their next message that their connection is lost.
+        # collectd takes the better part of a minute to connect again.
+        for program in self.programs:
+            if not program.forwards_later:
+                program.kill()
+                program.start()
         self.await_back()
 
     def come_back_with(self, waiting):
@@ -214,7 +218,8 @@ def measure(ground, options):
     finally:
         while stack:
             stack.pop()()
-    return {"size": options.size, "warm-up": options.warm_up, "spills": one.spills, "settle": options.settle, "situations": one.situations, "lost": lost,
+    return {"size": options.size, "warm-up": options.warm_up, "spills": one.spills, "settle": options.settle,
+            "situations": one.situations, "lost": lost,
             "programs": {program.name: {"title": program.title, "kept": program.kept, "forwards later": program.forwards_later}
                          for program in one.programs}}
 
@@ -235,9 +240,10 @@ def cost_rows(result):
 def tables(result):
     counts = ", ".join(f"{found['messages']} ({name})" for name, found in result["situations"].items())
     notes = [
-        f"Messages: {counts}; before them {result['warm-up']} that do not count. At once: {WIDTH} under way at a time. Each program has ext4 of its own, with its defaults, on a loop device; "
-        "all run at the same time. The kernel's tracepoints count: block_rq_issue for bytes, pages and flushes of the device's cache, "
-        "ext4_sync_file_enter and ext4_sync_fs for syncs (fsync, fdatasync, msync, sync). sync_file_range would show as bytes. "
+        f"Messages: {counts}; before them {result['warm-up']} that do not count. At once: {WIDTH} under way at a time. "
+        "Each program has ext4 of its own, with its defaults, on a loop device; all run at the same time. The kernel's tracepoints "
+        "count: block_rq_issue for bytes, pages and flushes of the device's cache, ext4_sync_file_enter and ext4_sync_fs for syncs "
+        "(fsync, fdatasync, msync, sync). sync_file_range would show as bytes. "
         f"A situation ends {result['settle']:g} s after its last message, and then the benchmark syncs its file system: "
         "what that writes counts, because the kernel would write it within half a minute, and the sync does not.",
         "Of the bytes, those of the file system are its journal, inodes and maps. Distinct pages are pages of 4 KiB of the device "
