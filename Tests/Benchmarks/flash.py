@@ -6,13 +6,14 @@ with tracefs and loop devices.
 import concurrent.futures
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
 import flash_trace
 from figures import Table
 from flash_disk import leave_mounts, mount_tracing, run
-from flash_programs import WIDTH, all_programs, knows_spilling, origin
+from flash_programs import WIDTH, all_programs, knows, origin
 from footprint import COLLECTD
 from ground import BenchError, await_true, free_port, say
 from onlooker import Onlooker
@@ -24,6 +25,8 @@ QUICK = {"warm-up": 200, "seconds": 3.0, "burst": 100, "cuts": 1, "settle": 1.0}
 # Messages of a campaign against a program: one after the other, then as many as at once.
 SLOW, FAST, EVERY = 5, 50, 0.3
 RETURN = 180    # seconds for what waited to arrive, once the broker is back; the agent may wait 60 s before it tries
+# Settings of the outbox that older programs do not have.
+NEW = ("spill_milliseconds", "flush_seconds")
 CUTS = [("connected", "killed"), ("connected", "power cut"), ("away", "killed"), ("away", "power cut")]
 
 
@@ -45,21 +48,23 @@ def add_options(parser):
 class Arrivals:
     """What the far broker was given, by program."""
 
-    def __init__(self, port):
-        self.onlooker, self.read, self.found = Onlooker(port, "#"), 0, {}
+    def __init__(self, onlooker):
+        self.onlooker, self.read, self.found, self.lock = onlooker, 0, {}, threading.Lock()
 
     def of(self, program):
-        fresh = self.onlooker.seen[self.read:]
-        self.read += len(fresh)
-        for message in fresh:
-            if known := origin(message):
-                self.found.setdefault(known[0], set()).add(known[1])
-        return self.found.get(program.name, set())
+        with self.lock:
+            fresh = self.onlooker.seen[self.read:]
+            self.read += len(fresh)
+            for message in fresh:
+                if known := origin(message):
+                    self.found.setdefault(known[0], set()).add(known[1])
+            return set(self.found.get(program.name, ()))
 
-    def await_quiet(self, seconds):
+    def await_quiet(self, programs, seconds):
+        """Until nothing more comes of what these were given."""
         count = None
-        while count != self.onlooker.count:
-            count = self.onlooker.count
+        while count != (now := sum(len(self.of(program)) for program in programs)):
+            count = now
             time.sleep(seconds)
 
 
@@ -73,21 +78,26 @@ class Run:
         stack.append(lambda: run("umount", self.tracing))
         self.proxy = Proxy(free_port(), ground.broker_port)
         stack.append(self.proxy.close)
-        self.arrivals = Arrivals(ground.plain_port)
+        self.arrivals = Arrivals(Onlooker(ground.plain_port, "#"))
         stack.append(self.arrivals.onlooker.close)
-        self.spills = knows_spilling(ground)
-        self.programs = all_programs(ground, options.size, self.proxy.port, self.spills)
+        self.known = [setting for setting in NEW if knows(ground, setting)]
+        self.programs = all_programs(ground, options.size, self.proxy.port, self.known)
         stack += [program.close for program in self.programs]
+        self.given = [program for program in self.programs if program.is_given]
+        self.sampling = [program for program in self.programs if not program.is_given]
         self.pool = concurrent.futures.ThreadPoolExecutor(len(self.programs))
         stack.append(self.pool.shutdown)
 
     def each(self, act):
-        """For all programs at the same time."""
-        return list(self.pool.map(act, self.programs))
+        """For all programs that are given messages, at the same time."""
+        return list(self.pool.map(act, self.given))
 
     def start(self):
         self.each(lambda program: program.start())
         self.await_back()
+
+    def sampled(self):
+        return {program.name: program.accepted() for program in self.sampling}
 
     def numbers(self, count):
         self.number += count
@@ -103,7 +113,7 @@ class Run:
             await_true(RETURN, f"a message of {program.title}", arrives, 0.2)
         markers = self.numbers(1)
         self.each(come_back)
-        self.arrivals.await_quiet(1)
+        self.arrivals.await_quiet(self.given, 1)
 
     # -- what a message costs
 
@@ -124,8 +134,9 @@ class Run:
 
     def situation(self, name, act):
         """`act` returns the messages that it is about."""
-        start, numbers = time.monotonic(), act()
+        start, sampled, numbers = time.monotonic(), self.sampled(), act()
         time.sleep(self.options.settle)
+        sampled = {program: count - sampled[program] for program, count in self.sampled().items()}
         found = self.trace.take()
         for program in self.programs:
             program.disk.sync()
@@ -133,14 +144,15 @@ class Run:
             found[device].add_left(left)
         self.situations[name] = {
             "messages": len(numbers), "seconds": time.monotonic() - start,
-            "programs": {program.name: found[program.disk.device].figures() for program in self.programs}}
+            "programs": {program.name: {"messages": sampled.get(program.name, len(numbers)), **found[program.disk.device].figures()}
+                         for program in self.programs}}
         say(f"flash: {name}: {len(numbers)} messages, {time.monotonic() - start:.0f} s")
         return numbers
 
     def costs(self):
         warm_up = self.numbers(self.options.warm_up)
         self.each(lambda program: program.publish(warm_up))
-        self.arrivals.await_quiet(self.options.settle)
+        self.arrivals.await_quiet(self.given, self.options.settle)
         for program in self.programs:
             program.disk.sync()
         # Not by the number of this process, which another has in another namespace.
@@ -157,7 +169,7 @@ class Run:
         finally:
             self.trace.close()
         # collectd takes the better part of a minute to connect again.
-        for program in self.programs:
+        for program in self.given:
             if not program.forwards_later:
                 program.kill()
                 program.start()
@@ -165,7 +177,7 @@ class Run:
 
     def come_back_with(self, waiting):
         self.proxy.gate(True)
-        for program in self.programs:
+        for program in self.given:
             if program.forwards_later:
                 await_true(RETURN, f"what waited in {program.title}", lambda p=program: self.arrivals.of(p).issuperset(waiting), 0.2)
         return waiting
@@ -186,11 +198,13 @@ class Run:
         self.each(strike)
         self.proxy.gate(True)
         self.start()
-        lost = {program.name: len(program.answered.intersection(numbers) - self.arrivals.of(program)) for program in self.programs}
+        lost = {program.name: len(program.answered.intersection(numbers) - self.arrivals.of(program)) for program in self.given}
         say(f"flash: {presence}, {end}: lost of {len(numbers)}: " + ", ".join(f"{name} {count}" for name, count in lost.items()))
         return lost
 
     def losses(self):
+        for program in self.sampling:
+            program.kill()
         found = {}
         for presence, end in CUTS[2:] if self.options.quick else CUTS:
             rounds = [self.cut(presence, end) for _ in range(self.options.cuts)]
@@ -210,6 +224,8 @@ def measure(ground, options):
     stack = []
     try:
         one = Run(ground, options, stack)
+        for program in one.sampling:
+            program.start()
         one.start()
         one.costs()
         lost = one.losses()
@@ -218,9 +234,10 @@ def measure(ground, options):
     finally:
         while stack:
             stack.pop()()
-    return {"size": options.size, "warm-up": options.warm_up, "spills": one.spills, "settle": options.settle,
+    return {"size": options.size, "warm-up": options.warm_up, "known": one.known, "settle": options.settle,
             "situations": one.situations, "lost": lost,
-            "programs": {program.name: {"title": program.title, "kept": program.kept, "forwards later": program.forwards_later}
+            "programs": {program.name: {"title": program.title, "kept": program.kept, "given": program.is_given,
+                                        "forwards later": program.forwards_later}
                          for program in one.programs}}
 
 
@@ -228,12 +245,14 @@ def cost_rows(result):
     rows = []
     for situation, found in result["situations"].items():
         for name, figures in found["programs"].items():
-            program, count = result["programs"][name], found["messages"]
-            if "backlog" in situation and not program["forwards later"]:
-                continue
-            rows.append([situation, program["title"], f"{figures['bytes'] / count:.0f}", f"{figures['bytes'] / count / result['size']:.1f}",
-                         f"{figures['own'] / count:.0f}", f"{figures['syncs'] / count:.2f}", f"{figures['flushes'] / count:.2f}",
-                         f"{figures['pages'] / count:.2f}"])
+            program, count = result["programs"][name], figures["messages"]
+            # Sensors are read as often as ever, whatever happens.
+            is_about = "a second" in situation if not program["given"] else "backlog" not in situation or program["forwards later"]
+            if is_about and count:
+                each = {key: value / count for key, value in figures.items()}
+                times = f"{each['bytes'] / result['size']:.1f}" if program["given"] else "–"
+                rows.append([situation, program["title"], f"{each['bytes']:.0f}", times, f"{each['own']:.0f}",
+                             *(f"{each[key]:.2f}" for key in ("syncs", "flushes", "pages"))])
     return rows
 
 
@@ -249,9 +268,10 @@ def tables(result):
         "Of the bytes, those of the file system are its journal, inodes and maps. Distinct pages are pages of 4 KiB of the device "
         "that were written at least once in the situation, for each of its messages.",
     ]
-    if not result["spills"]:
-        notes.append("This program has no `[outbox] spill_milliseconds`: the row for 0 is left out.")
+    if missing := [f"`{setting}`" for setting in NEW if setting not in result["known"]]:
+        notes.append(f"This program's `[outbox]` has no {' and no '.join(missing)}: there is no row for 0.")
     notes += [
+        "Latchkey's own readings are one message a second of four values; nobody waits for an answer.",
         "Mosquitto saves every 1800 s unless told otherwise, longer than a situation lasts: nothing is what it writes between two saves, "
         "and what it would lose is of that time. Each save writes the whole database anew, so that saving each change costs more the "
         "more messages wait.",
@@ -262,7 +282,7 @@ def tables(result):
     titles = list(result["lost"])
     each = SLOW + FAST
     rows = [[program["title"], program["kept"], *(shown(result["lost"][title].get(name, [])) for title in titles)]
-            for name, program in result["programs"].items()]
+            for name, program in result["programs"].items() if program["given"]]
     lost = Table(
         f"Lost of {each} messages that the program had said it has", ["program", "it promises to keep", *titles], rows,
         [f"{SLOW} messages came {EVERY:g} s apart and {FAST} at once; with the answer to the last, each program was killed (SIGKILL), "

@@ -9,7 +9,7 @@ import threading
 from http.client import HTTPException
 
 from flash_disk import Disk
-from footprint import COLLECTD
+from footprint import COLLECTD, SAMPLED
 from ground import BROKER, BenchError, await_true, free_port
 from local_api import Connection
 from onlooker import Onlooker, packet, text
@@ -43,6 +43,8 @@ class Program:
     title, kept = "", ""
     # Whether messages are to arrive that came while the broker was away.
     forwards_later = True
+    # Whether it is given messages, or has only its own.
+    is_given = True
 
     def __init__(self, ground, name, size):
         self.ground, self.name, self.size = ground, name, size
@@ -75,15 +77,16 @@ class Program:
 
 
 class Agent(Program):
-    """Latchkey. A message is a request of its own to the local API."""
+    """Latchkey. A message is a request of its own to the local API, or, if it has sensors, made of all their readings of a second."""
 
-    def __init__(self, ground, name, size, title, kept, outbox, port):
+    def __init__(self, ground, name, size, title, outbox, port, sensors=""):
         super().__init__(ground, name, size)
-        self.title, self.kept = title, kept
+        self.title, self.is_given = title, not sensors
+        self.kept = "each answered message" if outbox.get("durable", True) else "nothing"
         state = self.disk.folder / "state"
         state.mkdir(mode=0o700)
-        self.board = ground.board(name, broker={"host": "localhost", "port": port}, agent={"state_directory": str(state)},
-                                  outbox=outbox)
+        self.board = ground.board(name, sensors, broker={"host": "localhost", "port": port}, agent={"state_directory": str(state)},
+                                  outbox=outbox, telemetry={"enabled": bool(sensors)})
 
     def start(self):
         is_new = self.process is None
@@ -91,6 +94,9 @@ class Agent(Program):
         self.process = self.board.process
         if is_new:
             self.board.enroll()
+
+    def accepted(self):
+        return self.board.status("outbox", "accepted")
 
     def publish(self, numbers):
         waiting, faults = queue.SimpleQueue(), []
@@ -232,21 +238,25 @@ class Collectd(Program):
                 self.answered.add(number)
 
 
-def knows_spilling(ground):
-    """Whether the program has the setting, or refuses it as an unknown one."""
-    settings = ground.folder / "spilling.toml"
-    settings.write_text("[outbox]\nspill_milliseconds = 0\n")
+def knows(ground, setting):
+    """Whether the program has a setting of the outbox, or refuses it as an unknown one."""
+    settings = ground.folder / "known.toml"
+    settings.write_text(f"[outbox]\n{setting} = 0\n")
     checked = subprocess.run([ground.latchkey, "config", "check", "--syntax-only", settings], check=False, capture_output=True, timeout=60)
     return checked.returncode == 0
 
 
-def all_programs(ground, size, port, spills):
-    """In the order of the tables."""
-    rows = [("agent", "latchkey", "each answered message", {})]
-    if spills:
-        rows.append(("direct", "latchkey, spill_milliseconds = 0", "each answered message", {"spill_milliseconds": 0}))
-    rows.append(("memory", "latchkey, durable = false", "nothing", {"durable": False}))
-    found = [Agent(ground, *row[:1], size, *row[1:], port) for row in rows]
+def all_programs(ground, size, port, known):
+    """In the order of the tables; `known` has the settings of the agent with which it is measured a second time."""
+    def agent(name, title, outbox, sensors=""):
+        return Agent(ground, name, size, title, outbox, port, sensors)
+    found = [agent("agent", "latchkey", {})]
+    if "spill_milliseconds" in known:
+        found.append(agent("direct", "latchkey, spill_milliseconds = 0", {"spill_milliseconds": 0}))
+    found.append(agent("memory", "latchkey, durable = false", {"durable": False}))
+    found.append(agent("readings", "latchkey, its own readings", {}, SAMPLED))
+    if "flush_seconds" in known:
+        found.append(agent("flushing", "latchkey, its own readings, flush_seconds = 0", {"flush_seconds": 0}, SAMPLED))
     found.append(Bridge(ground, "bridge", size, "mosquitto bridge", "what it has saved: every 1800 s", [], port))
     found.append(Bridge(ground, "saving", size, "mosquitto bridge, saving each change",
                         "what it has saved: after each change, shortly after the answer",

@@ -1,8 +1,10 @@
 """Tests of what the flash benchmark makes of the kernel's lines. Run: python3 -m unittest discover -s Tests/Benchmarks"""
 
+import threading
 import unittest
+from types import SimpleNamespace
 
-from flash import cost_rows
+from flash import Arrivals, cost_rows
 from flash_programs import Collectd, origin, payload
 from flash_trace import EventsLost, Written, read
 
@@ -60,15 +62,52 @@ class MessageTests(unittest.TestCase):
 
 
 class TableTests(unittest.TestCase):
-    def test_a_cost_is_for_each_message_and_a_program_that_sends_nothing_later_has_none_for_that(self):
-        figures = {"bytes": 8192, "own": 4096, "syncs": 2, "flushes": 4, "pages": 3}
-        situation = {"messages": 4, "seconds": 1.0, "programs": {"one": figures, "other": figures}}
-        result = {"size": 128, "situations": {"away, at once": situation, "backlog: sent afterwards": situation},
-                  "programs": {"one": {"title": "One", "forwards later": True}, "other": {"title": "Other", "forwards later": False}}}
-        rows = cost_rows(result)
-        self.assertEqual([row[:2] for row in rows], [
-            ["away, at once", "One"], ["away, at once", "Other"], ["backlog: sent afterwards", "One"]])
-        self.assertEqual(rows[0][2:], ["2048", "16.0", "1024", "0.50", "1.00", "0.75"])
+    def rows(self, situation, messages, **program):
+        figures = {"messages": messages, "bytes": 8192, "own": 4096, "syncs": 2, "flushes": 4, "pages": 3}
+        return cost_rows({"size": 128, "situations": {situation: {"programs": {"one": figures}}},
+                          "programs": {"one": {"title": "One", "given": True, "forwards later": True, **program}}})
+
+    def test_a_cost_is_for_each_message(self):
+        self.assertEqual(self.rows("away, at once", 4), [["away, at once", "One", "2048", "16.0", "1024", "0.50", "1.00", "0.75"]])
+
+    def test_a_program_that_sends_nothing_later_has_no_cost_of_that(self):
+        self.assertEqual(self.rows("backlog: sent afterwards", 4, **{"forwards later": False}), [])
+        self.assertEqual(len(self.rows("backlog: sent afterwards", 4)), 1)
+
+    def test_own_readings_count_where_messages_come_at_a_rate(self):
+        self.assertEqual([row[2:4] for row in self.rows("away, 2 a second", 2, given=False)], [["4096", "–"]])
+        self.assertEqual(self.rows("away, at once", 2, given=False), [])
+        self.assertEqual(self.rows("away, 2 a second", 0, given=False), [])
+
+
+class Meeting(list):
+    """Lets two threads that look at it at the same time both see the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.both = threading.Barrier(2, timeout=0.5)
+
+    def __getitem__(self, part):
+        found = super().__getitem__(part)
+        try:
+            self.both.wait()
+        except threading.BrokenBarrierError:
+            pass    # only one looks at a time
+        return found
+
+
+class ArrivalTests(unittest.TestCase):
+    def test_no_message_is_missed_when_several_programs_are_asked_about_at_once(self):
+        program, broker = SimpleNamespace(name="one"), SimpleNamespace(seen=Meeting())
+        arrivals = Arrivals(broker)
+        broker.seen += [payload("one", number, 64).encode() for number in range(10)]
+        threads = [threading.Thread(target=arrivals.of, args=[program]) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        broker.seen += [payload("one", number, 64).encode() for number in range(10, 20)]
+        self.assertEqual(arrivals.of(program), set(range(20)))
 
 
 if __name__ == "__main__":
