@@ -151,8 +151,9 @@ class Run:
 
     def costs(self):
         warm_up = self.numbers(self.options.warm_up)
-        self.each(lambda program: program.publish(warm_up))
-        self.arrivals.await_quiet(self.given, self.options.settle)
+        # Those that have only their own messages, too.
+        list(self.pool.map(lambda program: program.publish(warm_up), self.programs))
+        self.arrivals.await_quiet(self.programs, self.options.settle)
         for program in self.programs:
             program.disk.sync()
         # Not by the number of this process, which another has in another namespace.
