@@ -6,14 +6,14 @@ with tracefs and loop devices.
 import concurrent.futures
 import os
 import sys
-import threading
 import time
 from pathlib import Path
 
 import flash_trace
 from figures import Table
+from flash_arrivals import Arrivals
 from flash_disk import leave_mounts, mount_tracing, run
-from flash_programs import WIDTH, all_programs, knows, origin
+from flash_programs import WIDTH, all_programs, knows
 from footprint import COLLECTD
 from ground import BenchError, await_true, free_port, say
 from onlooker import Onlooker
@@ -33,7 +33,8 @@ CUTS = [("connected", "killed"), ("connected", "power cut"), ("away", "killed"),
 def add_options(parser):
     parser.add_argument("--size", type=int, default=190, metavar="BYTES", help="payload of a message, 64 to 4096 (190)")
     parser.add_argument("--warm-up", type=int, default=2000, metavar="MESSAGES",
-                        help="messages that come before and do not count: a log that still grows costs more than one that is reused (2000)")
+                        help="messages that Latchkey keeps and sends before anything counts: a log that still grows costs more than one "
+                        "that is reused (2000)")
     parser.add_argument("--rate", type=float, default=2, help="messages a second that come one by one (2)")
     parser.add_argument("--seconds", type=float, default=30, help="how long they come, connected and away each (30)")
     parser.add_argument("--burst", type=int, default=1000, help="messages that come at once, connected and away each (1000)")
@@ -43,29 +44,6 @@ def add_options(parser):
     parser.add_argument("--quick", action="store_true", help="a smaller run within a minute: " + ", ".join(
         f"--{name} {value:g}" for name, value in QUICK.items()) + ", and those only away")
     parser.add_argument("--report", type=Path, metavar="FILE", help="the page whose part made by this is replaced, or added")
-
-
-class Arrivals:
-    """What the far broker was given, by program."""
-
-    def __init__(self, onlooker):
-        self.onlooker, self.read, self.found, self.lock = onlooker, 0, {}, threading.Lock()
-
-    def of(self, program):
-        with self.lock:
-            fresh = self.onlooker.seen[self.read:]
-            self.read += len(fresh)
-            for message in fresh:
-                if known := origin(message):
-                    self.found.setdefault(known[0], set()).add(known[1])
-            return set(self.found.get(program.name, ()))
-
-    def await_quiet(self, programs, seconds):
-        """Until nothing more comes of what these were given."""
-        count = None
-        while count != (now := sum(len(self.of(program)) for program in programs)):
-            count = now
-            time.sleep(seconds)
 
 
 class Run:
@@ -149,10 +127,24 @@ class Run:
         say(f"flash: {name}: {len(numbers)} messages, {time.monotonic() - start:.0f} s")
         return numbers
 
+    def warm_up(self):
+        """Away, because what the broker has soon enough may not be written at all."""
+        numbers, warm = self.numbers(self.options.warm_up), [program for program in self.programs if program.reuses_log]
+        self.proxy.gate(False, resetting=True)
+        list(self.pool.map(lambda program: program.publish(numbers), warm))
+        self.come_back_with(numbers, warm)
+        self.reconnect()
+
+    def reconnect(self):
+        """collectd takes the better part of a minute to connect again."""
+        for program in self.given:
+            if not program.forwards_later:
+                program.kill()
+                program.start()
+        self.await_back()
+
     def costs(self):
-        warm_up = self.numbers(self.options.warm_up)
-        # Those that have only their own messages, too.
-        list(self.pool.map(lambda program: program.publish(warm_up), self.programs))
+        self.warm_up()
         self.arrivals.await_quiet(self.programs, self.options.settle)
         for program in self.programs:
             program.disk.sync()
@@ -166,19 +158,14 @@ class Run:
             self.proxy.gate(False, resetting=True)
             waiting += self.situation(f"away, {rate}", self.at_rate)
             waiting += self.situation("away, at once", self.at_once)
-            self.situation("backlog: sent afterwards", lambda: self.come_back_with(waiting))
+            self.situation("backlog: sent afterwards", lambda: self.come_back_with(waiting, self.given))
         finally:
             self.trace.close()
-        # collectd takes the better part of a minute to connect again.
-        for program in self.given:
-            if not program.forwards_later:
-                program.kill()
-                program.start()
-        self.await_back()
+        self.reconnect()
 
-    def come_back_with(self, waiting):
+    def come_back_with(self, waiting, programs):
         self.proxy.gate(True)
-        for program in self.given:
+        for program in programs:
             if program.forwards_later:
                 await_true(RETURN, f"what waited in {program.title}", lambda p=program: self.arrivals.of(p).issuperset(waiting), 0.2)
         return waiting
@@ -260,7 +247,8 @@ def cost_rows(result):
 def tables(result):
     counts = ", ".join(f"{found['messages']} ({name})" for name, found in result["situations"].items())
     notes = [
-        f"Messages: {counts}; before them {result['warm-up']} that do not count. At once: {WIDTH} under way at a time. "
+        f"Messages: {counts}; before them {result['warm-up']} that Latchkey kept and sent, so that its log is reused. "
+        f"At once: {WIDTH} under way at a time. "
         "Each program has ext4 of its own, with its defaults, on a loop device; all run at the same time. The kernel's tracepoints "
         "count: block_rq_issue for bytes, pages and flushes of the device's cache, ext4_sync_file_enter and ext4_sync_fs for syncs "
         "(fsync, fdatasync, msync, sync). sync_file_range would show as bytes. "

@@ -45,6 +45,8 @@ class Program:
     forwards_later = True
     # Whether it is given messages, or has only its own.
     is_given = True
+    # Whether what it writes once its file has grown is less than at first.
+    reuses_log = False
 
     def __init__(self, ground, name, size):
         self.ground, self.name, self.size = ground, name, size
@@ -78,6 +80,8 @@ class Program:
 
 class Agent(Program):
     """Latchkey. A message is a request of its own to the local API, or, if it has sensors, made of all their readings of a second."""
+
+    reuses_log = True
 
     def __init__(self, ground, name, size, title, outbox, port, sensors=""):
         super().__init__(ground, name, size)

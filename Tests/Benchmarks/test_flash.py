@@ -4,7 +4,8 @@ import threading
 import unittest
 from types import SimpleNamespace
 
-from flash import Arrivals, cost_rows
+from flash import cost_rows
+from flash_arrivals import Arrivals
 from flash_programs import Collectd, origin, payload
 from flash_trace import EventsLost, Written, read
 
