@@ -50,6 +50,17 @@ struct EventTests {
         #expect(ProximityEvent.sharingInterrupted(reason: "x").numbers == ErrorNumbers(ios: -1))
     }
 
+    @Test("explain their error as all other events do, with its code, kind and remedy", arguments: all)
+    func explained(event: ProximityEvent) {
+        let details = event.details
+        #expect(details["code"]?.string == event.error?.code)
+        #expect(details["kind"]?.string == event.error?.kind.rawValue)
+        #expect(details["remedy"]?.string == event.error?.remedy)
+        guard let error = event.error else { return }
+        #expect(details["message"]?.string == error.message)
+        #expect(event.report.message == error.message)
+    }
+
     @Test("carry the numbers of their errors")
     func errors() {
         let details = ProximityEvent.sessionNotNotified(Self.requester, .centralUnsubscribed(central: "c")).details

@@ -12,7 +12,8 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
     /// One line for a person.
     public var description: String { telling.text }
 
-    /// The subject of the event, with its numbers (MAG 8.6) and notification (MAG 13.2), if any. Contains no secrets.
+    /// The subject of the event, the explanation of its error, its numbers (MAG 8.6) and notification (MAG 13.2), if
+    /// any. Contains no secrets.
     public var details: [String: JSON] { telling.details }
 
     /// The state of MAG 8.6 that this event stands for, if any.
@@ -65,8 +66,7 @@ extension ProximityEvent: ReportedEvent, CustomStringConvertible {
                 details["state_ios"] = .integer(Int64(state.iosNumber))
             }
             if let error {
-                details["code"] = .string(error.code)
-                details["message"] = .string(error.message)
+                details.merge(error.explanation.members) { own, _ in own }
                 if let number = error.numbers.android { details["error_android"] = .integer(Int64(number)) }
                 if let number = error.numbers.ios { details["error_ios"] = .integer(Int64(number)) }
             }
