@@ -1,4 +1,5 @@
 import GatewayLab
+import Groundwork
 import Testing
 
 @testable import Gateway
@@ -25,13 +26,11 @@ struct SessionEndTests {
     @Test("what a session does while it is closed has ended when that returns, and leaves no key that nobody knows")
     func underWay() async throws {
         try await withBench { bench in
-            bench.lab.inject(Fault(.delay(milliseconds: 20_000), at: .registration, times: 1))
+            bench.lab.inject(Fault(.delay(milliseconds: 20_000), at: .clientRegistration, times: 1))
             let session = bench.session()
+            let events = session.events.subscribe()
             let registering = Task { try await session.register() }
-            while bench.lab.requestCounts[.registration, default: 0] == 0 {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            for await event in events { if case .deviceWillRegister = event { break } }
             await session.close()
             let left = try await bench.records()
             await #expect(throws: CancellationError.self) { try await registering.value }
