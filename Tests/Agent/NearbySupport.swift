@@ -94,7 +94,7 @@ func withVicinity(
             recorder: Recorder(nearby.events),
             auditFailures: failures)
         try? session.learn(ownURL)
-        try await session.waitForPerson()
+        try await Gateways(vault: vault).activate(session.configuration, registers: false)
         if isLoggedIn { try await vicinity.logIn("alice", at: Date(timeIntervalSince1970: 1_900_000_000)) }
         try await body(vicinity)
         await nearby.close()
