@@ -1,6 +1,7 @@
 import Bluetooth
 import Foundation
 import Groundwork
+import Prompts
 import TestSupport
 import Testing
 
