@@ -68,6 +68,12 @@ struct AgentLifeTests {
             #expect(agent.lastTrouble?.name == "gateway.configuration-unusable")
             #expect(try await agent.statusReport()["lastError"]?["code"]?.string == "gateway.configuration-unreadable")
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
+            let account = try #require(try await agent.accountReports().first)
+            #expect(account["name"] == "gateway" && account["registration"] == ["state": "unknown"])
+            #expect(account["gateway"]?["url"] == "https://gw.example:8443")
+            #expect(account["lastError"]?["code"] == "gateway.configuration-unreadable")
+            try await agent.removeAccount(.gateway)
+            #expect(try await agent.accountReports() == [])
         }
     }
 
@@ -221,7 +227,9 @@ struct AgentLifeTests {
             #expect(await status("POST", "/v1/proximity/consents/1", ["grant": true]) == 404)
             #expect(await status("POST", "/v1/proximity/consents/1", ["grant": "yes"]) == 400)
             #expect(await status("POST", "/v1/proximity/consents/one", ["grant": true]) == 400)
-            #expect(await status("GET", "/v1/proximity/audit?count=0") == 400)
+            for wrong in ["0", "1001", "abc", "", "5x"] {
+                #expect(await status("GET", "/v1/proximity/audit?count=\(wrong)") == 400, "\(wrong)")
+            }
             #expect(await status("GET", "/v1/proximity/audit?count=5") == 200)
             serving.cancel()
             try await serving.value

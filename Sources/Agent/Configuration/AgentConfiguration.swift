@@ -88,7 +88,7 @@ public struct TelemetrySettings: Sendable, Equatable {
 /// Where the broker is, and how the connection to it is kept.
 public struct BrokerSettings: Sendable, Equatable {
     /// The account whose registration is used at the broker, and to which the outbox belongs.
-    public var account = "gateway"
+    public var account = AccountName.gateway.text
     /// Empty: the gateway's host.
     public var host = ""
     /// 0: what the gateway's configuration announces (`mas.mqtt-port`), else 8883.

@@ -23,7 +23,8 @@ extension Schema {
         .object(
             [
                 "state": .string(
-                    "pending: an administrator has to activate the board; unknown: the vault cannot be opened",
+                    "pending: an administrator has to activate the board; unknown: the vault cannot be opened, or what it has of "
+                        + "the gateway cannot be used",
                     choices: ["unregistered", "pending", "registered", "unknown"]),
                 "deviceID": .string("what the board calls itself at the gateway, and what its topics hold"),
                 "magIdentifier": .string("what the gateway calls the board"),
@@ -57,7 +58,7 @@ extension Schema {
         .object(
             gatewayMembers.merging(["switchedFrom": gatewayAddress]) { own, _ in own },
             required: ["gateway", "registration"],
-            "How the board stands with its gateway"))
+            "The state of the board at its gateway"))
 
     static let gatewayAddress = Schema.object(
         ["url": .string("of the gateway")], required: ["url"], "Another gateway, whose registration is kept")

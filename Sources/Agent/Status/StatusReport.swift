@@ -5,6 +5,15 @@ import Messaging
 
 // How the modules' own states appear in the status.
 
+extension GatewayIdentity {
+    var json: JSON {
+        [
+            "scope": .string(scope), "host": .string(host), "port": .integer(Int64(port)), "prefix": .string(prefix),
+            "url": .string(baseURL),
+        ]
+    }
+}
+
 extension GatewayStatus {
     /// The status members about the gateway.
     func report(at now: Date) -> [String: JSON] {
@@ -12,10 +21,7 @@ extension GatewayStatus {
         if let deviceID { registrationReport["deviceID"] = .string(deviceID) }
         if let magIdentifier { registrationReport["magIdentifier"] = .string(magIdentifier) }
         var report: [String: JSON] = [
-            "gateway": [
-                "scope": .string(gateway.scope), "host": .string(gateway.host), "port": .integer(Int64(gateway.port)),
-                "prefix": .string(gateway.prefix), "url": .string(gateway.baseURL),
-            ],
+            "gateway": gateway.json,
             "registration": .object(registrationReport),
         ]
         if let certificate {

@@ -9,7 +9,7 @@ extension Router {
         let description = RouteDescription("This document", answer: .openObject("OpenAPI 3.1"))
         var described = self
         described.on("GET", Self.documentPath, needs: .read, description) { _ in .json([:]) }
-        // Made when somebody asks, which is seldom: a start does not wait for it, and no memory holds it.
+        // Generated for each request, because requests are rare: it neither delays the start nor takes up memory.
         let all = described
         on("GET", Self.documentPath, needs: .read, description) { _ in .json(all.openAPI) }
     }

@@ -79,7 +79,7 @@ final class Exchange: @unchecked Sendable {
             service.runningExchanges.add(self)
             if connection.suspend(unless: { state.withLock { $0.answer != nil } }) { return true }
             // The handler finished before this thread suspended the connection.
-            return queue(state.withLock(\.answer) ?? service.answer(to: LocalAPIError.stopping))
+            return queue(state.withLock(\.answer) ?? .error(LocalAPIError.stopping))
         case .refused where !body.isEmpty:
             // Most programs read the answer only after sending everything.
             drained += body.count
@@ -98,61 +98,30 @@ final class Exchange: @unchecked Sendable {
         wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
         let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
         guard headers.haveOneBodyLength else {
-            var answer = service.answer(
-                to: LocalAPIError.badBody(reason: "must state its length in exactly one way"))
+            var answer = LocalResponse.error(LocalAPIError.badBody(reason: "must state its length in exactly one way"))
             // It is unclear where the next request would begin.
             answer.headers.set("Connection", "close")
             return queue(answer)
         }
         do {
-            let (route, request) = try check(method, headers, announced)
-            admission = .granted(route, request)
+            let head = RequestHead(
+                method: method, target: target, headers: headers, announcedBytes: announced,
+                bytes: latchkey_http_head_size(service.library.table, connection.handle), peer: peerConnection.peer)
+            let admitted = try service.admit(head, isStopping: state.withLock(\.isStopping))
+            state.withLock { $0.place = admitted.place }
+            admission = .granted(admitted.route, admitted.request)
             return true
         } catch {
             guard headers.first("Expect") == nil, announced <= drainLimit else {
-                return queue(service.answer(to: error))
+                return queue(.error(error))
             }
             return refuse(error)
         }
     }
 
     private func refuse(_ error: LocalAPIError) -> Bool {
-        admission = .refused(service.answer(to: error))
+        admission = .refused(.error(error))
         return true
-    }
-
-    private func check(
-        _ method: String, _ headers: HTTPHeaders, _ announced: Int
-    ) throws(LocalAPIError) -> (Router.Route, LocalRequest) {
-        let limits = service.limits
-        guard latchkey_http_head_size(service.library.table, connection.handle) <= limits.headBytes else {
-            throw .headTooLarge(limit: limits.headBytes)
-        }
-        let target = try RequestTarget(target)
-        let (route, parameters) = try service.router.route(method, target)
-        let peer = peerConnection.peer
-        guard service.policy.allows(peer, route.permission) else {
-            throw .accessDenied(permission: route.permission, uid: peer.uid)
-        }
-        let known = route.description.query
-        if let unknown = target.query.keys.sorted().first(where: { known[$0] == nil }) {
-            throw .unknownParameter(name: unknown, known: known.keys.sorted())
-        }
-        guard announced <= limits.bodyBytes else { throw .bodyTooLarge(limit: limits.bodyBytes) }
-        guard !state.withLock(\.isStopping) else { throw .stopping }
-        do throws(Shortage) {
-            let place = try service.requests.take(peer.uid, isOwner: service.policy.isOwner(peer))
-            state.withLock { $0.place = place }
-        } catch {
-            throw .tooManyRequests(uid: peer.uid, error)
-        }
-        return (
-            route,
-            LocalRequest(
-                method: method, path: target.path, parameters: parameters, query: target.query,
-                members: Set((route.description.body ?? [:]).keys), headers: headers, peer: peer,
-                isOwner: service.policy.isOwner(peer))
-        )
     }
 
     private func queue(_ answer: LocalResponse) -> Bool {
@@ -240,7 +209,7 @@ final class Exchange: @unchecked Sendable {
             do {
                 answer = try await route.handler(request)
             } catch {
-                answer = service.answer(to: error)
+                answer = .error(error)
             }
             state.withLock { state in
                 if state.answer == nil { state.answer = answer }
@@ -302,7 +271,7 @@ final class Exchange: @unchecked Sendable {
     func stop() {
         let (feed, task) = state.withLock { state in
             state.isStopping = true
-            if state.answer == nil { state.answer = service.answer(to: LocalAPIError.stopping) }
+            if state.answer == nil { state.answer = .error(LocalAPIError.stopping) }
             return (state.feed, state.task)
         }
         if let feed { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
