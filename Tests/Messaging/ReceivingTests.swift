@@ -29,10 +29,8 @@ struct ReceivingTests {
         try await broker.publish(
             #"{"SenderId":"bob","SentTime":1767225600000,"Payload":"aGk=","SenderType":"user"}"#, to: "t")
         try await broker.publish("plain", to: "t", arguments: ["-r"])
-        var found: [IncomingMessage] = []
-        for await case .message(let message) in mine {
-            found.append(message)
-            if found.count == 2 { break }
+        let found = await mine.deliveries { $0.count == 2 }.compactMap { delivery in
+            if case .message(let message) = delivery { message } else { nil }
         }
         #expect(found[0].envelope?.payload == Array("hi".utf8))
         #expect(found[0].envelope?.senderType == "USER")
@@ -91,9 +89,51 @@ struct ReceivingTests {
         let after = try await station.messenger.subscribe("u")
         try await sender.publish("after", to: "u")
         #expect(await after.texts(1) == ["after"])
-        var reader = slow.makeAsyncIterator()
-        #expect(await reader.next() == .lagged(490))
-        for number in 490..<500 { #expect(await reader.next()?.text == "\(number)") }
+        let late = await slow.deliveries { $0.count == 11 }
+        #expect(late.first == .lagged(490))
+        #expect(late.compactMap(\.text) == (490..<500).map { "\($0)" })
+    }
+
+    @Test("batches for a subscriber have a bounded size, and what waits for one that does not read has too")
+    func boundedBatches() async throws {
+        let inbox = Inbox(payloadLimit: .max)
+        let mine = inbox.subscribe(try TopicFilter("#"), qos: .atLeastOnce, bound: 10_000) {}
+        func message(_ bytes: Int) -> IncomingMessage {
+            IncomingMessage(
+                topic: "t", payload: [UInt8](repeating: 0x61, count: bytes), qos: .atLeastOnce, retained: false,
+                receivedAt: Date(timeIntervalSince1970: 0))
+        }
+        inbox.deliver((0..<3000).map { _ in message(1000) })
+        // Larger than all that may wait: it is kept alone, and comes as a batch of its own.
+        inbox.deliver([message(Subscription.byteLimit), message(0)])
+        var (sizes, lost, numbers) = ([Int](), 0, [Int]())
+        var reader = mine.makeAsyncIterator()
+        while numbers.last != 3002, let batch = await reader.next() {
+            var size = 0
+            for delivery in batch {
+                switch delivery {
+                case .lagged(let count): lost += count
+                case .message(let message):
+                    numbers.append(message.number)
+                    size += message.payload.count
+                }
+            }
+            sizes.append(size)
+        }
+        #expect(lost == 3001 && numbers == [3002])
+
+        inbox.deliver((0..<3000).map { _ in message(1000) })
+        (sizes, lost, numbers) = ([], 0, [])
+        while numbers.last != 6002, let batch = await reader.next() {
+            if case .lagged(let count) = batch.first { lost += count }
+            let messages = batch.compactMap { if case .message(let message) = $0 { message } else { nil } }
+            numbers += messages.map(\.number)
+            sizes.append(messages.reduce(0) { $0 + $1.payload.count })
+        }
+        #expect(numbers == Array(3003 + lost...6002))
+        #expect(sizes.reduce(0, +) <= Subscription.byteLimit && sizes.count > 10)
+        #expect(sizes.allSatisfy { $0 <= Subscription.batchBytes + 1000 })
+        #expect(inbox.counts.received == 6002)
     }
 
     @Test("the messenger reports a subscription that the broker refuses")

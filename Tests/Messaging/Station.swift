@@ -73,13 +73,20 @@ extension Delivery {
 }
 
 extension Subscription {
+    /// The next deliveries, in one or several batches: what is left of the last batch is discarded.
+    func deliveries(until isEnough: ([Delivery]) -> Bool) async -> [Delivery] {
+        var all: [Delivery] = []
+        for await batch in self {
+            for delivery in batch {
+                all.append(delivery)
+                if isEnough(all) { return all }
+            }
+        }
+        return all
+    }
+
     /// The texts of the next messages.
     func texts(_ count: Int) async -> [String] {
-        var texts: [String] = []
-        for await delivery in self {
-            if let text = delivery.text { texts.append(text) }
-            if texts.count == count { break }
-        }
-        return texts
+        await deliveries { $0.count { $0.text != nil } == count }.compactMap(\.text)
     }
 }

@@ -49,6 +49,13 @@ public struct LocalClient: Sendable {
         LocalEvents(client: self, path: path, body: body)
     }
 
+    /// The records of a stream, for a reader of many messages, who need not parse them.
+    ///
+    /// - Parameter form: NDJSON, or frames where the route has them.
+    public func records(_ path: String, as form: StreamForm) -> LocalRecords {
+        LocalRecords(self, path, posting: nil, as: form)
+    }
+
     private func ask(
         _ method: String, _ path: String, _ body: JSON?, _ timeout: Duration
     ) async throws(LocalAPIError) -> JSON {
@@ -72,10 +79,10 @@ public struct LocalClient: Sendable {
         }
     }
 
-    /// Opens an event stream with one event per line.
-    func open(_ path: String, _ body: JSON?) async throws(LocalAPIError) -> HTTPStream {
+    /// Opens an event stream.
+    func open(_ path: String, _ body: JSON?, _ form: StreamForm) async throws(LocalAPIError) -> HTTPStream {
         var request = request(body == nil ? "GET" : "POST", path, body)
-        request.headers.set("Accept", "application/x-ndjson")
+        request.headers.set("Accept", form.mediaType)
         let stream: HTTPStream
         var answer: [UInt8] = []
         do {

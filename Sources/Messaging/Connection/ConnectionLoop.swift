@@ -26,6 +26,9 @@ final class ConnectionLoop {
     private var keepAlive: KeepAlive
     private var threshold = ReadThreshold()
     private static let readsAtOnce = 128
+    /// After messages were received, the following ones may gather for so long, unless acknowledgements are awaited: a
+    /// burst then wakes this thread and the subscribers a few times, and not for each message.
+    private static let gathering = Duration.milliseconds(2)
 
     init(
         _ order: ConnectionOrder, wake: Wake, inbox: Inbox, mailbox: Mailbox,
@@ -45,6 +48,7 @@ final class ConnectionLoop {
             return .failed(
                 .cannotConnect(order.address, reason: "the client identifier or the will is invalid"), loss: nil)
         }
+        defer { client.deliver() }
         do throws(Stop) {
             let deadline = ContinuousClock.now + order.timeout
             try reach(client, until: deadline)
@@ -152,12 +156,13 @@ final class ConnectionLoop {
         while true {
             let socket = mosquitto_socket(client.handle)
             let mustWrite = mosquitto_want_write(client.handle) || client.buffer?.hasUnsent == true
-            let events = mustWrite ? POLLIN | POLLOUT : POLLIN
+            let gathers = client.deliver() > 0 && messages.isEmpty
+            let events = (gathers ? 0 : POLLIN) | (mustWrite ? POLLOUT : 0)
             let now = ContinuousClock.now
             threshold.raise(for: min(messages.count, order.window / 2 - finished.count), on: socket)
             // Poll does not report bytes that TLS has already taken from the socket.
             let isAhead = client.buffer?.hasUnread == true
-            let left = isAhead ? .zero : keepAlive.due - now
+            let left = isAhead ? .zero : gathers ? Self.gathering : keepAlive.due - now
             let ready = try poll(
                 socket, events: events, timeout: threshold.isRaised ? min(left, ReadThreshold.patience) : left)
             if ready == 0, threshold.isRaised, .now - now >= ReadThreshold.patience { threshold.giveUp(on: socket) }

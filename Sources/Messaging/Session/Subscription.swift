@@ -11,12 +11,17 @@ public enum Delivery: Sendable, Equatable {
 ///
 /// A subscriber that does not keep up loses its own oldest messages and learns how many; it never holds up others. A
 /// subscription ends with its last reference, or when the task that reads it is canceled. One task reads it.
+///
+/// Its elements are batches: everything that waits, up to ``batchBytes``, so that a busy subscriber is woken less often.
 public final class Subscription: AsyncSequence, Sendable {
+    public typealias Element = [Delivery]
     public typealias Failure = Never
 
-    /// The most payload bytes that wait for one subscriber. A user of the local API has at most ten subscriptions, so
-    /// less than 8 MiB.
+    /// The most bytes that wait for one subscriber. A user of the local API has at most ten subscriptions, so less than
+    /// 8 MiB.
     static let byteLimit = 768 << 10
+    /// The bytes with which a batch ends; its last message may exceed them.
+    static let batchBytes = 32 << 10
 
     private struct State {
         var waiting = Queue<IncomingMessage>()
@@ -24,14 +29,24 @@ public final class Subscription: AsyncSequence, Sendable {
         var lost = 0
         var hasEnded = false
 
-        mutating func take() -> Delivery? {
-            if lost > 0 {
-                defer { lost = 0 }
-                return .lagged(lost)
+        mutating func add(_ message: IncomingMessage, bound: Int) {
+            waiting.append(message)
+            bytes += message.size
+            while waiting.count > bound || (bytes > Subscription.byteLimit && waiting.count > 1) {
+                bytes -= waiting.popFirst()?.size ?? 0
+                lost += 1
             }
-            guard let message = waiting.popFirst() else { return nil }
-            bytes -= message.payload.count
-            return .message(message)
+        }
+
+        mutating func take() -> [Delivery] {
+            var batch: [Delivery] = lost > 0 ? [.lagged(lost)] : []
+            lost = 0
+            let rest = Swift.max(0, bytes - Subscription.batchBytes)
+            while !waiting.isEmpty, bytes > rest || batch.isEmpty, let message = waiting.popFirst() {
+                bytes -= message.size
+                batch.append(.message(message))
+            }
+            return batch
         }
     }
 
@@ -62,24 +77,20 @@ public final class Subscription: AsyncSequence, Sendable {
         if isFirst { onEnd() }
     }
 
-    func deliver(_ message: IncomingMessage) {
+    func deliver(_ messages: [IncomingMessage]) {
         state.change { state in
             guard !state.hasEnded else { return }
-            state.waiting.append(message)
-            state.bytes += message.payload.count
-            while state.waiting.count > bound || (state.bytes > Self.byteLimit && state.waiting.count > 1) {
-                state.bytes -= state.waiting.popFirst()?.payload.count ?? 0
-                state.lost += 1
-            }
+            for message in messages { state.add(message, bound: bound) }
         }
     }
 
-    private func next() async -> Delivery? {
+    private func next() async -> [Delivery]? {
         await withTaskCancellationHandler {
-            await state.wait { state -> Delivery?? in
+            await state.wait { state -> [Delivery]?? in
                 if state.hasEnded { return .some(nil) }
-                guard let delivery = state.take() else { return nil }
-                return delivery
+                let batch = state.take()
+                guard !batch.isEmpty else { return nil }
+                return batch
             }
         } onCancel: {
             finish()
@@ -91,9 +102,14 @@ public final class Subscription: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let subscription: Subscription
 
-        public mutating func next() async -> Delivery? { await subscription.next() }
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Delivery? {
+        public mutating func next() async -> [Delivery]? { await subscription.next() }
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> [Delivery]? {
             await subscription.next()
         }
     }
+}
+
+extension IncomingMessage {
+    /// The bytes that it counts while it waits, which are never none.
+    fileprivate var size: Int { payload.count + topic.utf8.count + 1 }
 }

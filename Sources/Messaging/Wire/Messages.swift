@@ -41,6 +41,10 @@ public struct IncomingMessage: Sendable, Equatable {
     /// Whether the broker had retained it from before the subscription.
     public var retained: Bool
     public var receivedAt: Date
+    /// The place in the order in which the broker's messages arrived, from 1; 0 before it has one.
+    public var number = 0
+    /// Whether there were several subscriptions when it arrived.
+    public var isShared = false
 
     public init(topic: String, payload: [UInt8], qos: QoS, retained: Bool, receivedAt: Date) {
         self.topic = topic
