@@ -29,9 +29,7 @@ struct ReceivingTests {
         try await broker.publish(
             #"{"SenderId":"bob","SentTime":1767225600000,"Payload":"aGk=","SenderType":"user"}"#, to: "t")
         try await broker.publish("plain", to: "t", arguments: ["-r"])
-        let found = await mine.deliveries { $0.count == 2 }.compactMap { delivery in
-            if case .message(let message) = delivery { message } else { nil }
-        }
+        let found = await mine.next(2).messages
         #expect(found[0].envelope?.payload == Array("hi".utf8))
         #expect(found[0].envelope?.senderType == "USER")
         #expect(found[1].envelope == nil)
@@ -89,51 +87,48 @@ struct ReceivingTests {
         let after = try await station.messenger.subscribe("u")
         try await sender.publish("after", to: "u")
         #expect(await after.texts(1) == ["after"])
-        let late = await slow.deliveries { $0.count == 11 }
-        #expect(late.first == .lagged(490))
-        #expect(late.compactMap(\.text) == (490..<500).map { "\($0)" })
+        let late = await slow.next(10)
+        #expect(late.lost == 490)
+        #expect(late.messages.map(\.text) == (490..<500).map { "\($0)" })
     }
 
-    @Test("batches for a subscriber have a bounded size, and what waits for one that does not read has too")
-    func boundedBatches() async throws {
+    @Test("what waits for a subscriber is bounded in number and bytes, whatever arrives together")
+    func bounds() async throws {
         let inbox = Inbox(payloadLimit: .max)
-        let mine = inbox.subscribe(try TopicFilter("#"), qos: .atLeastOnce, bound: 10_000) {}
-        func message(_ bytes: Int) -> IncomingMessage {
-            IncomingMessage(
-                topic: "t", payload: [UInt8](repeating: 0x61, count: bytes), qos: .atLeastOnce, retained: false,
-                receivedAt: Date(timeIntervalSince1970: 0))
-        }
-        inbox.deliver((0..<3000).map { _ in message(1000) })
-        // Larger than all that may wait: it is kept alone, and comes as a batch of its own.
-        inbox.deliver([message(Subscription.byteLimit), message(0)])
-        var (sizes, lost, numbers) = ([Int](), 0, [Int]())
-        var reader = mine.makeAsyncIterator()
-        while numbers.last != 3002, let batch = await reader.next() {
-            var size = 0
-            for delivery in batch {
-                switch delivery {
-                case .lagged(let count): lost += count
-                case .message(let message):
-                    numbers.append(message.number)
-                    size += message.payload.count
-                }
+        let few = inbox.subscribe(try TopicFilter("#"), qos: .atLeastOnce, bound: 7) {}
+        let many = inbox.subscribe(try TopicFilter("t/#"), qos: .atLeastOnce, bound: 10_000) {}
+        func messages(_ count: Int, _ bytes: Int, topic: String = "t") -> [IncomingMessage] {
+            (0..<count).map { _ in
+                IncomingMessage(
+                    topic: topic, payload: [UInt8](repeating: 0x61, count: bytes), qos: .atLeastOnce, retained: false,
+                    receivedAt: Date(timeIntervalSince1970: 0))
             }
-            sizes.append(size)
         }
-        #expect(lost == 3001 && numbers == [3002])
+        // In parcels of which the bounds cut the first that is left.
+        for _ in 0..<600 { inbox.deliver(messages(5, 1000)) }
+        let (last, lost) = await few.next(7)
+        #expect(last.map(\.number) == Array(2994...3000) && lost == 2993)
+        let newest = try #require(await first(of: many))
+        #expect(newest.lost > 2000 && newest.messages.first?.number == newest.lost + 1)
+        let kept = await many.next(3000 - newest.lost - newest.messages.count)
+        #expect(kept.lost == 0 && kept.messages.last?.number == 3000)
+        #expect((newest.messages.count + kept.messages.count) * 1000 <= Subscription.byteLimit)
 
-        inbox.deliver((0..<3000).map { _ in message(1000) })
-        (sizes, lost, numbers) = ([], 0, [])
-        while numbers.last != 6002, let batch = await reader.next() {
-            if case .lagged(let count) = batch.first { lost += count }
-            let messages = batch.compactMap { if case .message(let message) = $0 { message } else { nil } }
-            numbers += messages.map(\.number)
-            sizes.append(messages.reduce(0) { $0 + $1.payload.count })
-        }
-        #expect(numbers == Array(3003 + lost...6002))
-        #expect(sizes.reduce(0, +) <= Subscription.byteLimit && sizes.count > 10)
-        #expect(sizes.allSatisfy { $0 <= Subscription.batchBytes + 1000 })
-        #expect(inbox.counts.received == 6002)
+        // Larger than all that may wait: it is kept alone until the next one comes.
+        inbox.deliver(messages(3, 1000) + messages(1, Subscription.byteLimit))
+        let large = try #require(await first(of: many))
+        #expect(large.lost == 3 && large.messages.map(\.number) == [3004])
+        inbox.deliver(messages(1, Subscription.byteLimit))
+        inbox.deliver(messages(2, 0))
+        let small = try #require(await first(of: many))
+        #expect(small.lost == 1 && small.messages.map(\.number) == [3006, 3007])
+        inbox.deliver(messages(1, 0, topic: "u"))
+        #expect(inbox.counts.received == 3008 && inbox.counts.unclaimed == 0)
+    }
+
+    private func first(of subscription: Subscription) async -> Delivery? {
+        for await delivery in subscription { return delivery }
+        return nil
     }
 
     @Test("the messenger reports a subscription that the broker refuses")

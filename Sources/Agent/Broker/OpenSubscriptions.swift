@@ -63,19 +63,17 @@ struct Deliveries {
         // Reports that the broker has accepted the subscription: no message sent from now on is missed.
         let begin = LocalEvent(name: "subscribed", data: ["filter": .string(subscription.filter.text)])
         guard await writer.send(begin) else { return }
-        for await batch in subscription {
+        for await delivery in subscription {
             var output: [UInt8] = []
-            for delivery in batch {
-                switch delivery {
-                case .message(let message) where leavingOut.contains(message.topic): break
-                case .message(let message): encoder.write(message, as: writer.form, to: &output)
-                case .lagged(let count):
-                    let data: JSON = [
-                        "count": .integer(Int64(count)),
-                        "message": .string("this reader was too slow: \(count) messages were left out"),
-                    ]
-                    writer.form.write("lagged", data: data.bytes, to: &output)
-                }
+            if delivery.lost > 0 {
+                let data: JSON = [
+                    "count": .integer(Int64(delivery.lost)),
+                    "message": .string("this reader was too slow: \(delivery.lost) messages were left out"),
+                ]
+                writer.form.write("lagged", data: data.bytes, to: &output)
+            }
+            for message in delivery.messages where !leavingOut.contains(message.topic) {
+                encoder.write(message, as: writer.form, to: &output)
             }
             guard !output.isEmpty else { continue }
             guard await writer.send(output) else { return }

@@ -3,7 +3,7 @@ import Groundwork
 import HTTPClient
 
 /// What the daemon writes to a stream.
-public enum LocalRecord: Sendable, Equatable {
+public enum LocalRecord: Sendable {
     /// A message, whose JSON nobody has parsed: in frames its bytes, in NDJSON the JSON text of its data.
     case message([UInt8])
     case event(LocalEvent)

@@ -56,7 +56,7 @@ public struct RouteDescription: Sendable {
     ) {
         self.init(
             summary: summary, path: [:], query: query, body: body, required: required, text: nil, status: 200,
-            answer: nil, events: events, forms: hasFrames ? StreamForm.all : [.serverSent, .lines])
+            answer: nil, events: events, forms: hasFrames ? StreamForm.all : StreamForm.all.dropLast())
     }
 
     private init(

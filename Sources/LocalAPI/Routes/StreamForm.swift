@@ -20,48 +20,40 @@ public enum StreamForm: Sendable {
         }
     }
 
-    /// The form that a client prefers (RFC 9110 section 12.5.1); of equal ones the first offered.
+    /// The form that a client names most closely (RFC 9110 section 12.5.1); of equal ones the first offered. Of the
+    /// weights, only those of 0 count.
     ///
-    /// - Parameter accepted: the values of `Accept`; without any, every form is accepted. Ranges whose weight is not one
-    ///   are ignored.
+    /// - Parameter accepted: the values of `Accept`; without any, every form is accepted.
     /// - Returns: `nil` if the client accepts none of those offered.
     static func preferred(of offered: [StreamForm], accepted: [String]) -> StreamForm? {
         guard !accepted.isEmpty else { return offered.first }
-        let ranges = accepted.joined(separator: ",").lowercased().split(separator: ",").map { $0.split(separator: ";") }
-        var (best, bestWeight, bestPrecision) = (StreamForm?.none, 0.0, 0)
+        var (best, bestPrecision) = (StreamForm?.none, 0)
         for form in offered {
             // The range that names the form most closely decides.
-            var (weight, precision) = (0.0, 0)
-            for range in ranges {
-                let (closeness, given) = (closeness(of: range, to: form.mediaType), self.weight(of: range))
-                if closeness > precision, let given { (weight, precision) = (given, closeness) }
+            var (isExcluded, precision) = (false, 0)
+            for range in accepted.joined(separator: ",").lowercased().split(separator: ",") {
+                let parts = range.split(separator: ";")
+                let closeness = Self.closeness(of: parts.first ?? "", to: form.mediaType)
+                guard closeness > precision else { continue }
+                (isExcluded, precision) = (parts.dropFirst().contains(where: isZero), closeness)
             }
-            guard weight > bestWeight || weight == bestWeight && precision > bestPrecision && weight > 0 else {
-                continue
-            }
-            (best, bestWeight, bestPrecision) = (form, weight, precision)
+            if !isExcluded, precision > bestPrecision { (best, bestPrecision) = (form, precision) }
         }
         return best
     }
 
     /// 0 if the range does not include the type; more the more closely it names it.
-    private static func closeness(of range: [Substring], to mediaType: String) -> Int {
-        let name = String(range.first ?? "").trimmed
+    private static func closeness(of range: Substring, to mediaType: String) -> Int {
+        let name = String(range).trimmed
         if name == mediaType { return 3 }
         if name == "*/*" { return 1 }
         return name.hasSuffix("/*") && mediaType.hasPrefix(String(name.dropLast())) ? 2 : 0
     }
 
-    private static func weight(of range: [Substring]) -> Double? {
-        for parameter in range.dropFirst() {
-            let text = String(parameter).trimmed
-            guard text.hasPrefix("q=") else { continue }
-            guard text.utf8.count <= 7, let weight = Double(String(text.dropFirst(2))), weight >= 0, weight <= 1 else {
-                return nil
-            }
-            return weight
-        }
-        return 1
+    /// Whether the parameter is a weight of 0: not acceptable.
+    private static func isZero(_ parameter: Substring) -> Bool {
+        let text = String(parameter).trimmed
+        return text.hasPrefix("q=0") && text.utf8.dropFirst(2).allSatisfy { $0 == 0x30 || $0 == 0x2E }
     }
 }
 
@@ -80,8 +72,8 @@ extension StreamForm {
     /// - Parameter data: JSON text without a line break.
     public func write(_ name: String, id: String? = nil, data: [UInt8], to output: inout [UInt8]) {
         if self == .serverSent {
-            if let id { output += "id: \(Self.oneLine(id))\n".utf8 }
-            output += "event: \(Self.oneLine(name))\ndata: ".utf8
+            let head = id.map { "id: " + Self.oneLine($0) + "\n" } ?? ""
+            output += (head + "event: " + Self.oneLine(name) + "\ndata: ").utf8
             output += data
             output += "\n\n".utf8
             return

@@ -1,52 +1,55 @@
 import Groundwork
 
-/// An element of a ``Subscription``.
-public enum Delivery: Sendable, Equatable {
-    case message(IncomingMessage)
-    /// This many messages, the oldest ones, were dropped here because the subscriber did not keep up.
-    case lagged(Int)
+/// An element of a ``Subscription``: messages that arrived together.
+public struct Delivery: Sendable {
+    /// This many messages before these, the oldest ones, were dropped here because the subscriber did not keep up.
+    public let lost: Int
+    public let messages: ArraySlice<IncomingMessage>
 }
 
 /// The messages that one subscriber asked for, in the order in which the broker sent them.
 ///
 /// A subscriber that does not keep up loses its own oldest messages and learns how many; it never holds up others. A
 /// subscription ends with its last reference, or when the task that reads it is canceled. One task reads it.
-///
-/// Its elements are batches: everything that waits, up to ``batchBytes``, so that a busy subscriber is woken less often.
 public final class Subscription: AsyncSequence, Sendable {
-    public typealias Element = [Delivery]
     public typealias Failure = Never
 
     /// The most bytes that wait for one subscriber. A user of the local API has at most ten subscriptions, so less than
     /// 8 MiB.
     static let byteLimit = 768 << 10
-    /// The bytes with which a batch ends; its last message may exceed them.
-    static let batchBytes = 32 << 10
 
     private struct State {
-        var waiting = Queue<IncomingMessage>()
+        /// As they arrived, shared with other subscribers.
+        var parcels = Queue<[IncomingMessage]>()
+        /// How many messages of the first parcel were dropped.
+        var skipped = 0
+        var count = 0
         var bytes = 0
         var lost = 0
         var hasEnded = false
 
-        mutating func add(_ message: IncomingMessage, bound: Int) {
-            waiting.append(message)
-            bytes += message.size
-            while waiting.count > bound || (bytes > Subscription.byteLimit && waiting.count > 1) {
-                bytes -= waiting.popFirst()?.size ?? 0
+        mutating func add(_ parcel: [IncomingMessage], bound: Int) {
+            parcels.append(parcel)
+            count += parcel.count
+            for message in parcel { bytes += message.size }
+            while count > bound || (bytes > Subscription.byteLimit && count > 1), let first = parcels.first {
+                bytes -= first[skipped].size
+                count -= 1
                 lost += 1
+                skipped += 1
+                guard skipped == first.count else { continue }
+                _ = parcels.popFirst()
+                skipped = 0
             }
         }
 
-        mutating func take() -> [Delivery] {
-            var batch: [Delivery] = lost > 0 ? [.lagged(lost)] : []
-            lost = 0
-            let rest = Swift.max(0, bytes - Subscription.batchBytes)
-            while !waiting.isEmpty, bytes > rest || batch.isEmpty, let message = waiting.popFirst() {
-                bytes -= message.size
-                batch.append(.message(message))
-            }
-            return batch
+        mutating func take() -> Delivery? {
+            guard let parcel = parcels.popFirst() else { return nil }
+            let messages = parcel[skipped...]
+            for message in messages { bytes -= message.size }
+            count -= messages.count
+            defer { (lost, skipped) = (0, 0) }
+            return Delivery(lost: lost, messages: messages)
         }
     }
 
@@ -77,20 +80,18 @@ public final class Subscription: AsyncSequence, Sendable {
         if isFirst { onEnd() }
     }
 
-    func deliver(_ messages: [IncomingMessage]) {
+    func deliver(_ parcel: [IncomingMessage]) {
         state.change { state in
-            guard !state.hasEnded else { return }
-            for message in messages { state.add(message, bound: bound) }
+            if !state.hasEnded { state.add(parcel, bound: bound) }
         }
     }
 
-    private func next() async -> [Delivery]? {
+    private func next() async -> Delivery? {
         await withTaskCancellationHandler {
-            await state.wait { state -> [Delivery]?? in
+            await state.wait { state -> Delivery?? in
                 if state.hasEnded { return .some(nil) }
-                let batch = state.take()
-                guard !batch.isEmpty else { return nil }
-                return batch
+                guard let delivery = state.take() else { return nil }
+                return delivery
             }
         } onCancel: {
             finish()
@@ -102,8 +103,8 @@ public final class Subscription: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let subscription: Subscription
 
-        public mutating func next() async -> [Delivery]? { await subscription.next() }
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> [Delivery]? {
+        public mutating func next() async -> Delivery? { await subscription.next() }
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Delivery? {
             await subscription.next()
         }
     }

@@ -34,7 +34,7 @@ public struct OutgoingMessage: Sendable, Equatable {
 }
 
 /// A message that the broker sent.
-public struct IncomingMessage: Sendable, Equatable {
+public struct IncomingMessage: Sendable {
     public var topic: String
     public var payload: [UInt8]
     public var qos: QoS

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The filter of a subscription: a topic whose levels may be `+` (any one level) and whose last may be `#` (any
 /// number of levels, including none) (MQTT 3.1.1 section 4.7).
 public struct TopicFilter: Sendable, Hashable {
@@ -41,20 +39,11 @@ public struct TopicFilter: Sendable, Hashable {
             if level.count == 1, level.first == hash { return true }
             guard topicStart <= topic.count else { return false }
             let name = topic[topicStart..<end(of: topicStart, in: topic)]
-            guard level.count == 1 && level.first == plus || isSame(level, name) else { return false }
+            guard level.count == 1 && level.first == plus || level.elementsEqual(name) else { return false }
             topicStart = name.endIndex + 1
             guard level.endIndex < filter.count else { return topicStart > topic.count }
             filterStart = level.endIndex + 1
         }
-    }
-
-    private static func isSame(_ one: Slice<UnsafeBufferPointer<UInt8>>, _ other: Slice<UnsafeBufferPointer<UInt8>>)
-        -> Bool
-    {
-        guard one.count == other.count, let first = UnsafeBufferPointer(rebasing: one).baseAddress,
-            let second = UnsafeBufferPointer(rebasing: other).baseAddress
-        else { return one.isEmpty && other.isEmpty }
-        return memcmp(first, second, one.count) == 0
     }
 
     private static func end(of start: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {

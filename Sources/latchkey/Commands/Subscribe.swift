@@ -58,18 +58,17 @@ struct Subscribe: AsyncParsableCommand {
     }
 
     private func append(_ message: [UInt8], to output: inout [UInt8]) {
-        switch payload {
-        case "line" where Terminal.standardOutput.isTerminal:
-            output += "\(Terminal.withoutControls(String(decoding: message, as: UTF8.self)))\n".utf8
-        case "length":
-            for place in [24, 16, 8, 0] { output.append(UInt8(truncatingIfNeeded: message.count >> place)) }
+        if payload == nil, !options.json {
+            output += text(of: (try? JSON(parsing: message, limit: .max)) ?? .null).utf8
+        } else if payload == "line", Terminal.standardOutput.isTerminal {
+            output += Terminal.withoutControls(String(decoding: message, as: UTF8.self)).utf8
+        } else {
+            if payload == "length" {
+                for place in 0..<4 { output.append(UInt8(truncatingIfNeeded: message.count >> (24 - 8 * place))) }
+            }
             output += message
-        case nil where !options.json:
-            output += "\(text(of: (try? JSON(parsing: message, limit: .max)) ?? .null))\n".utf8
-        default:
-            output += message
-            output.append(payload == "nul" ? 0 : UInt8(ascii: "\n"))
         }
+        if payload != "length" { output.append(payload == "nul" ? 0 : UInt8(ascii: "\n")) }
     }
 
     private func text(of message: JSON) -> String {
