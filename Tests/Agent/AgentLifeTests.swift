@@ -4,14 +4,15 @@ import Foundation
 import Gateway
 import Groundwork
 import HTTPClient
-import LocalAPI
 import Logging
 import Messaging
+import Synchronization
 import TestSupport
 import Testing
 import Vault
 
 @testable import Agent
+@testable import LocalAPI
 
 /// An agent on a board without parts, unless `configure` names some, not enrolled anywhere, with a vault of its own.
 func withAgent(
@@ -253,10 +254,16 @@ struct DeliveriesTests {
             let (messenger, subscription) = try await subscription(folder)
             let open = OpenSubscriptions()
             try open.add(subscription)
-            var events = Deliveries(subscription: subscription).makeAsyncIterator()
-            #expect(try await events.next() == LocalEvent(name: "subscribed", data: ["filter": "a/#"]))
-            open.end()
-            await #expect(throws: AgentError.subscriptionEnded) { try await events.next() }
+            let deliveries = Deliveries(subscription: subscription, encoder: MessageEncoder(nil))
+            let written = Mutex([UInt8]())
+            let writer = StreamWriter(.lines) { bytes in
+                written.withLock { $0 += bytes }
+                open.end()
+                return true
+            }
+            await #expect(throws: AgentError.subscriptionEnded) { try await deliveries.write(to: writer) }
+            let begin = LocalEvent(name: "subscribed", data: ["filter": "a/#"])
+            #expect(written.withLock { $0 } == StreamForm.lines.bytes(of: begin))
             #expect(throws: AgentError.subscriptionEnded) { try open.add(subscription) }
             withExtendedLifetime(messenger) {}
         }
@@ -268,16 +275,18 @@ struct DeliveriesTests {
             let (messenger, subscription) = try await subscription(folder)
             let begun = AsyncStream.makeStream(of: Void.self)
             let reader = Task {
-                var names: [String] = []
-                for try await event in Deliveries(subscription: subscription) {
-                    names.append(event.name)
+                let count = Mutex(0)
+                let writer = StreamWriter(.serverSent) { _ in
+                    count.withLock { $0 += 1 }
                     begun.continuation.yield()
+                    return true
                 }
-                return names
+                try await Deliveries(subscription: subscription, encoder: MessageEncoder(nil)).write(to: writer)
+                return count.withLock { $0 }
             }
             for await _ in begun.stream.prefix(1) {}
             reader.cancel()
-            #expect(try await reader.value == ["subscribed"])
+            #expect(try await reader.value == 1)
             withExtendedLifetime(messenger) {}
         }
     }

@@ -48,6 +48,13 @@ public struct LocalClient: Sendable {
         LocalEvents(client: self, path: path, body: body)
     }
 
+    /// The records of a stream, for a reader of many messages, who need not parse them.
+    ///
+    /// - Parameter form: NDJSON, or frames where the route has them.
+    public func records(_ path: String, as form: StreamForm) -> LocalRecords {
+        LocalRecords(self, path, posting: nil, as: form)
+    }
+
     private func answer(to request: HTTPRequest) async throws(LocalAPIError) -> JSON {
         let response: HTTPResponse
         do {
@@ -63,10 +70,10 @@ public struct LocalClient: Sendable {
         }
     }
 
-    /// Opens an event stream with one event per line.
-    func open(_ path: String, _ body: JSON?) async throws(LocalAPIError) -> HTTPStream {
+    /// Opens an event stream.
+    func open(_ path: String, _ body: JSON?, _ form: StreamForm) async throws(LocalAPIError) -> HTTPStream {
         var request = request(body == nil ? "GET" : "POST", path, body, nil)
-        request.headers.set("Accept", "application/x-ndjson")
+        request.headers.set("Accept", form.mediaType)
         let stream: HTTPStream
         var answer: [UInt8] = []
         do {

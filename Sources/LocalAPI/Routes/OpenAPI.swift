@@ -79,8 +79,7 @@ extension Router.Route {
         return .object(operation)
     }
 
-    /// A stream is offered as Server-Sent Events and as one JSON object per line; a schema can only describe such a
-    /// line.
+    /// A stream is offered in several forms; a schema can only describe a line of NDJSON.
     private var content: JSON {
         if let answer = description.answer { return ["application/json": ["schema": answer.json]] }
         let known =
@@ -97,11 +96,23 @@ extension Router.Route {
                     ).json
                 })
         ]
-        return [
-            "text/event-stream": ["schema": Schema.string("Server-Sent Events").json],
-            "application/x-ndjson": ["schema": line],
-        ]
+        return .object(
+            description.forms.reduce(into: [:]) { content, form in
+                let schema =
+                    switch form {
+                    case .serverSent: Schema.string("Server-Sent Events").json
+                    case .lines: line
+                    case .frames: Schema.string(Self.frames).json
+                    }
+                content[form.mediaType] = ["schema": schema]
+            })
     }
+
+    private static let frames =
+        """
+        Frames: a byte for the kind, four for the length, the most significant one first, and that many bytes. Kind 0: \
+        the bytes of a message; 1: any other event, as JSON
+        """
 
     private func parameter(_ name: String, in place: String, _ schema: Schema?) -> JSON {
         var members = (schema ?? .string("")).json.object ?? [:]

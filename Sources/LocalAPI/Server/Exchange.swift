@@ -22,7 +22,7 @@ final class Exchange: @unchecked Sendable {
     private var admission = Admission.pending
     private var method = ""
     private var isHead = false
-    private var wantsLines = false
+    private var form = StreamForm.serverSent
     /// Bytes of a refused request's body that were read and discarded.
     private var drained = 0
 
@@ -95,7 +95,6 @@ final class Exchange: @unchecked Sendable {
     private func admit(_ method: String) -> Bool {
         isHead = method == "HEAD"
         let headers = HTTPHeaders(of: connection.handle, in: service.library)
-        wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
         let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
         guard headers.haveOneBodyLength else {
             var answer = LocalResponse.error(LocalAPIError.badBody(reason: "must state its length in exactly one way"))
@@ -109,6 +108,7 @@ final class Exchange: @unchecked Sendable {
                 bytes: latchkey_http_head_size(service.library.table, connection.handle), peer: peerConnection.peer)
             let admitted = try service.admit(head, isStopping: state.withLock(\.isStopping))
             state.withLock { $0.place = admitted.place }
+            if let form = admitted.form { self.form = form }
             admission = .granted(admitted.route, admitted.request)
             return true
         } catch {
@@ -138,7 +138,7 @@ final class Exchange: @unchecked Sendable {
                     $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
             }
         case .events(let production):
-            headers.add("Content-Type", wantsLines ? "application/x-ndjson" : "text/event-stream")
+            headers.add("Content-Type", form.mediaType)
             response = isHead ? http.create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) : stream(production)
         }
         guard let response else { return false }
@@ -165,7 +165,7 @@ final class Exchange: @unchecked Sendable {
             state.handlerIsDone = false
             return state.isStopping
         }
-        if isStopping { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
+        if isStopping { feed.end(with: last(LocalAPIError.stopping)) }
         produce(production, into: feed)
         return service.library.calls.create_response_from_callback(
             UInt64.max, 16 << 10,
@@ -224,11 +224,15 @@ final class Exchange: @unchecked Sendable {
     private func produce(_ production: @escaping LocalResponse.Production, into feed: EventFeed) {
         let task = Task {
             do {
-                try await production { [self] in await feed.send(written($0)) }
+                try await production(
+                    StreamWriter(form) { [self] in
+                        record(events: $0)
+                        return await feed.send($0)
+                    })
             } catch is CancellationError {
                 // The reader is gone, or has been told that the server is stopping.
             } catch {
-                feed.end(with: written(LocalEvent(error)))
+                feed.end(with: last(error))
             }
             feed.end()
             state.withLock { state in
@@ -248,12 +252,17 @@ final class Exchange: @unchecked Sendable {
         if isStopping { task.cancel() }
     }
 
-    private func written(_ event: LocalEvent) -> [UInt8] {
+    /// The last event of a stream that breaks off.
+    private func last(_ error: any Error) -> [UInt8] {
+        let bytes = form.bytes(of: LocalEvent(error))
+        record(events: bytes)
+        return bytes
+    }
+
+    private func record(events: [UInt8]) {
         if let record = service.record, let route = state.withLock(\.route) {
-            record.write(
-                event, to: route.method, of: route, type: wantsLines ? "application/x-ndjson" : "text/event-stream")
+            record.write(events, in: form, to: route.method, of: route)
         }
-        return wantsLines ? event.line : event.serverSent
     }
 
     /// Called for a slow handler: if its client disconnects meanwhile, the handler's task is canceled.
@@ -274,7 +283,7 @@ final class Exchange: @unchecked Sendable {
             if state.answer == nil { state.answer = .error(LocalAPIError.stopping) }
             return (state.feed, state.task)
         }
-        if let feed { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
+        if let feed { feed.end(with: last(LocalAPIError.stopping)) }
         task?.cancel()
         connection.resume()
     }

@@ -19,11 +19,13 @@ struct AdmittedRequest {
     let request: LocalRequest
     /// In its user's quota of requests.
     let place: UserShares.Place
+    /// The form of a stream's events that the caller prefers; `nil` where the route offers none.
+    let form: StreamForm?
 }
 
 extension ServerContext {
-    /// Decides on the head of a request: its size, route, permission, query and announced body, and whether its user
-    /// may have another request.
+    /// Decides on the head of a request: its size, route, permission, query, accepted forms and announced body, and
+    /// whether its user may have another request.
     func admit(_ head: RequestHead, isStopping: Bool) throws(LocalAPIError) -> AdmittedRequest {
         guard head.bytes <= limits.headBytes else { throw .headTooLarge(limit: limits.headBytes) }
         let target = try RequestTarget(head.target)
@@ -36,6 +38,9 @@ extension ServerContext {
         if let unknown = target.query.keys.sorted().first(where: { known[$0] == nil }) {
             throw .unknownParameter(name: unknown, known: known.keys.sorted())
         }
+        let offered = route.description.forms
+        let form = StreamForm.preferred(of: offered, accepted: head.headers.all("Accept"))
+        if form == nil, !offered.isEmpty { throw .notAcceptable(offered: offered.map(\.mediaType)) }
         guard head.announcedBytes <= limits.bodyBytes else { throw .bodyTooLarge(limit: limits.bodyBytes) }
         guard !isStopping else { throw .stopping }
         let isOwner = policy.isOwner(peer)
@@ -48,6 +53,6 @@ extension ServerContext {
         let request = LocalRequest(
             method: head.method, path: target.path, parameters: parameters, query: target.query,
             members: Set((route.description.body ?? [:]).keys), headers: head.headers, peer: peer, isOwner: isOwner)
-        return AdmittedRequest(route: route, request: request, place: place)
+        return AdmittedRequest(route: route, request: request, place: place, form: form)
     }
 }

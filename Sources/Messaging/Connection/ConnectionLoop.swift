@@ -45,6 +45,7 @@ final class ConnectionLoop {
             return .failed(
                 .cannotConnect(order.address, reason: "the client identifier or the will is invalid"), loss: nil)
         }
+        defer { client.deliver() }
         do throws(Stop) {
             let deadline = ContinuousClock.now + order.timeout
             try reach(client, until: deadline)
@@ -152,6 +153,7 @@ final class ConnectionLoop {
         while true {
             let socket = mosquitto_socket(client.handle)
             let mustWrite = mosquitto_want_write(client.handle) || client.buffer?.hasUnsent == true
+            client.deliver()
             let events = mustWrite ? POLLIN | POLLOUT : POLLIN
             let now = ContinuousClock.now
             threshold.raise(for: min(messages.count, order.window / 2 - finished.count), on: socket)

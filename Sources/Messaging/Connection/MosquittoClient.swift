@@ -18,6 +18,11 @@ final class MosquittoClient {
     let handle: OpaquePointer
     var report = Report()
     private let inbox: Inbox
+    /// Messages that were received and not delivered yet.
+    private var received: [IncomingMessage] = []
+    private var receivedBytes = 0
+    /// With this many bytes they are delivered at once.
+    private static let batchBytes = 64 << 10
     /// Holds the certificates and pins that the handshake is verified with.
     private let tls: TLSContext?
 
@@ -115,10 +120,20 @@ final class MosquittoClient {
 
     private func receive(_ message: mosquitto_message) {
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
-        inbox.deliver(
+        received.append(
             IncomingMessage(
                 topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
                 qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
+        receivedBytes += payload.count
+        if receivedBytes >= Self.batchBytes { deliver() }
+    }
+
+    /// Delivers the messages received since the last call, so that each subscriber is woken once for all of them.
+    func deliver() {
+        guard !received.isEmpty else { return }
+        inbox.deliver(received)
+        received.removeAll(keepingCapacity: received.count <= 64)
+        receivedBytes = 0
     }
 
     /// Keeps the last part of a line such as `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca`.
