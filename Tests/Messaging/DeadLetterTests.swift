@@ -130,7 +130,7 @@ struct DeadLetterTests {
         for _ in 0..<70 {
             try await outbox.accept(OutgoingMessage(topic: try Topic("t"), payload: [UInt8](repeating: 0, count: 1000)))
         }
-        let page = try await outbox.next(limit: 100, bytes: 1 << 20, acknowledging: [])
+        let page = try await outbox.next(limit: 100, bytes: 1 << 20)
         for message in page.messages { try await outbox.makeDeadLetter(message.id, because: "test") }
         let status = await outbox.status()
         #expect((status.deadLetters, status.dropped.unsendable, status.depth) == (64, 6, 0))

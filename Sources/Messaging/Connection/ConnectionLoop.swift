@@ -177,8 +177,8 @@ final class ConnectionLoop {
                 keepAlive.hasPassed(at: .now)
             }
             client.buffer?.flush()
-            // More messages are sent when half of the window is free, so reporting earlier has no use.
-            if messages.isEmpty || finished.count >= order.window / 2 { reportFinished() }
+            // Publishers wait for it; the threshold has let acknowledgements of a batch come together.
+            reportFinished()
         }
     }
 

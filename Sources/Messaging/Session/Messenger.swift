@@ -173,7 +173,7 @@ public actor Messenger {
                 if isOpen, news.ending == nil, isProven || !pace.isCautious {
                     try await send(over: connection, &window, &done)
                 } else if !done.isEmpty {
-                    _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: done)
+                    try await outbox.acknowledge(done)
                     done = []
                 }
             } catch {
@@ -190,11 +190,10 @@ public actor Messenger {
     private func send(
         over connection: BrokerConnection, _ window: inout SendWindow, _ done: inout [Int64]
     ) async throws(MessagingError) {
-        while window.room > 0 || !done.isEmpty {
-            let finished = done
-            done = []
-            let limit = window.room
-            let page = try await outbox.next(limit: limit, bytes: window.byteRoom, acknowledging: finished)
+        try await outbox.acknowledge(done)
+        done = []
+        while window.room > 0 {
+            let page = try await outbox.next(limit: window.room, bytes: window.byteRoom)
             window.add(page.messages)
             push(&window, over: connection)
             if page.isLast { break }
@@ -218,7 +217,7 @@ public actor Messenger {
         }
         let last = await mailbox.last()
         acknowledged += last.acknowledged.count
-        _ = try? await outbox.next(limit: 0, bytes: 0, acknowledging: done + last.acknowledged)
+        try? await outbox.acknowledge(done + last.acknowledged)
         return .closed
     }
 
