@@ -90,8 +90,8 @@ class Stage:
     numbers = itertools.count(1)
     seed = 20
 
-    def __init__(self, ground, broker):
-        self.ground, self.broker = ground, broker
+    def __init__(self, ground, broker, spill):
+        self.ground, self.broker, self.spill = ground, broker, spill
         self.proxy = Proxy(free_port(), broker.port)
         self.boards, self.board, self.disk, self.observer, self.streams = {}, None, None, None, {}
 
@@ -103,7 +103,8 @@ class Stage:
             self.board.start().await_connected(120)
         else:
             board = self.ground.board(
-                f"board-{next(self.numbers)}", broker={"host": "localhost", "port": self.proxy.port})
+                f"board-{next(self.numbers)}", broker={"host": "localhost", "port": self.proxy.port},
+                outbox={"spill_milliseconds": self.spill})
             if on_disk:
                 self.disk = Disk(board.folder / "state")
             self.board = self.boards[on_disk] = board.start().enroll()
@@ -172,7 +173,7 @@ class Stage:
         if trouble:
             self.give_up_board()
         return [{
-            "broker": self.broker.name, "qos": qos, "condition": condition, "messages": kind,
+            "broker": self.broker.name, "spill": self.spill, "qos": qos, "condition": condition, "messages": kind,
             "seconds": round(seconds, 1), "sent": stream.sent, "accepted": stream.accepted,
             **count(kind, self.observer.arrivals[stream.topic], stream.accepted),
             "dropped by the broker": self.broker.count_dropped() - dropped, "trouble": trouble,

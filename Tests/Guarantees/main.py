@@ -60,22 +60,30 @@ def obstacle(condition):
 def run(field, name, options, keep):
     broker = BROKERS[name](field)
     broker.start()
-    stage = Stage(field, broker)
+    try:
+        for spill in options.spill:
+            run_all(Stage(field, broker, spill), options, keep)
+    finally:
+        broker.stop()
+    return broker.lines
+
+
+def run_all(stage, options, keep):
+    """All campaigns with one setting of how long a message may wait for the broker before it is written."""
     try:
         for condition, qos in campaigns(options):
+            name = f"{stage.broker.name}, spill {stage.spill} ms, QoS {qos}, {condition}"
             if words := obstacle(condition):
-                say(f"{broker.name}, QoS {qos}, {condition}: left out: {words}")
+                say(f"{name}: left out: {words}")
                 continue
             for row in stage.run(condition, qos, options.rounds):
                 keep(row)
                 mark = " FAILED" if failed(row) else ""
                 figures = ", ".join(f"{column} {shown(row[column])}" for column in COLUMNS)
-                say(f"{broker.name}, QoS {qos}, {condition}, {row['messages']}: {figures}; {row['seconds']} s{mark}"
+                say(f"{name}, {row['messages']}: {figures}; {row['seconds']} s{mark}"
                     + (f": {row['trouble']}" if row["trouble"] else ""))
     finally:
         stage.close()
-        broker.stop()
-    return broker.lines
 
 
 def shown(value):
@@ -93,8 +101,8 @@ def tables(rows, lines):
         settings = "; ".join(f"`{line}`" for line in lines[name])
         notes.append(f"Its settings, all else is its default: {settings}.")
         found.append(Table(
-            name, ["QoS", "condition", "messages", *COLUMNS],
-            [[row["qos"], row["condition"], row["messages"],
+            name, ["spill, ms", "QoS", "condition", "messages", *COLUMNS],
+            [[row["spill"], row["qos"], row["condition"], row["messages"],
               *(f"**{row[column]}**" if column == "lost" and failed(row) else shown(row[column]) for column in COLUMNS)]
              for row in own], notes))
     return found
@@ -123,6 +131,8 @@ def arguments():
     add("--qos", action="append", type=int, choices=[0, 1, 2], help="only this one; may be repeated (all)")
     add("--condition", action="append", choices=[*conditions.ALL], dest="conditions", metavar="NAME",
         help="only this one; may be repeated (all)")
+    add("--spill", action="append", type=int, metavar="MILLISECONDS",
+        help="how long a message waits for the broker before it is written; may be repeated (250 and 0)")
     add("--rounds", type=int, default=3,
         help="how often the broker is killed or restarted in a campaign; the rest happens once or twice more (3)")
     add("--json", type=Path, metavar="FILE", help="write everything that was counted")
@@ -132,9 +142,11 @@ def arguments():
     add("--programs", help=argparse.SUPPRESS)
     add("--latchkey", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if not options.report and not (options.quick or options.brokers or options.qos or options.conditions):
+    if not options.report and not (
+            options.quick or options.brokers or options.qos or options.conditions or options.spill):
         options.report = REPOSITORY / "docs" / "GUARANTEES.md"
     options.brokers = ["mosquitto"] if options.quick else options.brokers or [*BROKERS]
+    options.spill = options.spill or [250, 0]
     options.qos, options.conditions = options.qos or [0, 1, 2], options.conditions or [*conditions.ALL]
     if options.quick:
         options.rounds = 1

@@ -99,7 +99,7 @@ struct DeadLetterTests {
     @Test("a rejected message is blamed only when it was alone in flight, and sooner for hang-ups than for silence")
     func blame() {
         var pace = SendPace(limit: 100)
-        func end(_ cause: Mailbox.Loss.Cause, _ ids: Int64...) -> Int64? {
+        func end(_ cause: ConnectionLoss.Cause, _ ids: Int64...) -> Int64? {
             pace.connectionEnded(with: .init(cause: cause, underWay: ids))
         }
         for _ in 0..<20 { #expect(end(.hangUp, 1, 2) == nil) }

@@ -64,7 +64,7 @@ struct SpillTests {
         // Each was answered when the broker had it.
         #expect(await station.messenger.status().acknowledged == 200)
         try await station.outbox.accept((200..<500).map { message("\($0)") })
-        for number in 500..<510 { try await station.outbox.offer(message("\(number)", .telemetry)) }
+        for number in 500..<510 { await station.outbox.offer([message("\(number)", .telemetry)]) }
         try await station.waitUntilSent()
         #expect(await observer.first(510).map(\.payload) == (0..<510).map { "\($0)" })
         #expect(try written(station.bench) == before)
@@ -143,7 +143,7 @@ struct SpillTests {
         broker.thaw()
 
         let outbox = try await open(policy())
-        try await outbox.offer(message("reading", .telemetry))
+        await outbox.offer([message("reading", .telemetry)])
         #expect(try await rows().isEmpty)
         await outbox.close()
         #expect(try await rows() == ["reading"])
@@ -163,19 +163,19 @@ struct SpillTests {
     @Test("away, each message is on the disk when it is answered, and readings are written in groups")
     func away() async throws {
         let outbox = try await open(policy(flush: .milliseconds(300)))
-        for number in 0..<20 { try await outbox.offer(message("\(number)", .telemetry)) }
+        for number in 0..<20 { await outbox.offer([message("\(number)", .telemetry)]) }
         #expect(await outbox.status().unwritten == 20)
         #expect(try await rows().isEmpty)
         try await until { await outbox.status().unwritten == 0 }
         #expect(try await rows().count == 20)
         // What is written takes along what was before it: the order holds.
-        try await outbox.offer(message("reading", .telemetry))
+        await outbox.offer([message("reading", .telemetry)])
         try await outbox.accept(message("message"))
         #expect(try await rows().suffix(2) == ["reading", "message"])
         #expect(await outbox.status().unwritten == 0)
 
         let careful = try await Outbox.open(at: bench.path("careful.db"), policy: policy(flush: .zero))
-        try await careful.offer(message("reading", .telemetry))
+        await careful.offer([message("reading", .telemetry)])
         try await until { await careful.status().depth == 1 }
         #expect(await careful.status().unwritten == 0)
     }
@@ -237,7 +237,7 @@ struct SpillTests {
         let outbox = try await open(policy(spill: .milliseconds(100)))
         let disk = try await outbox.failWrites()
         try await outbox.rewind {}
-        try await outbox.offer(message("reading", .telemetry))
+        await outbox.offer([message("reading", .telemetry)])
         await #expect(throws: MessagingError.outboxUnusable(.full(path: "disk"))) {
             try await outbox.accept([message("1"), message("2")])
         }

@@ -51,6 +51,6 @@ extension AgentConfiguration {
     /// none, so that a file of all defaults is equal to no file.
     subscript<Value>(setting: Setting<Value>) -> Value {
         get { ofFeatures[setting.keyPath].flatMap(Value.init(setting:)) ?? setting.preset }
-        set { ofFeatures[setting.keyPath] = newValue.setting == setting.preset.setting ? nil : newValue.setting }
+        set { ofFeatures[setting.keyPath] = newValue.setting == setting.preset.setting ? .none : newValue.setting }
     }
 }

@@ -16,29 +16,20 @@ extension Outbox {
     /// Accepts several messages, all or none.
     @discardableResult
     public func accept(_ messages: [OutgoingMessage]) async throws(MessagingError) -> [Int64] {
-        try check(messages)
-        guard !messages.isEmpty else { return [] }
-        let result = await withCheckedContinuation { take(messages, $0) }
+        guard store == nil || !messages.isEmpty else { return [] }
+        let result = await withCheckedContinuation { offer(messages, answering: $0) }
         return try result.get()
     }
 
-    /// Accepts a reading that nobody waits for. A reading that later turns out to have no room counts as dropped.
+    /// Accepts messages, all or none: holds them in memory, or has them written.
     ///
-    /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxClosed`
-    public func offer(_ message: OutgoingMessage) throws(MessagingError) {
-        try check([message])
-        take([message], nil)
-    }
-
-    private func check(_ messages: [OutgoingMessage]) throws(MessagingError) {
-        guard store != nil else { throw .outboxClosed(path: path) }
-        for message in messages where message.payload.count > policy.payloadLimit {
-            throw .payloadTooLarge(bytes: message.payload.count, limit: policy.payloadLimit)
+    /// - Parameter answer: resumed when they are safe, or refused; `nil` for readings that nobody waits for. Those that
+    ///   have no room count as dropped.
+    public func offer(_ messages: [OutgoingMessage], answering answer: Answer? = nil) {
+        if let refusal = refusal(of: messages) {
+            answer?.resume(returning: .failure(refusal))
+            return
         }
-    }
-
-    /// Holds the messages in memory, or has them written.
-    private func take(_ messages: [OutgoingMessage], _ answer: Answer?) {
         let size = messages.reduce(0) { $0 + $1.size }
         // Never ahead of messages that are about to be written, and never where a limit has to be judged.
         guard mayHold, requests.isEmpty, held.bytes + size <= OutboxPolicy.heldBytes,
@@ -58,6 +49,12 @@ extension Outbox {
         killPoint("outbox-held")
         scheduleSpill()
         wakeSender()
+    }
+
+    private func refusal(of messages: [OutgoingMessage]) -> MessagingError? {
+        guard store != nil else { return .outboxClosed(path: path) }
+        let tooLarge = messages.first { $0.payload.count > policy.payloadLimit }
+        return tooLarge.map { .payloadTooLarge(bytes: $0.payload.count, limit: policy.payloadLimit) }
     }
 
     /// One timer, for the message that is due first.

@@ -74,6 +74,11 @@ extension Outbox {
             if !wasHeld { acknowledged.append(id) }
             if let finished { finished.answer?.resume(returning: .success(Array(finished.numbers))) }
         }
+        // Not for every message: a publisher that sends one after the other would set the timer anew for each.
+        if held.isEmpty, let spill, spill.due > .now + .seconds(1) {
+            spill.task.cancel()
+            self.spill = nil
+        }
         if acknowledged.count >= Self.removalLimit {
             do {
                 try removeAcknowledged()

@@ -8,7 +8,7 @@ import Storage
 /// While there is a connection, a message is held in memory (``HeldMessages``) and sent. If the broker acknowledges it
 /// within ``OutboxPolicy/spill``, it is never written. When the time is over, the connection ends or the outbox is
 /// closed, all that is held is written in one transaction. Without a connection ``accept(_:)`` writes at once;
-/// publishers that call at the same time share one sync. Readings that nobody waits for (``offer(_:)``) are written in
+/// publishers that call at the same time share one sync. Readings that nobody waits for (``offer(_:answering:)``) are written in
 /// groups (``OutboxPolicy/flush``).
 ///
 /// The numbers in memory are above all on the disk, so that messages are sent in the order of their numbers. A written
@@ -25,7 +25,8 @@ public actor Outbox {
     let thread = NamedThread.storage
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    typealias Answer = CheckedContinuation<Result<[Int64], MessagingError>, Never>
+    /// What a publisher waits with.
+    public typealias Answer = CheckedContinuation<Result<[Int64], MessagingError>, Never>
 
     struct Request {
         let messages: [OutgoingMessage]
