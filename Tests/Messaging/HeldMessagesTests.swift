@@ -1,10 +1,11 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Messaging
 
 @Suite("Messages held in memory")
-struct HeldMessagesTests {
+final class HeldMessagesTests: Sendable {
     private let start = SuspendingClock.now
 
     private func messages(_ numbers: ClosedRange<Int64>) throws -> [QueuedMessage] {
@@ -13,12 +14,18 @@ struct HeldMessagesTests {
         }
     }
 
-    /// One that is awaited, and two readings of which nobody waits for an answer.
-    private func held() throws -> HeldMessages<String> {
-        var held = HeldMessages<String>()
-        held.hold(try messages(5...7), due: start + .seconds(1), answer: "five")
+    /// The numbers that were answered with success.
+    private let answered = Mutex<[[Int64]]>([])
+
+    /// Three that are awaited together, a reading for which nobody waits, and one that is awaited.
+    private func held() throws -> HeldMessages {
+        let answer: Outbox.Answer = { [self] result in
+            if case .success(let numbers) = result { answered.withLock { $0.append(numbers) } }
+        }
+        var held = HeldMessages()
+        held.hold(try messages(5...7), due: start + .seconds(1), answer: answer)
         held.hold(try messages(8...8), due: start + .seconds(5), answer: nil)
-        held.hold(try messages(9...9), due: start + .milliseconds(1200), answer: "nine")
+        held.hold(try messages(9...9), due: start + .milliseconds(1200), answer: answer)
         return held
     }
 
@@ -43,9 +50,11 @@ struct HeldMessagesTests {
         #expect(held.bytes == 5 * size)
         #expect(held.remove(7).finished == nil)
         #expect(held.remove(5).finished == nil)
-        #expect(held.remove(9).finished?.answer == "nine")
+        held.remove(9).finished?.succeed()
         let last = held.remove(6)
-        #expect(last.finished?.answer == "five" && last.finished?.numbers == 5...7)
+        #expect(last.finished?.numbers == 5...7)
+        last.finished?.succeed()
+        #expect(answered.withLock { $0 } == [[9], [5, 6, 7]])
         #expect(!held.remove(6).wasHeld)
         #expect((held.count, held.bytes) == (1, size))
     }
@@ -66,9 +75,10 @@ struct HeldMessagesTests {
     func withdrawal() throws {
         var held = try held()
         _ = held.remove(6)
-        let withdrawn = held.withdraw(postponingOthersUntil: start + .seconds(60))
-        #expect(Set(withdrawn.map(\.0.answer)) == ["five", "nine"])
-        #expect(Set(withdrawn.flatMap { $0.1.map(\.id) }) == [5, 7, 9])
+        var forgotten: [Int64] = []
+        let withdrawn = held.withdraw(postponingOthersUntil: start + .seconds(60)) { forgotten.append($0.id) }
+        #expect(withdrawn.map(\.numbers) == [5...7, 9...9])
+        #expect(forgotten == [5, 7, 9])
         #expect(held.all.map(\.id) == [8])
         #expect(held.bytes == (try messages(1...1)[0].size))
         #expect(held.nextDue == start + .seconds(60))

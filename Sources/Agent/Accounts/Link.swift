@@ -8,7 +8,7 @@ import Storage
 
 /// An account's link to its gateway: keeps the board registered there and, if the broker uses this account, its station
 /// at the broker open.
-actor Link {
+final actor Link {
     nonisolated let session: GatewaySession
     nonisolated let gateway: GatewayConfiguration
     private let account: AccountName

@@ -12,7 +12,7 @@ import Synchronization
 import Vault
 
 /// The agent: what its services share and the local API uses.
-public actor Agent {
+public final actor Agent {
     nonisolated let configuration: AgentConfiguration
     nonisolated let vault: Vault
     nonisolated let client: HTTPClient

@@ -4,7 +4,7 @@ import Groundwork
 import Proximity
 
 /// Offers the session of the user who is logged in to devices nearby, one offer at a time.
-actor Sharing {
+final actor Sharing {
     /// Notifies subscribers that sharing has ended and may begin again.
     nonisolated let ends = Broadcast<SharingEnd>()
 

@@ -5,7 +5,7 @@ import Groundwork
 ///
 /// There is one timer, for the sensor that is due next; between two readings nothing runs. Sensors do not affect each
 /// other.
-public actor SensorPoller {
+public final actor SensorPoller {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.sampling.asUnownedSerialExecutor() }
 
     /// A sensor that does not respond.

@@ -7,7 +7,7 @@ import Synchronization
 /// as stalled until the driver returns, and another thread reads the others.
 ///
 /// Sensors that are read together cost one switch to that thread and one timer.
-actor SensorReader {
+final actor SensorReader {
     typealias Work = @Sendable (inout SensorProbe) -> Result<SensorValue, BoardError>
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.sampling.asUnownedSerialExecutor() }

@@ -17,7 +17,7 @@ extension Outbox {
     @discardableResult
     public func accept(_ messages: [OutgoingMessage]) async throws(MessagingError) -> [Int64] {
         guard store == nil || !messages.isEmpty else { return [] }
-        let result = await withCheckedContinuation { offer(messages, answering: $0) }
+        let result = await withCheckedContinuation { answer in offer(messages) { answer.resume(returning: $0) } }
         return try result.get()
     }
 
@@ -27,14 +27,16 @@ extension Outbox {
     ///   have no room count as dropped.
     public func offer(_ messages: [OutgoingMessage], answering answer: Answer? = nil) {
         if let refusal = refusal(of: messages) {
-            answer?.resume(returning: .failure(refusal))
+            answer?(.failure(refusal))
             return
         }
         let size = messages.reduce(0) { $0 + $1.size }
         // Never ahead of messages that are about to be written, and never where a limit has to be judged.
         guard mayHold, requests.isEmpty, held.bytes + size <= OutboxPolicy.heldBytes,
             ledger.bytes + size <= policy.publisherLimit,
-            let patience = policy.patience(isAwaited: answer != nil, isConnected: arrival != nil)
+            // Behind a backlog on the disk no broker has it soon.
+            let patience = policy.patience(
+                isAwaited: answer != nil, isConnected: arrival != nil && cursor >= newestRow)
         else {
             requests.append(Request(messages: messages, answer: answer))
             // Runs after every call already queued for this actor, so that they share one sync.
@@ -59,9 +61,10 @@ extension Outbox {
 
     /// One timer, for the message that is due first.
     private func scheduleSpill() {
-        guard let due = held.nextDue, spill.map({ due < $0.due }) ?? true else { return }
-        spill?.task.cancel()
-        spill = (due, Task(executorPreference: thread.tasks) { await self.spill(at: due) })
+        guard let due = held.nextDue, spill == nil || due < spillDue else { return }
+        spill?.cancel()
+        spillDue = due
+        spill = Task(executorPreference: thread.tasks) { await self.spill(at: due) }
     }
 
     private func spill(at time: SuspendingClock.Instant) async {
@@ -93,21 +96,19 @@ extension Outbox {
             }
         }
         killPoint("outbox-append-committed")
-        for (request, answer) in zip(due, answers) { request.answer?.resume(returning: answer) }
+        for (request, answer) in zip(due, answers) { request.answer?(answer) }
         if ledger.accepted > before.accepted { wakeSender() }
     }
 
     /// After a write failed: what somebody waits for is not accepted, although it may have been sent.
     private func withdraw(because error: StorageError) {
         let later = SuspendingClock.now + max(policy.flush, .seconds(1))
-        for (group, messages) in held.withdraw(postponingOthersUntil: later) {
-            for message in messages {
-                weights[message.id] = nil
-                ledger.withdraw(size: message.size)
-                withdrawn += 1
-            }
-            group.answer?.resume(returning: .failure(.outboxUnusable(error)))
+        let groups = held.withdraw(postponingOthersUntil: later) { message in
+            weights[message.id] = nil
+            ledger.withdraw(size: message.size)
+            withdrawn += 1
         }
+        for group in groups { group.answer?(.failure(.outboxUnusable(error))) }
     }
 
     /// Readings that the disk has no room for.
@@ -158,7 +159,7 @@ extension Outbox {
         if writingHeld {
             newestRow = ledger.accepted
             if !held.isEmpty { killPoint("outbox-spill-committed") }
-            for group in held.removeAll() { group.answer?.resume(returning: .success(Array(group.numbers))) }
+            for group in held.removeAll() { group.succeed() }
         }
         written = durableLedger
         report(since: before)

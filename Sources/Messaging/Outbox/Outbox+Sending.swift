@@ -15,8 +15,10 @@ extension Outbox {
     ///   when there is no connection any more: what is held is then written.
     /// - Throws: ``MessagingError``
     func rewind(arrival: (@Sendable () -> Void)?) throws(MessagingError) {
+        let isLost = arrival == nil && self.arrival != nil
         self.arrival = arrival
-        if arrival == nil { write() }
+        // Not after each attempt that failed: readings are written in groups.
+        if isLost { write() }
         do {
             try removeAcknowledged()
         } catch {
@@ -72,12 +74,12 @@ extension Outbox {
             shares?.remove(weight)
             let (wasHeld, finished) = held.remove(id)
             if !wasHeld { acknowledged.append(id) }
-            if let finished { finished.answer?.resume(returning: .success(Array(finished.numbers))) }
+            finished?.succeed()
         }
         // Not for every message: a publisher that sends one after the other would set the timer anew for each.
-        if held.isEmpty, let spill, spill.due > .now + .seconds(1) {
-            spill.task.cancel()
-            self.spill = nil
+        if held.isEmpty, spillDue > .now + .seconds(1) {
+            spill?.cancel()
+            spill = nil
         }
         if acknowledged.count >= Self.removalLimit {
             do {

@@ -16,7 +16,7 @@ import Storage
 /// seconds; a message whose removal is lost in a power cut is sent once more.
 ///
 /// Runs on ``NamedThread/storage``.
-public actor Outbox {
+public final actor Outbox {
     /// Drops, as they happen.
     public nonisolated let events = Broadcast<OutboxEvent>()
     public nonisolated let path: String
@@ -25,8 +25,8 @@ public actor Outbox {
     let thread = NamedThread.storage
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// What a publisher waits with.
-    public typealias Answer = CheckedContinuation<Result<[Int64], MessagingError>, Never>
+    /// Tells a publisher that its messages are safe, with their numbers, or why they were not accepted.
+    public typealias Answer = @Sendable (Result<[Int64], MessagingError>) -> Void
 
     struct Request {
         let messages: [OutgoingMessage]
@@ -47,9 +47,10 @@ public actor Outbox {
     var written = OutboxLedger()
     /// Requests that are written as soon as the thread is free.
     var requests: [Request] = []
-    var held = HeldMessages<Answer>()
-    /// Writes what is held when it is due; `nil` while nothing is.
-    var spill: (due: SuspendingClock.Instant, task: Task<Void, Never>)?
+    var held = HeldMessages()
+    /// Writes what is held at ``spillDue``; `nil` while nothing is.
+    var spill: Task<Void, Never>?
+    var spillDue = SuspendingClock.now
     /// Messages whose publishers were told that they could not be written.
     var withdrawn = 0
     /// The newest message on the disk.
@@ -129,7 +130,7 @@ public actor Outbox {
         // A message that is not removed now is sent again after the next start.
         if !acknowledged.isEmpty || durableLedger.mustBeSaved(after: written) { try? change(store) {} }
         removal?.cancel()
-        spill?.task.cancel()
+        spill?.cancel()
         store.close()
         self.store = nil
         arrival = nil

@@ -14,7 +14,7 @@ import Storage
 /// a dead letter of the outbox (``SendPace``), and the others proceed.
 ///
 /// Runs on the outbox's thread, which takes part in every send: a message does not wake two threads.
-public actor Messenger {
+public final actor Messenger {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
     public nonisolated let address: BrokerAddress
