@@ -164,6 +164,8 @@ public final actor Outbox {
 
     private func removeAll(from store: any OutboxStore) throws(StorageError) -> Int {
         var count = 0
+        // Readings that could not be written.
+        _ = held.removeAll()
         try change(store) {
             count = ledger.depth + Int(ledger.dead)
             try store.removeAll()
@@ -171,8 +173,6 @@ public final actor Outbox {
             ledger.count(count, droppedAs: .formerIdentity)
         }
         (weights, letters, shares) = ([:], [], nil)
-        // Readings that could not be written.
-        _ = held.removeAll()
         try store.eraseRemoved()
         return count
     }
