@@ -46,9 +46,11 @@ struct AgentLifeTests {
             await agent.resume()
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeStation() }
-            // There is nobody to send it to, and that is no failure.
-            try await agent.publishTelemetry([1])
+            // There is nobody to send it to: it is counted.
+            let reading = Reading(name: "cpu", value: 1, unit: .celsius, quality: .good, time: agent.time.now)
+            await agent.publish(SampleSet(time: reading.time, readings: [reading]))
             let report = try await agent.statusReport()
+            #expect(report["sensors"]?["unsent"] == 1)
             #expect(report["registration"] == ["state": "unregistered"])
             #expect(report["gateway"] == nil)
         }

@@ -8,7 +8,7 @@ import Storage
 
 /// An account's link to its gateway: keeps the board registered there and, if the broker uses this account, its station
 /// at the broker open.
-actor Link {
+final actor Link {
     nonisolated let session: GatewaySession
     nonisolated let gateway: GatewayConfiguration
     private let account: AccountName
@@ -233,14 +233,7 @@ actor Link {
     /// Publishes readings taken before there was an outbox. The poller counts them as sent, so a steady sensor would
     /// otherwise stay silent for its longest interval.
     private func publishLatest() async {
-        let readings = await agent.board.poller.latest()
-        guard agent.configuration.telemetry.enabled, !readings.isEmpty else { return }
-        do {
-            try await agent.publishTelemetry(SampleSet(time: agent.time.now, readings: readings).payload())
-        } catch {
-            // As with all telemetry, the outbox counts and reports refused messages.
-            agent.logger.debug("telemetry was not accepted: \(error)")
-        }
+        await agent.publish(SampleSet(time: agent.time.now, readings: await agent.board.poller.latest()))
     }
 
     /// Drops tokens that the broker refuses: the next connection gets a new one.

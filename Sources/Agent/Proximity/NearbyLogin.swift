@@ -4,7 +4,7 @@ import Groundwork
 import Proximity
 
 /// Logs a user in on this board with the session of a device nearby, one login at a time.
-actor NearbyLogin {
+final actor NearbyLogin {
     private let radio: Radio
     private let settings: ProximitySettings
     private let deviceName: String

@@ -5,7 +5,7 @@ import Prompts
 import Proximity
 
 /// Offers the session of the user who is logged in to devices nearby, one offer at a time.
-actor Sharing {
+final actor Sharing {
     /// Notifies subscribers that sharing has ended and may begin again.
     nonisolated let ends = Broadcast<SharingEnd>()
     /// Whether devices nearby can find this board just now.

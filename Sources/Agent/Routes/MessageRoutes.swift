@@ -9,7 +9,7 @@ extension Agent {
         router.on(
             "POST", "/v1/messages", needs: .publish,
             .init(
-                "Publish a message; when the answer comes it is on disk, or in memory where outbox.durable is false",
+                "Publish a message; when the answer comes, the broker or the disk has it, or memory where outbox.durable is false",
                 body: [
                     "topic": .string("below the device's own unless raw"), "payload": .string("the message"),
                     "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
@@ -32,7 +32,7 @@ extension Agent {
         router.on(
             "POST", "/v1/messages/lines", needs: .publish,
             .init(
-                "Publish each line as a message, all or none; when the answer comes they are on disk, or in memory as above",
+                "Publish each line as a message, all or none; when the answer comes, the broker or the disk has each, or memory as above",
                 query: [
                     "topic": .string("below the device's own unless raw"), "qos": Self.qualitySchema,
                     "retain": .boolean("whether the broker keeps it for who comes later"),

@@ -86,6 +86,8 @@ extension Schema {
         .object(
             [
                 "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
+                "unwritten": .integer("those in memory only; a power cut or a kill loses the board's own readings"),
+                "flushSeconds": .integer("how long readings stay there at most"),
                 "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
                 "dropped": .integer("messages ever"),
                 "oldestAge": .integer("of the message that waits longest, in seconds"),
@@ -93,7 +95,10 @@ extension Schema {
                 "rescued": .integer("messages that were read from it"),
                 "deadLetters": .integer(
                     "messages that are no longer sent, as the broker ended the connection on each"),
-            ], required: ["depth", "bytes", "accepted", "delivered", "dropped", "deadLetters"]),
+            ],
+            required: [
+                "depth", "bytes", "unwritten", "flushSeconds", "accepted", "delivered", "dropped", "deadLetters",
+            ]),
         .object(["error": problem], required: ["error"]),
     ])
 

@@ -60,8 +60,10 @@ extension MessengerStatus {
 }
 
 extension OutboxStatus {
-    func report(at now: Date) -> JSON {
+    /// - Parameter flushSeconds: the readings of how many seconds a power cut may cost.
+    func report(at now: Date, flushSeconds: Int) -> JSON {
         var report: [String: JSON] = [
+            "unwritten": .integer(Int64(unwritten)), "flushSeconds": .integer(Int64(flushSeconds)),
             "depth": .integer(Int64(depth)), "bytes": .integer(Int64(bytes)), "accepted": .integer(Int64(accepted)),
             "delivered": .integer(Int64(delivered)), "dropped": .integer(Int64(dropped.total)),
             "deadLetters": .integer(Int64(deadLetters)),

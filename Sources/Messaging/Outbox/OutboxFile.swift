@@ -100,7 +100,8 @@ final class OutboxFile: OutboxStore {
         let newest = try database.first("SELECT id, total FROM message ORDER BY id DESC LIMIT 1") {
             ($0.int64(0), $0.int64(1))
         }
-        if let newest { (ledger.accepted, ledger.acceptedBytes) = newest }
+        // Newer messages may have been counted that never were rows.
+        if let newest, newest.0 > ledger.accepted { (ledger.accepted, ledger.acceptedBytes) = newest }
         return ledger
     }
 

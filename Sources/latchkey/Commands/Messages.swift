@@ -6,7 +6,8 @@ import LocalAPI
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Publish a message; when this returns it is on disk, or in memory if the settings say so.",
+        abstract:
+            "Publish a message; when this returns, the broker or the disk has it, or memory if the settings say so.",
         discussion: """
             The topic is below the device's own topics, unless --raw says that it is a whole one.
 
