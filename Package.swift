@@ -10,14 +10,11 @@ let strict: [SwiftSetting] = [
 ]
 
 /// Folds functions of the shipped program that are the same code, exports none of them, binds all it calls before it starts, so that what is
-/// bound is read-only then, packs the relocations (glibc 2.36 or later), and has what libdispatch asks of the system go through `CDispatchPools`.
+/// bound is read-only then, and has what libdispatch asks of the system go through `CDispatchPools`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
-        [
-            "--icf=all", "--no-export-dynamic", "-z", "now", "-z", "pack-relative-relocs",
-            "--wrap=dispatch_source_set_timer", "--wrap=setpriority",
-        ]
-        .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
+        ["--icf=all", "--no-export-dynamic", "-z", "now", "--wrap=dispatch_source_set_timer", "--wrap=setpriority"]
+            .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
 ]
 
 /// A system library: a module map under `Sources/`, installed from Debian.
