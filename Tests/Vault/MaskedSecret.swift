@@ -16,7 +16,7 @@ struct MaskedSecret {
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 << 20, alignment: 4096)
         defer { chunk.deallocate() }
         let own = UInt(bitPattern: chunk.baseAddress)..<UInt(bitPattern: chunk.baseAddress! + chunk.count)
-        for line in try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
+        for line in try Self.mappings().split(separator: "\n")
         where line.split(separator: " ")[1].hasPrefix("rw") {
             let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
             var position = ends[0]
@@ -33,6 +33,16 @@ struct MaskedSecret {
             }
         }
         return false
+    }
+
+    /// This process's mappings, as the kernel lists them, page by page: Foundation may stop at the first.
+    private static func mappings() throws -> String {
+        let list = open("/proc/self/maps", O_RDONLY)
+        guard list >= 0 else { throw POSIXError(.EACCES) }
+        defer { close(list) }
+        var (text, page) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while case let count = read(list, &page, page.count), count > 0 { text += page[..<count] }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private func isFound(in bytes: UnsafeRawBufferPointer) -> Bool {
