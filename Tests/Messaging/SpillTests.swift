@@ -219,6 +219,22 @@ struct SpillTests {
         #expect((status.depth, status.bytes, status.delivered, status.accepted) == (0, 0, 7, 7))
     }
 
+    @Test("a message that is written after later ones were acknowledged from memory counts among the rows")
+    func overtaken() async throws {
+        let outbox = try await open(policy())
+        try await outbox.accept(message("disk 1"))
+        try await outbox.rewind {}
+        #expect(try await outbox.next(limit: 9, bytes: 1 << 20).isLast)
+        let waiting = Task { try await outbox.accept((2...4).map { message("held \($0)") }) }
+        try await until { await outbox.status().unwritten == 3 }
+        #expect(try await outbox.next(limit: 9, bytes: 1 << 20).messages.map(\.id) == [2, 3, 4])
+        try await outbox.acknowledge([1, 3, 4])
+        try await outbox.removeAcknowledgedForTest()
+        await outbox.write()
+        #expect(try await waiting.value == [2, 3, 4])
+        #expect(try await rows() == ["held 2"])
+    }
+
     @Test("the limits count messages in memory and on the disk together")
     func limits() async throws {
         var policy = OutboxPolicy(limitBytes: 100 * message("000").size, telemetryReserve: 0)

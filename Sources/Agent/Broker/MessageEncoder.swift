@@ -11,6 +11,8 @@ final class MessageEncoder: Sendable {
     /// Encodings for several readers are kept until newer ones have this many bytes. A reader that is further behind
     /// encodes again.
     private static let keptBytes = 256 << 10
+    /// What an encoding takes beside its bytes, of which there may be none.
+    private static let entryBytes = 128
 
     private struct State {
         /// The newest encodings, and those before them, by the number of the message: negative for frames.
@@ -35,7 +37,7 @@ final class MessageEncoder: Sendable {
             if message.isShared, let known = state.new[key] ?? state.old[key] { return known }
             let encoded = isFrame ? message.envelope?.payload ?? message.payload : json(of: message, &state)
             guard message.isShared else { return encoded }
-            state.newBytes += encoded.count
+            state.newBytes += encoded.count + Self.entryBytes
             state.new[key] = encoded
             if state.newBytes > Self.keptBytes { (state.old, state.new, state.newBytes) = (state.new, [:], 0) }
             return encoded

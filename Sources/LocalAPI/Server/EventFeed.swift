@@ -54,8 +54,10 @@ final class EventFeed: Sendable {
             let piece = state.waiting[state.written...].prefix(buffer.count)
             buffer.copyBytes(from: piece)
             state.written += piece.count
-            if state.written == state.waiting.count {
-                state.waiting.removeAll(keepingCapacity: state.waiting.count <= Self.bound)
+            // Also before all is written: the source may always be ahead of the reader.
+            if state.written == state.waiting.count || state.written >= Self.bound {
+                state.waiting.removeFirst(state.written)
+                if state.waiting.isEmpty, state.waiting.capacity > Self.bound { state.waiting = [] }
                 state.written = 0
             }
             return piece.count

@@ -144,7 +144,8 @@ extension Outbox {
                 if writingHeld { try writeHeld(to: store) }
                 try body()
                 let ledger = writingHeld ? ledger : durableLedger
-                if ledger.mustBeSaved(after: written) { try store.save(ledger) }
+                // The number of a message that was held may be lower than what was already counted.
+                if ledger.mustBeSaved(after: written) || (writingHeld && !held.isEmpty) { try store.save(ledger) }
             }
         } catch {
             (ledger, letters) = (before, lettersBefore)
