@@ -119,7 +119,7 @@ actor Broker {
         let path = socketPath
         gateTask = Task { [gate] in
             defer { isReady.finish() }
-            try await gate.serve(at: path) { isReady.yield() }
+            try await BrokerGateSocket.serve(gate, at: path) { isReady.yield() }
         }
         for await _ in ready { return }
         throw LabError.brokerFailed(reason: "cannot listen at \(path)")

@@ -1,14 +1,9 @@
 import Foundation
 import Groundwork
-import NIOCore
-import NIOPosix
 import Synchronization
 
-/// Answers the broker's plugin over a Unix socket (protocol in LabBrokerPlugin.h).
+/// Decides for the broker's plugin who may connect, publish and subscribe (protocol in LabBrokerPlugin.h).
 final class BrokerGate: Sendable {
-    /// Longest line, in bytes; the plugin's own limit is lower.
-    private static let lineLimit = 65_536
-
     private let store: GatewayStore
     private let journal: Journal
     private let connected = Mutex<[String: Date]>([:])
@@ -21,47 +16,12 @@ final class BrokerGate: Sendable {
     /// Connected client ids, with the time at which they connected.
     var sessions: [String: Date] { connected.withLock { $0 } }
 
-    /// Serves until the task is canceled.
-    /// - Parameter ready: called when the socket accepts connections.
-    func serve(at path: String, ready: @Sendable () -> Void) async throws {
-        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
-        ready()
-        try await withThrowingDiscardingTaskGroup { group in
-            try await server.executeThenClose { connections in
-                for try await connection in connections {
-                    group.addTask { await self.answer(connection) }
-                }
-            }
-        }
-    }
+    /// Nobody is connected to a broker whose plugin has hung up.
+    func forgetSessions() { connected.withLock { $0 = [:] } }
 
-    private func answer(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async {
-        // After a failure the plugin reconnects; until then it denies everything.
-        try? await connection.executeThenClose { inbound, outbound in
-            var waiting = ByteBuffer()
-            for try await piece in inbound {
-                waiting.writeImmutableBuffer(piece)
-                while let end = waiting.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
-                    let line = waiting.readString(length: end - waiting.readerIndex) ?? ""
-                    waiting.moveReaderIndex(forwardBy: 1)
-                    if let verdict = await self.verdict(on: line) {
-                        try await outbound.write(ByteBuffer(string: verdict ? "allow\n" : "deny\n"))
-                    }
-                }
-                waiting.discardReadBytes()
-                guard waiting.readableBytes <= Self.lineLimit else { return }
-            }
-        }
-        connected.withLock { $0 = [:] }
-    }
-
+    /// Answers one line of the plugin, without its line feed.
     /// - Returns: `nil` if no answer is expected.
-    private func verdict(on line: String) async -> Bool? {
+    func verdict(on line: String) async -> Bool? {
         let fields = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard let clientID = fields.dropFirst().first.flatMap(Self.text) else { return false }
         switch (fields[0], fields.count) {
