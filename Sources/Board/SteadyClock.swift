@@ -17,16 +17,24 @@ extension SteadyClock {
 
 /// The kernel's monotonic clock.
 public struct MonotonicClock: SteadyClock {
-    public init() {}
+    /// The thread that wakes for the caller; best the caller's own.
+    private let thread: NamedThread
+
+    public init() { thread = .board }
+    init(on thread: NamedThread) { self.thread = thread }
 
     public var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
     public func sleep(until deadline: Duration, isolation: isolated (any Actor)?) async throws {
-        try await NamedThread.board.sleep(for: deadline - now)
+        try await thread.sleep(for: deadline - now)
     }
 }
 
 extension NamedThread {
     /// The thread for the timers of the board's parts. No part is read on it, so it never blocks on one.
     static let board = NamedThread("board")
+
+    /// The thread that polls the sensors: the outbox's, so that a message wakes one thread and not two. While its disk
+    /// is busy, readings could not be taken over anyway.
+    static var sampling: NamedThread { .storage }
 }

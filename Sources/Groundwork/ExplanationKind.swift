@@ -4,6 +4,7 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
     case misuse
     case unknownRoute = "unknown-route"
     case methodNotAllowed = "method-not-allowed"
+    case notAcceptable = "not-acceptable"
     case invalidInput = "invalid-input"
     case tooLarge = "too-large"
     case headTooLarge = "head-too-large"
@@ -49,6 +50,7 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
         case .misuse: (400, .usage, "the command or the request was not made as it is described")
         case .unknownRoute: (404, .usage, "the local API has no such route")
         case .methodNotAllowed: (405, .usage, "the route of the local API has no such method")
+        case .notAcceptable: (406, .usage, "the request accepts no form in which the answer is offered")
         case .invalidInput: (400, .input, "what was given cannot be used, and nothing was asked of anybody with it")
         case .tooLarge: (413, .input, "what was given is too large")
         case .headTooLarge: (431, .input, "the head of the request is too large")

@@ -63,7 +63,8 @@ extension JSON {
         output += repeatElement(UInt8(ascii: " "), count: 2 * indent)
     }
 
-    private static func write(_ string: String, to output: inout [UInt8]) {
+    /// Appends the text as a JSON string.
+    public static func write(_ string: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         var string = string
         string.withUTF8 { bytes in

@@ -14,6 +14,8 @@ public enum LocalAPIError: Explained, Equatable {
     case badBody(reason: String)
     case notFound(path: String)
     case methodNotAllowed(method: String, path: String, allowed: [String])
+    /// `Accept` names none of the forms in which the stream is offered.
+    case notAcceptable(offered: [String])
     /// The policy does not give this user the permission.
     case accessDenied(permission: Permission, uid: UInt32)
     case tooManyRequests(uid: UInt32, Shortage)
@@ -68,6 +70,11 @@ public enum LocalAPIError: Explained, Equatable {
             Explanation(
                 "local-api.method-not-allowed", .methodNotAllowed, "\(path) does not support \(method)",
                 remedy: Self.routes)
+        case .notAcceptable(let offered):
+            Explanation(
+                "local-api.not-acceptable", .notAcceptable,
+                "the request accepts none of the forms in which this stream is offered",
+                remedy: "accept one of: \(offered.joined(separator: ", "))")
         case .accessDenied(let permission, let uid):
             Explanation(
                 "local-api.access-denied", .permission, "user \(uid) may not \(permission.rawValue)",
@@ -136,7 +143,8 @@ public enum LocalAPIError: Explained, Equatable {
         .libraryMissing(name: "libmicrohttpd.so.12"),
         .badTarget(reason: "REASON"), .unknownParameter(name: "NAME", known: []), .badBody(reason: "REASON"),
         .notFound(path: "PATH"),
-        .methodNotAllowed(method: "METHOD", path: "PATH", allowed: []), .accessDenied(permission: .operate, uid: 1000),
+        .methodNotAllowed(method: "METHOD", path: "PATH", allowed: []), .notAcceptable(offered: ["TYPE"]),
+        .accessDenied(permission: .operate, uid: 1000),
         .tooManyRequests(uid: 1000, .ofUser(limit: 10)), .tooManyConnections(uid: 1000, .ofUser(limit: 32)),
         .bodyTooLarge(limit: 1_048_576), .headTooLarge(limit: 16_384), .requestTooSlow(limit: .seconds(10)), .stopping,
         .daemonNotRunning(path: LocalClient.standardSocketPath), .socketForbidden(path: "PATH"),

@@ -28,6 +28,8 @@ public enum Answerer: Sendable, Hashable, CustomStringConvertible {
     case user(String)
     /// A program that answers by itself, such as a PIN pad.
     case program(String)
+    /// A setting that gives one answer to every question.
+    case policy
     /// The agent itself, when the question is no longer needed.
     case agent
 
@@ -36,6 +38,7 @@ public enum Answerer: Sendable, Hashable, CustomStringConvertible {
         case .button: "button"
         case .user(let name): "user \(DisplayText.clean(name))"
         case .program(let name): "program \(DisplayText.clean(name))"
+        case .policy: "policy"
         case .agent: "agent"
         }
     }

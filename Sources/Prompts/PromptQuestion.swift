@@ -71,8 +71,6 @@ public struct PromptQuestion: Sendable, Equatable {
     public let kind: Kind
     /// One line for people.
     public let text: String
-    /// Whether the answer must not be shown on a screen.
-    public let isSecret: Bool
     public let answerers: Answerers
     /// The number of attempts; at least 1. Not used for consent.
     public let attempts: Int
@@ -80,19 +78,20 @@ public struct PromptQuestion: Sendable, Equatable {
     public let choices: [String]
     public let subject: Subject?
 
-    /// - Parameter isSecret: `nil` means the default of the kind: texts are secret, consent and choices are not.
     public init(
-        _ kind: Kind, _ text: String, isSecret: Bool? = nil, answerers: Answerers = .operators, attempts: Int = 1,
+        _ kind: Kind, _ text: String, answerers: Answerers = .operators, attempts: Int = 1,
         choices: [String] = [], about subject: Subject? = nil
     ) {
         self.kind = kind
         self.text = DisplayText.oneLine(text, limit: Self.textLimit)
-        self.isSecret = isSecret ?? (kind.form == .text)
         self.answerers = answerers
         self.attempts = max(attempts, 1)
         self.choices = choices
         self.subject = subject
     }
+
+    /// Whether the answer must not be shown on a screen: texts are secret, consent and choices are not.
+    public var isSecret: Bool { kind.form == .text }
 
     var members: [String: JSON] {
         var members: [String: JSON] = [

@@ -127,6 +127,7 @@ enum AdminFailure: Explained, Equatable {
 
     static let examples: [AdminFailure] = [
         .noLab(address: "ADDRESS"), .noToken(path: "PATH", address: "ADDRESS"), .wrongToken(address: "ADDRESS"),
-        .refused(Explanation("lab.bad-input", .invalidInput, "REASON")),
+        .refused(
+            Explanation("lab.bad-input", .invalidInput, "REASON", meaning: "the lab cannot use what it was given")),
     ]
 }

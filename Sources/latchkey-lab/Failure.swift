@@ -18,7 +18,7 @@ struct Failure {
         guard error is any Explained || (status != .success && !(error is ExitCode))
         else { LatchkeyLab.exit(withError: error) }
         let explanation =
-            (error as? any Explained)?.explanation ?? parserExplanation(isUsage: status == .validationFailure)
+            (error as? any Explained)?.explanation ?? parserError(isUsage: status == .validationFailure).explanation
         let text =
             asJSON
             ? explanation.answer.text
@@ -28,11 +28,29 @@ struct Failure {
     }
 
     /// The argument parser's message, in the form of all other errors.
-    private func parserExplanation(isUsage: Bool) -> Explanation {
+    private func parserError(isUsage: Bool) -> ParserError {
         let text = LatchkeyLab.fullMessage(for: error)
         let prefix = "Error: "
-        return Explanation(
-            isUsage ? "lab.usage" : "lab.failed", isUsage ? .misuse : .internal,
-            text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+        let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        return isUsage ? .usage(message) : .failed(message)
     }
+}
+
+/// An error that the argument parser reports.
+enum ParserError: Explained, Equatable {
+    /// The command was not used correctly.
+    case usage(String)
+    /// The command failed with an error that does not explain itself.
+    case failed(String)
+
+    var explanation: Explanation {
+        switch self {
+        case .usage(let message):
+            Explanation("lab.usage", .misuse, message, meaning: "the command was not used as its help says")
+        case .failed(let message):
+            Explanation("lab.failed", .internal, message, meaning: "the command failed unexpectedly")
+        }
+    }
+
+    static let examples: [ParserError] = [.usage("FAULT"), .failed("REASON")]
 }

@@ -26,7 +26,7 @@ struct LatchkeyLab: AsyncParsableCommand {
         version: Release.version,
         subcommands: [
             Run.self, Page.self, Enroll.self, Devices.self, Logins.self, FaultCommand.self, Client.self,
-            MessagesCommand.self, Completions.self,
+            MessagesCommand.self, Explain.self, Completions.self,
         ])
 
     static func main() async {

@@ -51,6 +51,18 @@ struct EnrollmentTests {
         }
     }
 
+    @Test("a board that has just registered takes messages at once, also while it gets no token")
+    func messagesAtOnce() async throws {
+        try await withLabAndBoard { lab, board in
+            lab.inject(Fault(.status(503), at: .token))
+            #expect(try await board.enroll(at: lab).registration.state == "registered")
+            let published = try await board.latchkey("publish", "door", "open")
+            #expect(published.status == 0, "\(published.errors)")
+            lab.clearFaults()
+            _ = try await board.status { ($0.outbox?.delivered ?? 0) > 0 }
+        }
+    }
+
     @Test("a URL expires with its ticket")
     func expired() async throws {
         try await withLabAndBoard { lab, board in

@@ -38,6 +38,46 @@ struct MessageTests {
         }
     }
 
+    @Test("messages are printed as bare bytes, however they are framed, and streamed as such to other programs")
+    func payloads() async throws {
+        try await withLabAndBoard { lab, board in
+            let device = try await enroll(board, at: lab)
+            let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            let framings = ["line": "\na\nb\n", "nul": "\0a\nb\0", "length": "\0\0\0\0\0\0\0\u{3}a\nb"]
+            let readers = try framings.map { framing, expected in
+                let words = ["subscribe", "bare", "--payload", framing, "--count", "2", "--socket", board.socket]
+                return (try RunningProgram(Program(name: "latchkey").url, words), expected)
+            }
+            func curl(accepting type: String) throws -> RunningProgram {
+                try RunningProgram(
+                    URL(filePath: "/usr/bin/curl"),
+                    [
+                        "-sSvN", "-H", "Accept: \(type)", "--unix-socket", board.socket,
+                        "http://localhost/v1/messages?filter=bare",
+                    ])
+            }
+            let other = try curl(accepting: "application/vnd.latchkey.frames")
+            for (reader, _) in readers { _ = try await reader.errors.line(containing: "subscribed") }
+            _ = try await other.errors.line(containing: "< HTTP/1.1 200")
+
+            let topic = "/2.0/client/devices/\(device)/custom/bare"
+            try await phone.publish("", to: topic)
+            try await phone.publish("a\nb", to: topic)
+            for (reader, expected) in readers {
+                #expect(try await reader.ended(within: 30) == 0)
+                #expect(reader.output.text == expected)
+            }
+            let line = try await other.output.line(containing: "\u{3}a")
+            #expect(line.contains(#""event":"subscribed""#) && line.hasSuffix("}\0\0\0\0\0\0\0\0\0\u{3}a"))
+            try await other.stop(SIGKILL)
+
+            let refused = try curl(accepting: "text/plain")
+            #expect(try await refused.ended(within: 60) == 0)
+            #expect(refused.errors.text.contains("< HTTP/1.1 406"))
+            #expect(refused.output.text.contains("local-api.not-acceptable"))
+        }
+    }
+
     @Test("messages sent to a user are read by that user's client, in an envelope")
     func send() async throws {
         try await withLabAndBoard { lab, board in

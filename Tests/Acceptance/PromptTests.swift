@@ -18,17 +18,9 @@ struct PromptTests {
             Program(name: "latchkey").url, ["login", "--user", "alice", "--socket", board.socket] + arguments)
     }
 
-    /// The prompt that waits, as soon as there is one that is `wanted`.
-    private func prompt(_ board: TestBoard, _ wanted: ([String: Any]) -> Bool = { _ in true }) async throws
-        -> [String: Any]
-    {
-        let end = ContinuousClock.now + .seconds(60)
-        repeat {
-            let waiting = try await board.ask("prompts")["prompts"] as? [[String: Any]] ?? []
-            if let prompt = waiting.first(where: wanted) { return prompt }
-            try await Task.sleep(for: .milliseconds(100))
-        } while ContinuousClock.now < end
-        throw Unexpected("nobody is asked")
+    /// The prompt that waits, after a terminal has shown it.
+    private func shownPrompt(_ board: TestBoard) async throws -> [String: Any] {
+        try #require((try await board.ask("prompts")["prompts"] as? [[String: Any]])?.first)
     }
 
     private func isNothingAsked(_ board: TestBoard) async throws -> Bool {
@@ -40,12 +32,13 @@ struct PromptTests {
         try await withRegisteredBoard { _, board in
             let command = try logIn(board)
             try await command.shows("Password of alice")
-            let first = try await prompt(board)
+            let first = try await shownPrompt(board)
             #expect(first["kind"] as? String == "password" && first["secret"] as? Bool == true)
             #expect(first["attemptsLeft"] as? Int == 3)
             command.type("not-hers\n")
             try await command.shows("2 attempts left")
-            let second = try await prompt(board) { $0["attemptsLeft"] as? Int == 2 }
+            let second = try await shownPrompt(board)
+            #expect(second["attemptsLeft"] as? Int == 2)
             #expect(second["id"] as? Int == first["id"] as? Int)
             #expect((second["fault"] as? String)?.contains("wrong") == true)
             command.type("alice-password\n")
@@ -81,7 +74,7 @@ struct PromptTests {
         try await withRegisteredBoard { _, board in
             let command = try logIn(board)
             try await command.shows("Password of alice")
-            let id = "\(try await prompt(board)["id"] ?? 0)"
+            let id = "\(try await shownPrompt(board)["id"] ?? 0)"
             let list = try await board.latchkey("prompts")
             #expect(
                 list.output.contains("\(id)  password  Password of alice") && list.output.contains("3 attempts left"))
@@ -116,7 +109,7 @@ struct PromptTests {
 
             let refused = try logIn(board)
             try await refused.shows("Password of alice")
-            let id = "\(try await prompt(board)["id"] ?? 0)"
+            let id = "\(try await shownPrompt(board)["id"] ?? 0)"
             #expect(try await board.latchkey("prompts", "answer", id, "--refuse").status == 0)
             #expect(try await refused.ended() == 76)
             #expect(refused.screen.text.contains("the prompt for a password was refused (user"))
@@ -143,7 +136,7 @@ struct PromptTests {
                     .status == 0)
             let url = "\(lab.baseURL)/auth/device/authorization/"
             let refused = try board.follow("authorize", url + "0123456789abcdef0123456789abcdef", "--name", "the phone")
-            let asked = try await prompt(board)
+            let asked = try await board.prompt()
             let id = "\(asked["id"] ?? 0)"
             #expect(asked["kind"] as? String == "consent" && asked["answerers"] as? String == "operators-and-button")
             #expect(asked["id"] as? Int == (try await board.question())["id"] as? Int)
@@ -158,7 +151,7 @@ struct PromptTests {
             #expect(late.errors.contains("proximity.no-such-request"))
 
             let granted = try board.follow("authorize", url + "fedcba9876543210fedcba9876543210")
-            let next = "\(try await prompt(board)["id"] ?? 0)"
+            let next = "\(try await board.prompt()["id"] ?? 0)"
             #expect(try await board.latchkey("prompts", "answer", next, "--grant").status == 0)
             // The gateway knows no such session: consent was given, and the call that followed says so.
             #expect(try await granted.ended(within: 60) != 0)
@@ -174,7 +167,7 @@ struct PromptTests {
     /// The other way round: `latchkey consent` answers what is listed as a prompt. - Returns: the decisions of the record.
     private func prompts(_ board: TestBoard, granting url: String) async throws -> [String?] {
         let asking = try board.follow("authorize", url + "00112233445566778899aabbccddeeff")
-        let id = "\(try await prompt(board)["id"] ?? 0)"
+        let id = "\(try await board.prompt()["id"] ?? 0)"
         #expect(try await board.latchkey("consent", "grant", id).status == 0)
         let late = try await board.latchkey("prompts", "answer", id, "--refuse", "--json")
         #expect(late.status == 1 && late.errors.contains("prompt.unknown"))
@@ -204,7 +197,7 @@ struct PromptTests {
             _ = try await board.enroll(at: lab)
             let asking = try guest(
                 board, "/v1/login/prompted", posting: #"{"userName":"alice","answerers":"user"}"#)
-            let asked = try await prompt(board)
+            let asked = try await board.prompt()
             let id = "\(asked["id"] ?? 0)"
             #expect(asked["answerers"] as? String == "user" && asked["uid"] as? Int == 5)
             for refused in [

@@ -4,14 +4,15 @@ import Foundation
 import Gateway
 import Groundwork
 import HTTPClient
-import LocalAPI
 import Logging
 import Messaging
+import Synchronization
 import TestSupport
 import Testing
 import Vault
 
 @testable import Agent
+@testable import LocalAPI
 
 /// An agent on a board without parts, unless `configure` names some, not enrolled anywhere, with a vault of its own.
 func withAgent(
@@ -45,9 +46,11 @@ struct AgentLifeTests {
             await agent.resume()
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeStation() }
-            // There is nobody to send it to, and that is no failure.
-            try await agent.publishTelemetry([1])
+            // There is nobody to send it to: it is counted.
+            let reading = Reading(name: "cpu", value: 1, unit: .celsius, quality: .good, time: agent.time.now)
+            await agent.publish(SampleSet(time: reading.time, readings: [reading]))
             let report = try await agent.statusReport()
+            #expect(report["sensors"]?["unsent"] == 1)
             #expect(report["registration"] == ["state": "unregistered"])
             #expect(report["gateway"] == nil)
         }
@@ -68,6 +71,12 @@ struct AgentLifeTests {
             #expect(agent.lastTrouble?.name == "gateway.configuration-unusable")
             #expect(try await agent.statusReport()["lastError"]?["code"]?.string == "gateway.configuration-unreadable")
             await #expect(throws: AgentError.notEnrolled) { try await agent.activeLink() }
+            let account = try #require(try await agent.accountReports().first)
+            #expect(account["name"] == "gateway" && account["registration"] == ["state": "unknown"])
+            #expect(account["gateway"]?["url"] == "https://gw.example:8443")
+            #expect(account["lastError"]?["code"] == "gateway.configuration-unreadable")
+            try await agent.removeAccount(.gateway)
+            #expect(try await agent.accountReports() == [])
         }
     }
 
@@ -221,7 +230,9 @@ struct AgentLifeTests {
             #expect(await status("POST", "/v1/proximity/consents/1", ["grant": true]) == 404)
             #expect(await status("POST", "/v1/proximity/consents/1", ["grant": "yes"]) == 400)
             #expect(await status("POST", "/v1/proximity/consents/one", ["grant": true]) == 400)
-            #expect(await status("GET", "/v1/proximity/audit?count=0") == 400)
+            for wrong in ["0", "1001", "abc", "", "5x"] {
+                #expect(await status("GET", "/v1/proximity/audit?count=\(wrong)") == 400, "\(wrong)")
+            }
             #expect(await status("GET", "/v1/proximity/audit?count=5") == 200)
             serving.cancel()
             try await serving.value
@@ -245,10 +256,16 @@ struct DeliveriesTests {
             let (messenger, subscription) = try await subscription(folder)
             let open = OpenSubscriptions()
             try open.add(subscription)
-            var events = Deliveries(subscription: subscription).makeAsyncIterator()
-            #expect(try await events.next() == LocalEvent(name: "subscribed", data: ["filter": "a/#"]))
-            open.end()
-            await #expect(throws: AgentError.subscriptionEnded) { try await events.next() }
+            let deliveries = Deliveries(subscription: subscription, encoder: MessageEncoder(nil))
+            let written = Mutex([UInt8]())
+            let writer = StreamWriter(.lines) { bytes in
+                written.withLock { $0 += bytes }
+                open.end()
+                return true
+            }
+            await #expect(throws: AgentError.subscriptionEnded) { try await deliveries.write(to: writer) }
+            let begin = LocalEvent(name: "subscribed", data: ["filter": "a/#"])
+            #expect(written.withLock { $0 } == StreamForm.lines.bytes(of: begin))
             #expect(throws: AgentError.subscriptionEnded) { try open.add(subscription) }
             withExtendedLifetime(messenger) {}
         }
@@ -260,16 +277,18 @@ struct DeliveriesTests {
             let (messenger, subscription) = try await subscription(folder)
             let begun = AsyncStream.makeStream(of: Void.self)
             let reader = Task {
-                var names: [String] = []
-                for try await event in Deliveries(subscription: subscription) {
-                    names.append(event.name)
+                let count = Mutex(0)
+                let writer = StreamWriter(.serverSent) { _ in
+                    count.withLock { $0 += 1 }
                     begun.continuation.yield()
+                    return true
                 }
-                return names
+                try await Deliveries(subscription: subscription, encoder: MessageEncoder(nil)).write(to: writer)
+                return count.withLock { $0 }
             }
             for await _ in begun.stream.prefix(1) {}
             reader.cancel()
-            #expect(try await reader.value == ["subscribed"])
+            #expect(try await reader.value == 1)
             withExtendedLifetime(messenger) {}
         }
     }

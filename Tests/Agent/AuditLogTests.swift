@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Groundwork
+import Prompts
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Groundwork
+import Prompts
 import TestSupport
 import Testing
 

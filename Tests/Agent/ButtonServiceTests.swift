@@ -1,6 +1,7 @@
 import Board
 import Foundation
 import Groundwork
+import Prompts
 import Proximity
 import TestSupport
 import Testing

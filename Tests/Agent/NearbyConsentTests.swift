@@ -1,6 +1,7 @@
 import Bluetooth
 import Foundation
 import Groundwork
+import Prompts
 import Proximity
 import Synchronization
 import TestSupport
@@ -20,7 +21,7 @@ struct NearbyConsentTests {
             let told = vicinity.nearby.events.subscribe()
             let peripheral = try await vicinity.share()
             peripheral.request(by: central(1))
-            let id = await vicinity.question()
+            let id = try await vicinity.question()
             let waiting = await vicinity.report("consents")?.array
             #expect(waiting?.count == 1)
             #expect(waiting?.first?["name"] == "Pixel")
@@ -49,8 +50,8 @@ struct NearbyConsentTests {
         try await withVicinity { vicinity in
             let peripheral = try await vicinity.share()
             peripheral.request(by: central(1))
-            try await vicinity.nearby.desk.answer(await vicinity.question(), grant: true, by: .button)
-            await peripheral.acts.wait(for: .notified(central(1), "1"))
+            try await vicinity.nearby.desk.answer(try await vicinity.question(), grant: true, by: .button)
+            try await peripheral.acts.wait(for: .notified(central(1), "1"))
             #expect(await vicinity.nearby.isSharing)
             await vicinity.nearby.close()
             #expect(await vicinity.audit("outcome") == ["failed"])
@@ -67,7 +68,7 @@ struct NearbyConsentTests {
             try await vicinity.nearby.sharing.gateway?.requireUserSession()
             try await vicinity.logIn("bob", at: Date(timeIntervalSince1970: 1_900_000_060))
             peripheral.request(by: central(1))
-            await peripheral.acts.wait(for: .notified(central(1), "1"))
+            try await peripheral.acts.wait(for: .notified(central(1), "1"))
             #expect(!vicinity.recorder.names.contains("consent-asked"))
             await #expect(throws: GatewayError.userRequired) {
                 try await vicinity.nearby.sharing.gateway?.requireUserSession()
@@ -82,7 +83,7 @@ struct NearbyConsentTests {
         } _: { vicinity in
             let peripheral = try await vicinity.share()
             peripheral.request(by: central(1))
-            await peripheral.acts.wait(for: .notified(central(1), "2"))
+            try await peripheral.acts.wait(for: .notified(central(1), "2"))
             await vicinity.nearby.close()
             #expect(await vicinity.audit("decision") == ["timed-out"])
         }
@@ -101,7 +102,7 @@ struct NearbyConsentTests {
             let asking = Task {
                 try await vicinity.nearby.authorize(scanned: ownURL, name: "phone", by: vicinity.session)
             }
-            try await vicinity.nearby.desk.answer(await vicinity.question(), grant: false, by: .user("root"))
+            try await vicinity.nearby.desk.answer(try await vicinity.question(), grant: false, by: .user("root"))
             await #expect(throws: ProximityError.userDeclined(by: "user root")) { try await asking.value }
             await vicinity.nearby.close()
             #expect(await vicinity.audit("way") == ["qr"])

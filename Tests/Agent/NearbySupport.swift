@@ -24,24 +24,24 @@ struct Vicinity: Sendable {
     let auditFailures: Log<AgentError>
 
     /// Begins to share, and returns when the radio is asked to.
-    func beginSharing(_ term: SharingTerm = .endless, as number: Int = 1) async -> (
+    func beginSharing(_ term: SharingTerm = .endless, as number: Int = 1) async throws -> (
         Task<Void, any Error>, FakePeripheral
     ) {
         let sharing = Task { try await nearby.sharing.begin(term, of: session) }
-        return (sharing, await radio.served.wait(number) { _ in true })
+        return (sharing, try await radio.served.wait(number) { _ in true })
     }
 
     /// Shares, on the air.
     func share(_ term: SharingTerm = .endless) async throws -> FakePeripheral {
-        let (sharing, peripheral) = await beginSharing(term)
+        let (sharing, peripheral) = try await beginSharing(term)
         peripheral.feed.yield(.started)
         try await sharing.value
         return peripheral
     }
 
     /// The question that is asked when it comes, or came.
-    func question() async -> Int {
-        let event = await recorder.log.wait { if case .consentAsked = $0 { true } else { false } }
+    func question() async throws -> Int {
+        let event = try await recorder.log.wait { if case .consentAsked = $0 { true } else { false } }
         guard case .consentAsked(let request) = event else { return 0 }
         return request.id
     }
@@ -94,7 +94,7 @@ func withVicinity(
             recorder: Recorder(nearby.events),
             auditFailures: failures)
         try? session.learn(ownURL)
-        try await session.waitForPerson()
+        try await Gateways(vault: vault).activate(session.configuration, registers: false)
         if isLoggedIn { try await vicinity.logIn("alice", at: Date(timeIntervalSince1970: 1_900_000_000)) }
         try await body(vicinity)
         await nearby.close()

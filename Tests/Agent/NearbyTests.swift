@@ -1,6 +1,7 @@
 import Bluetooth
 import Foundation
 import Groundwork
+import Prompts
 import Proximity
 import Synchronization
 import TestSupport
@@ -35,7 +36,7 @@ struct NearbySharingTests {
         } _: { vicinity in
             var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
             #expect(await vicinity.report("sharing") == false)
-            let (sharing, peripheral) = await vicinity.beginSharing(.lasting(.seconds(600)))
+            let (sharing, peripheral) = try await vicinity.beginSharing(.lasting(.seconds(600)))
             #expect(await vicinity.report("sharing") == true)
             #expect(await vicinity.report("onAir") == false)
             peripheral.feed.yield(.started)
@@ -52,7 +53,7 @@ struct NearbySharingTests {
             #expect(await vicinity.report("sharing") == false)
             #expect(await vicinity.report("term") == nil)
             #expect(await ends.next() == .requested)
-            await vicinity.recorder.log.wait(for: .sharingStopped(.requested))
+            try await vicinity.recorder.log.wait(for: .sharingStopped(.requested))
             #expect(vicinity.recorder.names == ["sharing-started", "sharing-end-requested", "sharing-stopped"])
             #expect(vicinity.recorder.log.entries[1] == .sharingEndRequested(by: .user("root")))
         }
@@ -65,7 +66,7 @@ struct NearbySharingTests {
             _ = try await vicinity.share()
             async let stopped: Void = vicinity.nearby.stopSharing(by: .agent)
             #expect(await ends.next() == .requested)
-            let (sharing, next) = await vicinity.beginSharing(as: 2)
+            let (sharing, next) = try await vicinity.beginSharing(as: 2)
             next.feed.yield(.started)
             try await sharing.value
             await stopped
@@ -77,7 +78,7 @@ struct NearbySharingTests {
     func term() async throws {
         try await withVicinity { vicinity in
             var ends = vicinity.nearby.sharing.ends.subscribe().makeAsyncIterator()
-            let (sharing, peripheral) = await vicinity.beginSharing(.lasting(.milliseconds(100)))
+            let (sharing, peripheral) = try await vicinity.beginSharing(.lasting(.milliseconds(100)))
             #expect(await ends.next() == .expired)
             #expect(await !vicinity.nearby.isSharing)
             #expect(peripheral.acts.entries == [.stopped])
@@ -141,14 +142,14 @@ struct NearbySharingTests {
     func blocked() async throws {
         let fault = BluetoothError.blocked(adapter: "hci0", hard: false)
         try await withVicinity(patience: .init(adapter: .milliseconds(50))) { vicinity in
-            let (sharing, peripheral) = await vicinity.beginSharing(.once)
+            let (sharing, peripheral) = try await vicinity.beginSharing(.once)
             peripheral.feed.yield(.interrupted(fault))
             await #expect(throws: ProximityError.interrupted(reason: fault.message)) { try await sharing.value }
             #expect(await !vicinity.nearby.isSharing)
             #expect(peripheral.acts.entries == [.stopped])
         }
         try await withVicinity { vicinity in
-            let (sharing, peripheral) = await vicinity.beginSharing(.once)
+            let (sharing, peripheral) = try await vicinity.beginSharing(.once)
             peripheral.feed.yield(.interrupted(fault))
             peripheral.feed.yield(.started)
             try await sharing.value
@@ -159,7 +160,7 @@ struct NearbySharingTests {
     @Test("waits for its adapter as long as it takes when it is meant for good, and says whether it is on the air")
     func endless() async throws {
         try await withVicinity(patience: .init(adapter: .milliseconds(50))) { vicinity in
-            let (sharing, peripheral) = await vicinity.beginSharing()
+            let (sharing, peripheral) = try await vicinity.beginSharing()
             peripheral.feed.yield(.interrupted(.blocked(adapter: "hci0", hard: true)))
             try await sharing.value
             #expect(await vicinity.report("sharing") == true)
@@ -168,8 +169,8 @@ struct NearbySharingTests {
                 (PeripheralEvent.started, true), (.interrupted(.stopped), false), (.started, true),
             ] {
                 peripheral.feed.yield(event)
-                // Whoever keeps the state and this test hear of it in no order.
-                while await vicinity.report("onAir") != .bool(isOnAir) { try await Task.sleep(for: .milliseconds(5)) }
+                await vicinity.nearby.sharing.onAir.wait { $0 == isOnAir ? () : nil }
+                #expect(await vicinity.report("onAir") == .bool(isOnAir))
             }
             #expect(peripheral.acts.entries == [])
         }
@@ -178,7 +179,7 @@ struct NearbySharingTests {
     @Test("ends with whoever asked for it and went before it was on the air")
     func cancelled() async throws {
         try await withVicinity { vicinity in
-            let (sharing, peripheral) = await vicinity.beginSharing()
+            let (sharing, peripheral) = try await vicinity.beginSharing()
             sharing.cancel()
             await #expect(throws: CancellationError.self) { try await sharing.value }
             #expect(await !vicinity.nearby.isSharing)
@@ -189,7 +190,7 @@ struct NearbySharingTests {
     @Test("that somebody else ended before it was on the air is told to whoever asked for it")
     func overruled() async throws {
         try await withVicinity { vicinity in
-            let (sharing, peripheral) = await vicinity.beginSharing()
+            let (sharing, peripheral) = try await vicinity.beginSharing()
             await vicinity.nearby.stopSharing(by: .button)
             let error = await #expect(throws: ProximityError.self) { try await sharing.value }
             #expect(error?.code == "proximity.advertising-failed")
@@ -202,7 +203,7 @@ struct NearbySharingTests {
         try await withVicinity(patience: .init(farewell: .milliseconds(50))) { vicinity in
             vicinity.radio.script.withLock { $0.serveHangs = true }
             let sharing = Task { try await vicinity.nearby.sharing.begin(.endless, of: vicinity.session) }
-            await vicinity.radio.hanging.wait(for: true)
+            try await vicinity.radio.hanging.wait(for: true)
             await vicinity.nearby.stopSharing(by: .user("root"))
             #expect(await !vicinity.nearby.isSharing)
             await #expect(throws: ProximityError.self) { try await sharing.value }

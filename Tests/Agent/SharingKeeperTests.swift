@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Groundwork
 import Messaging
+import Prompts
 import Proximity
 import Testing
 

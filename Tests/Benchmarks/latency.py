@@ -134,7 +134,7 @@ def tables(result):
         return [f"{percentile(values, part) * 1e3:.2f}" for part in (0.5, 0.99)]
     rows = []
     for rate, at in result["rates"].items():
-        rows.append([f"{rate} messages a second: the agent's answer (on disk)", *both(at["answer"])])
+        rows.append([f"{rate} messages a second: the agent's answer (the broker or the disk has it)", *both(at["answer"])])
         rows.append([f"{rate} messages a second: PUBACK at the broker", *both(at["puback"])])
     rows.append(["mosquitto_rr: PUBLISH to PUBACK, the broker alone", *both(result["mosquitto_rr"])])
     return [Table("Latency of a message through the local API", ["ms", "p50", "p99"], rows, [

@@ -15,6 +15,8 @@ from figures import machine, package, version
 from ground import REPOSITORY, BenchError, Ground, say
 
 SUBJECTS = ["footprint", "start", "publish", "latency", "backlog", "receive"]
+# Not among `all`: they need root.
+ALONE = ["flash"]
 
 
 def common(parser):
@@ -27,12 +29,12 @@ def common(parser):
 def arguments():
     parser = argparse.ArgumentParser(prog="deploy/bench", description=__doc__.splitlines()[0])
     subjects = parser.add_subparsers(dest="subject", required=True)
-    for name in SUBJECTS:
+    for name in SUBJECTS + ALONE:
         module = importlib.import_module(name)
         one = subjects.add_parser(name, help=" ".join(module.__doc__.split(":")[0].split()), description=" ".join(module.__doc__.split()))
         module.add_options(one)
         common(one)
-    every = subjects.add_parser("all", help="all of these, written into docs/BENCHMARKS.md")
+    every = subjects.add_parser("all", help=f"{', '.join(SUBJECTS)}, written into docs/BENCHMARKS.md")
     common(every)
     every.add_argument("--readings", type=int, help="length of the backlog")
     every.add_argument("--report", type=Path, default=REPOSITORY / "docs" / "BENCHMARKS.md", metavar="FILE",
@@ -85,8 +87,10 @@ def main():
         return 1
     except KeyboardInterrupt:
         return 130
-    if options.subject == "all":
-        report.write(options.report, {name: importlib.import_module(name).tables(result) for name, result in results.items()}, results)
+    # A subject that is not among all may have a part of its own.
+    if getattr(options, "report", None):
+        report.write(options.report, {name: importlib.import_module(name).tables(result) for name, result in results.items()}, results,
+                     f"deploy/bench {options.subject}", dated=options.subject == "all")
         say(f"wrote {options.report}")
     return 0
 

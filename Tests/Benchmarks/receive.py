@@ -1,4 +1,4 @@
-"""Receiving: messages at QoS 1 to one and to ten local subscribers of the agent's event stream, beside as many mosquitto_sub."""
+"""Receiving: messages at QoS 1 to one and to ten local subscribers of the agent, as JSON and bare, beside as many mosquitto_sub."""
 
 import resource
 import subprocess
@@ -53,14 +53,15 @@ def measure(ground, options):
     found = {}
     for number in range(options.runs):
         for count in (1, 10):
-            for name in (f"latchkey × {count}", f"mosquitto_sub × {count}"):
+            for name in (f"latchkey × {count}", f"latchkey, bare × {count}", f"mosquitto_sub × {count}"):
                 ours = name.startswith("latchkey")
                 sinks = [ground.folder / f"got-{index}" for index in range(count)]
                 before_agent, before_children = cpu_seconds(board.process.pid), children_cpu()
                 programs, errors = [], [sink.with_suffix(".errors") for sink in sinks]
                 subscribed = (ground.folder / "broker.log").read_text().count(f" {topic}\n")
                 for index, sink in enumerate(sinks):
-                    words = ([ground.latchkey, "subscribe", "bench", "--count", str(options.messages), "--json", "--socket", board.socket]
+                    form = ["--payload", "line"] if "bare" in name else ["--json"]
+                    words = ([ground.latchkey, "subscribe", "bench", "--count", str(options.messages), *form, "--socket", board.socket]
                              if ours else ["mosquitto_sub", *peers[index].options, "-t", topic, "-q", "1", "-C", str(options.messages)])
                     programs.append(subprocess.Popen(words, stdout=sink.open("wb"), stderr=errors[index].open("wb")))
                 try:
@@ -93,6 +94,6 @@ def tables(result):
     return [Table(
         f"Receiving {result['messages']} messages of 190 bytes at QoS 1, {result['rate']} a second",
         ["", "agent's CPU, s", "subscribers' CPU, s", "together", "wall, s", "left out"], rows,
-        ["The agent has one connection to the broker whatever the number of subscribers, which get JSON over its local API; each "
-         "mosquitto_sub has a connection with TLS of its own, and prints the bare payload. Left out: what the subscriber with the fewest "
+        ["The agent has one connection to the broker whatever the number of subscribers, which get JSON over its local API or, bare, "
+         "the payload alone; each mosquitto_sub has a connection with TLS of its own, and prints the bare payload. Left out: what the subscriber with the fewest "
          "lacks, in all runs; of the agent's, 1000 messages wait for each."])]

@@ -56,6 +56,31 @@ struct DiskTests {
         }
     }
 
+    @Test("that is full when the broker does not answer in time refuses the message, which may have been sent")
+    func fullAtTheSpill() async throws {
+        try await withDisk { lab, board, disk in
+            try await board.start()
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            try disk.limit(Self.used(board.state.path))
+            // While the broker answers nothing is written, so nothing is missing.
+            _ = try await board.ask("publish", "counter", "1")
+            await lab.suspendBroker()
+            let refusal = try await board.latchkey(
+                "publish", "--json", "counter", input: String(repeating: "2", count: 9000))
+            #expect(refusal.errors.contains("messaging.outbox-unusable"), "\(refusal.errors)")
+            #expect(refusal.errors.contains("the disk is full"))
+            var status = try await board.status()
+            #expect(status.outbox?.accepted == 1 && status.outbox?.depth == 0)
+            try disk.limit(0)
+            await lab.resumeBroker()
+            _ = try await board.ask("publish", "counter", "3")
+            status = try await board.status(within: 90) { $0.isConnected && $0.outbox?.depth == 0 }
+            #expect(status.outbox?.delivered == 2)
+            #expect(Set(DamageTests.numbers(at: lab)).isSuperset(of: [1, 3]))
+        }
+    }
+
     @Test("that is read-only lets the agent start and tell so, and go on by itself once it can be written")
     func readOnly() async throws {
         try await withDisk { lab, board, disk in

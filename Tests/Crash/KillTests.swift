@@ -13,16 +13,17 @@ struct KillTests {
 
     @Test(
         "the agent loses no reading that it accepted and keeps their order, however often it is killed",
-        .timeLimit(.minutes(1440)))
-    func underLoad() async throws {
+        .timeLimit(.minutes(1440)), arguments: [250, 0])
+    func underLoad(spillMilliseconds: Int) async throws {
         var chance = Chance()
         var configuration = LabConfiguration()
         configuration.lives.accessToken = 86_400
-        try await inTurn { try await run(configuration, &chance) }
+        try await inTurn { try await run(spillMilliseconds, configuration, &chance) }
     }
 
-    private func run(_ configuration: LabConfiguration, _ chance: inout Chance) async throws {
-        try await withLabAndBoard(configuration, settings: DamageTests.quiet) { lab, board in
+    private func run(_ spill: Int, _ configuration: LabConfiguration, _ chance: inout Chance) async throws {
+        let settings = DamageTests.quiet + "\n[outbox]\nspill_milliseconds = \(spill)"
+        try await withLabAndBoard(configuration, settings: settings) { lab, board in
             let enrolled = try await board.enroll(at: lab)
             let identifier = enrolled.registration.magIdentifier
             let reader = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
@@ -79,7 +80,7 @@ struct KillTests {
             let tally = publisher.tally
             print(
                 """
-                killed under load: \(Self.cycles) cycles (\(early) early, \(opened) with vault and outbox open, \(idle) without a reading), seed \(chance.seed), \
+                killed under load, spill \(spill) ms: \(Self.cycles) cycles (\(early) early, \(opened) with vault and outbox open, \(idle) without a reading), seed \(chance.seed), \
                 \(seconds) s; \(backlog) waited then and were sent in \(drainSeconds) s; accepted \(tally.accepted), delivered \(found.delivered), duplicates \(found.duplicates), \
                 reordered \(found.reordered), lost \(found.lost); \(tally.unknown) answers lost, refusals \(tally.refusals)
                 """)

@@ -6,8 +6,8 @@ import Testing
 struct KilledState: Sendable, CustomTestStringConvertible {
     /// What the board does when it is killed.
     enum Act: String, Sendable {
-        case start, migrate, enroll, renew, refresh, switchGateway, addAccount, removeAccount, publish, deliver,
-            takeOver
+        case start, migrate, enroll, renew, refresh, switchGateway, addAccount, removeAccount, publish, deliver, hold,
+            spill, takeOver
     }
 
     /// The kill point, with `:N` for the Nth time.
@@ -127,7 +127,12 @@ struct KilledState: Sendable, CustomTestStringConvertible {
         KilledState("account-removal-committed", .removeAccount, "the second is gone", isEnrolled: false),
     ]
 
+    /// Written at once, or held in memory while the broker answers, or written because it does not.
     private static let messages = [
+        KilledState("outbox-held", .hold, "not accepted, and not there"),
+        KilledState("outbox-acknowledge-told", .hold, "the broker has it, though nobody was told: sent once"),
+        KilledState("outbox-spill-written", .spill, "not accepted, though it may have been sent"),
+        KilledState("outbox-spill-committed", .spill, "there, though nobody was told: sent, maybe again"),
         KilledState("outbox-append-written", .publish, "not accepted, and not there"),
         KilledState("outbox-group-written", .publish, "there, though nobody was told: sent once"),
         KilledState("outbox-append-committed", .publish, "there, though nobody was told: sent once"),

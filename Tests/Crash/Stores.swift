@@ -83,10 +83,10 @@ struct Stores {
 
     /// Sends so many to a broker that has them at once.
     private mutating func send(_ count: Int, from outbox: Outbox) async throws {
-        let page = try await outbox.next(limit: count, bytes: .max, acknowledging: [])
+        let page = try await outbox.next(limit: count, bytes: .max)
         let ids = page.messages.map(\.id)
         for id in ids { acknowledged[id] = waiting.removeValue(forKey: id) }
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: ids)
+        try await outbox.acknowledge(ids)
     }
 
     private mutating func commit(to vault: Vault, _ chance: inout Chance) async throws {
@@ -163,7 +163,7 @@ struct Stores {
         let status = await outbox.status()
         if let setAside = status.setAside { faults.append("set aside: \(setAside)") }
         try await outbox.rewind(arrival: nil)
-        let found = try await outbox.next(limit: .max, bytes: .max, acknowledging: []).messages
+        let found = try await outbox.next(limit: .max, bytes: .max).messages
         if found.count != status.depth { faults.append("\(found.count) messages, and a depth of \(status.depth)") }
         if found.map(\.id) != found.map(\.id).sorted() { faults.append("out of order") }
         var unknown: [String] = []
@@ -183,7 +183,7 @@ struct Stores {
         acknowledged = Dictionary(
             uniqueKeysWithValues: found.map { ($0.id, String(decoding: $0.message.payload, as: UTF8.self)) })
         offered = []
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: found.map(\.id))
+        try await outbox.acknowledge(found.map(\.id))
         await outbox.close()
         return faults
     }

@@ -106,6 +106,38 @@ extension GatewayLabTests {
             for name in ["captive-portal", "other-authority", "suspend"] { #expect(names.contains(name)) }
         }
 
+        @Test("latchkey-lab explains every error code that the lab's sources name, and what to do")
+        func explainsCodes() async throws {
+            let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent("Sources")
+            var named = Set<String>()
+            for folder in ["GatewayLab", "latchkey-lab"] {
+                let root = sources.appendingPathComponent(folder)
+                for path in try FileManager.default.subpathsOfDirectory(atPath: root.path)
+                where path.hasSuffix(".swift") {
+                    let text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+                    named.formUnion(text.matches(of: /"(lab\.[a-z-]+)"/).map { String($0.1) })
+                }
+            }
+            #expect(named.count > 10)
+            let listed = try JSON(
+                parsing: Array(try await run(Self.program, ["explain", "--list", "--json"]).output.utf8))
+            let errors = listed["errors"]?.array ?? []
+            #expect(Set(errors.compactMap { $0["code"]?.string }) == named)
+            #expect(errors.allSatisfy { $0["kind"]?.string != nil && $0["message"]?.string != nil })
+
+            let one = try await run(Self.program, ["explain", "lab.not-running"]).output
+            #expect(one.contains("what to do   start one with latchkey-lab run") && one.contains("exit status  69"))
+            let table = try await run(Self.program, ["explain", "--list"]).output
+            #expect(table.contains("lab.broker-missing"))
+            for (arguments, status) in [(["lab.nothing"], 65), ([], 64)] as [([String], Int32)] {
+                let failure = await #expect(throws: ProgramFailure.self) {
+                    try await run(Self.program, ["explain"] + arguments)
+                }
+                #expect(failure?.status == status)
+            }
+        }
+
         @Test("latchkey-lab draws a QR code with color codes only on a terminal")
         func colors() async throws {
             let data = FileManager.default.temporaryDirectory.appendingPathComponent("lab-" + UUID().uuidString).path

@@ -6,7 +6,8 @@ import Testing
 struct ExplanationTests {
     /// As they were before there were kinds, and as README and the page of the local API have them.
     private static let statuses: [(ExplanationKind, http: Int, exit: Int32)] = [
-        (.misuse, 400, 64), (.unknownRoute, 404, 64), (.methodNotAllowed, 405, 64), (.invalidInput, 400, 65),
+        (.misuse, 400, 64), (.unknownRoute, 404, 64), (.methodNotAllowed, 405, 64), (.notAcceptable, 406, 64),
+        (.invalidInput, 400, 65),
         (.tooLarge, 413, 65),
         (.headTooLarge, 431, 65), (.tooSlow, 408, 75), (.invalidConfiguration, 400, 78), (.notFound, 404, 1),
         (.conflict, 409, 1),

@@ -85,13 +85,13 @@ class Publisher:
 
 
 class Stage:
-    """A broker, the proxy before it, and agents that know only the proxy."""
+    """A broker, the proxy before it, and agents that know only the proxy; `settings` are theirs, by table."""
 
     numbers = itertools.count(1)
     seed = 20
 
-    def __init__(self, ground, broker):
-        self.ground, self.broker = ground, broker
+    def __init__(self, ground, broker, settings):
+        self.ground, self.broker, self.settings = ground, broker, settings
         self.proxy = Proxy(free_port(), broker.port)
         self.boards, self.board, self.disk, self.observer, self.streams = {}, None, None, None, {}
 
@@ -102,8 +102,8 @@ class Stage:
             self.board.stop()
             self.board.start().await_connected(120)
         else:
-            board = self.ground.board(
-                f"board-{next(self.numbers)}", broker={"host": "localhost", "port": self.proxy.port})
+            broker = {**self.settings.get("broker", {}), "host": "localhost", "port": self.proxy.port}
+            board = self.ground.board(f"board-{next(self.numbers)}", **{**self.settings, "broker": broker})
             if on_disk:
                 self.disk = Disk(board.folder / "state")
             self.board = self.boards[on_disk] = board.start().enroll()

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "Benchmarks"))
@@ -24,6 +25,9 @@ from figures import Table, machine, package, version
 from ground import REPOSITORY, BenchError, Ground, say
 
 COLUMNS = ["sent", "accepted", "arrived", "distinct", "repeated", "reordered", "lost"]
+DEFAULT = "default"
+#: What is counted unless others are named: messages that the broker has in time are never written, or each is at once.
+BOTH = (DEFAULT, "outbox.spill_milliseconds=0")
 QUICK = [("calm", 2), ("cuts", 1), ("cuts", 2), ("agent killed", 1)]
 
 
@@ -57,25 +61,45 @@ def obstacle(condition):
     return None
 
 
+def agent_setting(text):
+    """Settings as TOML's dotted keys: what rows are named by, and the tables."""
+    try:
+        tables = {} if text == DEFAULT else tomllib.loads(text.replace(";", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not TOML: {error}") from error
+    if not all(isinstance(table, dict) for table in tables.values()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not TABLE.KEY=VALUE")
+    return text, tables
+
+
 def run(field, name, options, keep):
     broker = BROKERS[name](field)
     broker.start()
-    stage = Stage(field, broker)
     try:
-        for condition, qos in campaigns(options):
-            if words := obstacle(condition):
-                say(f"{broker.name}, QoS {qos}, {condition}: left out: {words}")
-                continue
-            for row in stage.run(condition, qos, options.rounds):
-                keep(row)
-                mark = " FAILED" if failed(row) else ""
-                figures = ", ".join(f"{column} {shown(row[column])}" for column in COLUMNS)
-                say(f"{broker.name}, QoS {qos}, {condition}, {row['messages']}: {figures}; {row['seconds']} s{mark}"
-                    + (f": {row['trouble']}" if row["trouble"] else ""))
+        for setting, tables_of in options.settings:
+            stage = Stage(field, broker, tables_of)
+            try:
+                run_campaigns(stage, setting, options, keep)
+            finally:
+                stage.close()
     finally:
-        stage.close()
         broker.stop()
     return broker.lines
+
+
+def run_campaigns(stage, setting, options, keep):
+    place = stage.broker.name + (f", {setting}" if setting != DEFAULT else "")
+    for condition, qos in campaigns(options):
+        if words := obstacle(condition):
+            say(f"{place}, QoS {qos}, {condition}: left out: {words}")
+            continue
+        for row in stage.run(condition, qos, options.rounds):
+            row["agent"] = setting
+            keep(row)
+            mark = " FAILED" if failed(row) else ""
+            figures = ", ".join(f"{column} {shown(row[column])}" for column in COLUMNS)
+            say(f"{place}, QoS {qos}, {condition}, {row['messages']}: {figures}; {row['seconds']} s{mark}"
+                + (f": {row['trouble']}" if row["trouble"] else ""))
 
 
 def shown(value):
@@ -84,17 +108,20 @@ def shown(value):
 
 def tables(rows, lines):
     found = []
+    # A column that says only one thing is left out.
+    named = any(row["agent"] != DEFAULT for row in rows)
     for name in dict.fromkeys(row["broker"] for row in rows):
         own = [row for row in rows if row["broker"] == name]
         campaigns_of = [row for row in own if row["messages"] == "numbered"]
-        notes = [f"{row['condition']}, QoS {row['qos']}: {row['trouble']}." for row in campaigns_of if row["trouble"]]
+        notes = [f"{row['agent'] + ', ' if named else ''}{row['condition']}, QoS {row['qos']}: {row['trouble']}."
+                 for row in campaigns_of if row["trouble"]]
         if dropped := sum(row["dropped by the broker"] for row in campaigns_of):
             notes.append(f"The broker itself dropped messages of a client {dropped} times.")
         settings = "; ".join(f"`{line}`" for line in lines[name])
         notes.append(f"Its settings, all else is its default: {settings}.")
         found.append(Table(
-            name, ["QoS", "condition", "messages", *COLUMNS],
-            [[row["qos"], row["condition"], row["messages"],
+            name, [*(["agent"] if named else []), "QoS", "condition", "messages", *COLUMNS],
+            [[*([row["agent"]] if named else []), row["qos"], row["condition"], row["messages"],
               *(f"**{row[column]}**" if column == "lost" and failed(row) else shown(row[column]) for column in COLUMNS)]
              for row in own], notes))
     return found
@@ -118,11 +145,14 @@ def arguments():
         "writes the table of docs/GUARANTEES.md. Ends with 1 when something was lost that is promised (QoS 1 and 2).",
         epilog="Conditions: " + "; ".join(f"{name}: {one.__doc__}" for name, one in conditions.ALL.items()))
     add = parser.add_argument
-    add("--quick", action="store_true", help="a few campaigns at Mosquitto, within two minutes; writes no table")
+    add("--quick", action="store_true", help="a few campaigns at Mosquitto, in about three minutes; writes no table")
     add("--broker", action="append", choices=[*BROKERS], dest="brokers", help="only this one; may be repeated (all)")
     add("--qos", action="append", type=int, choices=[0, 1, 2], help="only this one; may be repeated (all)")
     add("--condition", action="append", choices=[*conditions.ALL], dest="conditions", metavar="NAME",
         help="only this one; may be repeated (all)")
+    add("--agent-setting", action="append", type=agent_setting, dest="settings", metavar="TABLE.KEY=VALUE",
+        help="everything with this setting of the agent; several at once: A.B=1;C.D=2. May be repeated: rows for each, of "
+        f"which `{DEFAULT}` is without any ({' and '.join(BOTH)})")
     add("--rounds", type=int, default=3,
         help="how often the broker is killed or restarted in a campaign; the rest happens once or twice more (3)")
     add("--json", type=Path, metavar="FILE", help="write everything that was counted")
@@ -132,7 +162,10 @@ def arguments():
     add("--programs", help=argparse.SUPPRESS)
     add("--latchkey", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if not options.report and not (options.quick or options.brokers or options.qos or options.conditions):
+    options.settings = options.settings or [agent_setting(name) for name in BOTH]
+    is_whole = agent_setting(DEFAULT) in options.settings and not (
+        options.quick or options.brokers or options.qos or options.conditions)
+    if not options.report and is_whole:
         options.report = REPOSITORY / "docs" / "GUARANTEES.md"
     options.brokers = ["mosquitto"] if options.quick else options.brokers or [*BROKERS]
     options.qos, options.conditions = options.qos or [0, 1, 2], options.conditions or [*conditions.ALL]
@@ -179,7 +212,7 @@ def main():
         say(f"wrote {options.report}")
     bad = [row for row in rows if failed(row)]
     for row in bad:
-        say(f"{row['broker']}, QoS {row['qos']}, {row['condition']}, {row['messages']}: "
+        say(f"{row['broker']}, {row['agent']}, QoS {row['qos']}, {row['condition']}, {row['messages']}: "
             f"{row['lost']} of {row['accepted']} lost" + (f": {row['trouble']}" if row["trouble"] else ""))
     return 1 if bad else 0
 

@@ -183,6 +183,15 @@ struct ConfinementTests {
         try expectShared(bluez, through: "hci0 through bluez")
     }
 
+    @Test("the confined service is on the air again after bluetoothd crashed, by the shipped drop-in")
+    func crashed() async throws {
+        let crashed = try await during("crashed")
+        let events = crashed.compactMap { $0["event"]?.string }
+        let interrupted = try #require(events.firstIndex(of: "proximity.sharing-interrupted"))
+        #expect(events[interrupted...].contains("proximity.sharing-started"))
+        #expect(noted("bluetoothd", in: crashed)["NRestarts"] == "1")
+    }
+
     private func expectShared(_ lines: [JSON], through adapter: String) throws {
         #expect(observed("share", in: lines) == [0])
         if Self.nearby != nil { #expect(observed("login", in: lines).last == 0) }

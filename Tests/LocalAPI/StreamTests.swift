@@ -38,8 +38,8 @@ struct StreamTests {
     func oneLine() {
         let event = LocalEvent(name: "a\ndata: x\r\n\u{0}", id: "1\nevent: y", data: "two\nlines")
         let text = "id: 1event: y\nevent: adata: x\ndata: \"two\\nlines\"\n\n"
-        #expect(String(decoding: event.serverSent, as: UTF8.self) == text)
-        #expect(event.line.count { $0 == UInt8(ascii: "\n") } == 1)
+        #expect(String(decoding: StreamForm.serverSent.bytes(of: event), as: UTF8.self) == text)
+        #expect(StreamForm.lines.bytes(of: event).count { $0 == UInt8(ascii: "\n") } == 1)
     }
 
     @Test("an event stream ends with an error event if its source breaks off")

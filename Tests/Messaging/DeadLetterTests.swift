@@ -99,7 +99,7 @@ struct DeadLetterTests {
     @Test("a rejected message is blamed only when it was alone in flight, and sooner for hang-ups than for silence")
     func blame() {
         var pace = SendPace(limit: 100)
-        func end(_ cause: Mailbox.Loss.Cause, _ ids: Int64...) -> Int64? {
+        func end(_ cause: ConnectionLoss.Cause, _ ids: Int64...) -> Int64? {
             pace.connectionEnded(with: .init(cause: cause, underWay: ids))
         }
         for _ in 0..<20 { #expect(end(.hangUp, 1, 2) == nil) }
@@ -130,7 +130,7 @@ struct DeadLetterTests {
         for _ in 0..<70 {
             try await outbox.accept(OutgoingMessage(topic: try Topic("t"), payload: [UInt8](repeating: 0, count: 1000)))
         }
-        let page = try await outbox.next(limit: 100, bytes: 1 << 20, acknowledging: [])
+        let page = try await outbox.next(limit: 100, bytes: 1 << 20)
         for message in page.messages { try await outbox.makeDeadLetter(message.id, because: "test") }
         let status = await outbox.status()
         #expect((status.deadLetters, status.dropped.unsendable, status.depth) == (64, 6, 0))

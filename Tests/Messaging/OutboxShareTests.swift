@@ -36,8 +36,8 @@ struct OutboxShareTests {
             try await outbox.accept(try message(5))
         }
         // What has left makes room for its user.
-        let page = try await outbox.next(limit: 10, bytes: 1 << 20, acknowledging: [])
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: page.messages.map(\.id))
+        let page = try await outbox.next(limit: 10, bytes: 1 << 20)
+        try await outbox.acknowledge(page.messages.map(\.id))
         for _ in 0..<10 { try await outbox.accept(try message(5)) }
         await #expect(throws: MessagingError.outboxShareFull(limitBytes: 50_000)) {
             try await outbox.accept(try message(5))
@@ -88,7 +88,7 @@ struct OutboxOwnerTests {
         for _ in 0..<3 {
             try await outbox.accept(OutgoingMessage(topic: try Topic("old/t"), payload: Array(text.utf8)))
         }
-        let id = try await outbox.next(limit: 1, bytes: 1 << 20, acknowledging: []).messages[0].id
+        let id = try await outbox.next(limit: 1, bytes: 1 << 20).messages[0].id
         try await outbox.makeDeadLetter(id, because: "test")
         try await outbox.rewind(arrival: nil)
     }
@@ -106,7 +106,7 @@ struct OutboxOwnerTests {
         await first.close()
         let second = try await open("device-2")
         #expect(await second.droppedAtOpening == 3)
-        #expect(try await second.next(limit: 9, bytes: 1 << 20, acknowledging: []).messages.isEmpty)
+        #expect(try await second.next(limit: 9, bytes: 1 << 20).messages.isEmpty)
         let status = await second.status()
         #expect((status.depth, status.deadLetters, status.dropped.formerIdentity, status.delivered) == (0, 0, 3, 0))
         #expect(try files.firstRange(of: Data("former owner".utf8)) == nil)
@@ -130,9 +130,10 @@ struct OutboxOwnerTests {
     func clear() async throws {
         let outbox = try await open("device-1")
         try await fill(outbox)
-        let page = try await outbox.next(limit: 1, bytes: 1 << 20, acknowledging: [])
+        let page = try await outbox.next(limit: 1, bytes: 1 << 20)
         #expect(try await outbox.clear() == 3)
-        _ = try await outbox.next(limit: 9, bytes: 1 << 20, acknowledging: page.messages.map(\.id))
+        try await outbox.acknowledge(page.messages.map(\.id))
+        #expect(try await outbox.next(limit: 9, bytes: 1 << 20).messages.isEmpty)
         let status = await outbox.status()
         #expect((status.depth, status.bytes, status.dropped.formerIdentity, status.delivered) == (0, 0, 3, 0))
         #expect(try files.firstRange(of: Data("former owner".utf8)) == nil)

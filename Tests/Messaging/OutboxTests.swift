@@ -30,7 +30,7 @@ struct OutboxTests {
         try await outbox.rewind(arrival: nil)
         var texts: [String] = []
         while true {
-            let page = try await outbox.next(limit: 7, bytes: 1 << 20, acknowledging: [])
+            let page = try await outbox.next(limit: 7, bytes: 1 << 20)
             texts += page.messages.map { String(decoding: $0.message.payload, as: UTF8.self) }
             if page.isLast { return texts }
         }
@@ -48,7 +48,7 @@ struct OutboxTests {
         for one in sent { try await first.accept(one) }
         if closed { await first.close() }
         let again = try await open()
-        let page = try await again.next(limit: 10, bytes: 1 << 20, acknowledging: [])
+        let page = try await again.next(limit: 10, bytes: 1 << 20)
         #expect(page.messages.map(\.message) == sent)
         #expect(page.messages.map(\.id) == [1, 2, 3])
         #expect(page.isLast)
@@ -74,12 +74,12 @@ struct OutboxTests {
     func acknowledging() async throws {
         let outbox = try await open()
         try await outbox.accept((1...5).map { message("\($0)") })
-        let page = try await outbox.next(limit: 3, bytes: 1 << 20, acknowledging: [])
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [page.messages[0].id, page.messages[2].id])
+        let page = try await outbox.next(limit: 3, bytes: 1 << 20)
+        try await outbox.acknowledge([page.messages[0].id, page.messages[2].id])
         let status = await outbox.status()
         #expect((status.depth, status.delivered) == (3, 2))
         #expect(try await waiting(in: outbox) == ["2", "4", "5"])
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [2, 4, 5])
+        try await outbox.acknowledge([2, 4, 5])
         #expect(await outbox.status().bytes == 0)
         await outbox.close()
         let again = try await open()
@@ -92,8 +92,8 @@ struct OutboxTests {
         let outbox = try await open()
         try await outbox.accept(message("1"))
         try await outbox.rewind(arrival: nil)
-        #expect(try await outbox.next(limit: 1, bytes: 1 << 20, acknowledging: []).messages.count == 1)
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [1])
+        #expect(try await outbox.next(limit: 1, bytes: 1 << 20).messages.count == 1)
+        try await outbox.acknowledge([1])
         #expect(await outbox.removal != nil)
         #expect(try await outbox.rows() == 1)
         try await outbox.accept(message("2"))
@@ -101,8 +101,8 @@ struct OutboxTests {
         // There is nothing left to do later: the thread does not wake for it.
         #expect(await outbox.removal == nil)
 
-        #expect(try await outbox.next(limit: 2, bytes: 1 << 20, acknowledging: []).messages.count == 1)
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [2])
+        #expect(try await outbox.next(limit: 2, bytes: 1 << 20).messages.count == 1)
+        try await outbox.acknowledge([2])
         _ = await outbox.removal?.result
         #expect(try await outbox.rows() == 0)
     }
@@ -111,7 +111,7 @@ struct OutboxTests {
     func strangeAcknowledgements() async throws {
         let outbox = try await open()
         try await outbox.accept(message("1"))
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [1, 7, -1])
+        try await outbox.acknowledge([1, 7, -1])
         #expect(await outbox.status().depth == 1)
     }
 
@@ -148,7 +148,7 @@ struct OutboxTests {
         try await outbox.rewind { calls.withLock { $0 += 1 } }
         try await outbox.accept(message("before it has looked"))
         #expect(calls.withLock { $0 } == 0)
-        #expect(try await outbox.next(limit: 9, bytes: 1 << 20, acknowledging: []).isLast)
+        #expect(try await outbox.next(limit: 9, bytes: 1 << 20).isLast)
         try await outbox.accept(message("1"))
         try await outbox.accept(message("2"))
         #expect(calls.withLock { $0 } == 1)
@@ -198,7 +198,7 @@ struct OutboxTests {
         let size = message("000").size
         let outbox = try await open(OutboxPolicy(limitBytes: 3 * size))
         for number in 100..<103 { try await outbox.accept(message("\(number)", .telemetry)) }
-        _ = try await outbox.next(limit: 2, bytes: 1 << 20, acknowledging: [])
+        _ = try await outbox.next(limit: 2, bytes: 1 << 20)
         try await outbox.accept(message("103", .telemetry))
         #expect(try await waiting(in: outbox) == ["100", "101", "103"])
     }
@@ -267,8 +267,8 @@ struct OutboxTests {
                     OutgoingMessage(topic: try Topic("topic/\(round)/\($0)"), payload: [1])
                 })
             while true {
-                let page = try await outbox.next(limit: 100, bytes: 1 << 20, acknowledging: [])
-                _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: page.messages.map(\.id))
+                let page = try await outbox.next(limit: 100, bytes: 1 << 20)
+                try await outbox.acknowledge(page.messages.map(\.id))
                 if page.isLast { break }
             }
             try await outbox.removeAcknowledgedForTest()
@@ -286,7 +286,7 @@ struct OutboxTests {
         let outbox = try await open(OutboxPolicy(limitBytes: 5 * size), durability: .memory)
         for number in 100..<110 { try await outbox.accept(message("\(number)", .telemetry)) }
         #expect(try await waiting(in: outbox) == (105..<110).map { "\($0)" })
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: [6, 8])
+        try await outbox.acknowledge([6, 8])
         #expect(try await waiting(in: outbox) == ["106", "108", "109"])
         #expect(!FileManager.default.fileExists(atPath: bench.path("outbox.db")))
     }

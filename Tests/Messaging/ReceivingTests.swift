@@ -29,11 +29,7 @@ struct ReceivingTests {
         try await broker.publish(
             #"{"SenderId":"bob","SentTime":1767225600000,"Payload":"aGk=","SenderType":"user"}"#, to: "t")
         try await broker.publish("plain", to: "t", arguments: ["-r"])
-        var found: [IncomingMessage] = []
-        for await case .message(let message) in mine {
-            found.append(message)
-            if found.count == 2 { break }
-        }
+        let found = await mine.next(2).messages
         #expect(found[0].envelope?.payload == Array("hi".utf8))
         #expect(found[0].envelope?.senderType == "USER")
         #expect(found[1].envelope == nil)
@@ -91,9 +87,48 @@ struct ReceivingTests {
         let after = try await station.messenger.subscribe("u")
         try await sender.publish("after", to: "u")
         #expect(await after.texts(1) == ["after"])
-        var reader = slow.makeAsyncIterator()
-        #expect(await reader.next() == .lagged(490))
-        for number in 490..<500 { #expect(await reader.next()?.text == "\(number)") }
+        let late = await slow.next(10)
+        #expect(late.lost == 490)
+        #expect(late.messages.map(\.text) == (490..<500).map { "\($0)" })
+    }
+
+    @Test("what waits for a subscriber is bounded in number and bytes, whatever arrives together")
+    func bounds() async throws {
+        let inbox = Inbox(payloadLimit: .max)
+        let few = inbox.subscribe(try TopicFilter("#"), qos: .atLeastOnce, bound: 7) {}
+        let many = inbox.subscribe(try TopicFilter("t/#"), qos: .atLeastOnce, bound: 10_000) {}
+        func messages(_ count: Int, _ bytes: Int, topic: String = "t") -> [IncomingMessage] {
+            (0..<count).map { _ in
+                IncomingMessage(
+                    topic: topic, payload: [UInt8](repeating: 0x61, count: bytes), qos: .atLeastOnce, retained: false,
+                    receivedAt: Date(timeIntervalSince1970: 0))
+            }
+        }
+        // In parcels of which the bounds cut the first that is left.
+        for _ in 0..<600 { inbox.deliver(messages(5, 1000)) }
+        let (last, lost) = await few.next(7)
+        #expect(last.map(\.number) == Array(2994...3000) && lost == 2993)
+        let newest = try #require(await first(of: many))
+        #expect(newest.lost > 2000 && newest.messages.first?.number == newest.lost + 1)
+        let kept = await many.next(3000 - newest.lost - newest.messages.count)
+        #expect(kept.lost == 0 && kept.messages.last?.number == 3000)
+        #expect((newest.messages.count + kept.messages.count) * 1000 <= Subscription.byteLimit)
+
+        // Larger than all that may wait: it is kept alone until the next one comes.
+        inbox.deliver(messages(3, 1000) + messages(1, Subscription.byteLimit))
+        let large = try #require(await first(of: many))
+        #expect(large.lost == 3 && large.messages.map(\.number) == [3004])
+        inbox.deliver(messages(1, Subscription.byteLimit))
+        inbox.deliver(messages(2, 0))
+        let small = try #require(await first(of: many))
+        #expect(small.lost == 1 && small.messages.map(\.number) == [3006, 3007])
+        inbox.deliver(messages(1, 0, topic: "u"))
+        #expect(inbox.counts.received == 3008 && inbox.counts.unclaimed == 0)
+    }
+
+    private func first(of subscription: Subscription) async -> Delivery? {
+        for await delivery in subscription { return delivery }
+        return nil
     }
 
     @Test("the messenger reports a subscription that the broker refuses")

@@ -66,20 +66,23 @@ final class Station: Sendable {
     }
 }
 
-extension Delivery {
-    var text: String? {
-        if case .message(let message) = self { String(decoding: message.payload, as: UTF8.self) } else { nil }
-    }
+extension IncomingMessage {
+    var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
 extension Subscription {
-    /// The texts of the next messages.
-    func texts(_ count: Int) async -> [String] {
-        var texts: [String] = []
+    /// The next messages, of one or several deliveries, and how many were lost before them. What is left of the last
+    /// delivery is discarded.
+    func next(_ count: Int) async -> (messages: [IncomingMessage], lost: Int) {
+        var (messages, lost) = ([IncomingMessage](), 0)
         for await delivery in self {
-            if let text = delivery.text { texts.append(text) }
-            if texts.count == count { break }
+            messages += delivery.messages
+            lost += delivery.lost
+            if messages.count >= count { break }
         }
-        return texts
+        return (Array(messages.prefix(count)), lost)
     }
+
+    /// The texts of the next messages.
+    func texts(_ count: Int) async -> [String] { await next(count).messages.map(\.text) }
 }

@@ -48,8 +48,8 @@ struct PromptDeskTests {
 
     /// The `count`th time that something is asked.
     @discardableResult
-    private func asked(_ count: Int = 1) async -> Prompt {
-        await events.wait(count) { if case .asked = $0 { true } else { false } }.prompt
+    private func asked(_ count: Int = 1) async throws -> Prompt {
+        try await events.wait(count) { if case .asked = $0 { true } else { false } }.prompt
     }
 
     // MARK: Outcomes
@@ -57,7 +57,7 @@ struct PromptDeskTests {
     @Test("tells the asker what was answered, by whom and by which way, once")
     func answered() async throws {
         let asking = logIn()
-        let prompt = await asked()
+        let prompt = try await asked()
         #expect(
             prompt.id == 1 && prompt.attemptsLeft == 3 && prompt.state == .waiting && prompt.timeLeft == .seconds(60))
         #expect(desk.prompts == [prompt])
@@ -74,7 +74,7 @@ struct PromptDeskTests {
         let seen = Log<Prompt>()
         let asking = logIn { seen.append($0) }
         for attempt in 1...3 {
-            await seen.wait(attempt) { _ in true }
+            try await seen.wait(attempt) { _ in true }
             try desk.answer(1, Self.text("wrong"), by: alice, uid: 0)
         }
         await #expect(throws: Wrong.self) { try await asking.value }
@@ -87,33 +87,33 @@ struct PromptDeskTests {
     @Test("ends when somebody refuses, and says who")
     func refused() async throws {
         let asking = logIn()
-        await asked()
+        try await asked()
         try desk.refuse(1, by: alice, uid: 0)
         await #expect(throws: PromptError.declined(kind: .password, by: "user alice")) { try await asking.value }
-        #expect(await events.wait { if case .refused = $0 { true } else { false } }.report.name == "prompt.refused")
+        #expect(try await events.wait { if case .refused = $0 { true } else { false } }.report.name == "prompt.refused")
     }
 
     @Test("ends when nobody answers in time, each attempt having a time of its own")
     func expired() async throws {
         let asking = logIn()
-        await asked()
+        try await asked()
         clock.move(by: .seconds(50))
         try desk.answer(1, Self.text("wrong"), by: alice, uid: 0)
-        await asked(2)
+        try await asked(2)
         clock.move(by: .seconds(59))
         #expect(desk.prompts.map(\.timeLeft) == [.seconds(1)])
         await clock.advance(by: .seconds(1))
         await #expect(throws: PromptError.timedOut(kind: .password)) { try await asking.value }
-        #expect(await events.wait { if case .expired = $0 { true } else { false } }.prompt.attemptsLeft == 2)
+        #expect(try await events.wait { if case .expired = $0 { true } else { false } }.prompt.attemptsLeft == 2)
     }
 
     @Test("withdraws what its asker has left, also before it was asked")
     func withdrawn() async throws {
         let asking = logIn()
-        await asked()
+        try await asked()
         asking.cancel()
         await #expect(throws: CancellationError.self) { try await asking.value }
-        await events.wait { if case .withdrawn = $0 { true } else { false } }
+        try await events.wait { if case .withdrawn = $0 { true } else { false } }
         #expect(desk.prompts.isEmpty)
         #expect(throws: PromptError.unknown(id: 1)) { try desk.answer(1, Self.text("right"), by: alice, uid: 0) }
 
@@ -130,7 +130,7 @@ struct PromptDeskTests {
     @Test("withdraws everything when it is closed, and tells of nothing afterwards")
     func closed() async throws {
         let (asking, outcomes) = (logIn(), try open(PromptQuestion(.consent, "Let in?")).1)
-        await asked(2)
+        try await asked(2)
         desk.close()
         await #expect(throws: CancellationError.self) { try await asking.value }
         #expect(outcomes.entries == [.withdrawn])
@@ -166,14 +166,14 @@ struct PromptDeskTests {
             async let isEnded = Task.detached { [desk] in desk.end(id, as: .refused(by: .button)) }.value
             clock.move(by: .seconds(30))
             let (answered, ended) = (await isAnswered, await isEnded)
-            let outcome = await events.wait { $0.prompt.id == id && !$0.isAsked }
+            let outcome = try await events.wait { $0.prompt.id == id && !$0.isAsked }
             #expect(!(answered && ended))
             switch outcome {
             case .answered: #expect(answered && !ended && outcomes.entries.count == 1)
             case .refused: #expect(ended && !answered && outcomes.entries.isEmpty)
             case .expired:
                 #expect(!ended && !answered)
-                #expect(await outcomes.wait { _ in true } == .expired)
+                #expect(try await outcomes.wait { _ in true } == .expired)
             case .asked, .withdrawn: Issue.record("\(outcome)")
             }
         }
@@ -184,7 +184,7 @@ struct PromptDeskTests {
     func answerAgainstCancellation() async throws {
         for round in 1...100 {
             let asking = logIn()
-            let prompt = await asked(round)
+            let prompt = try await asked(round)
             async let isAnswered = Task.detached { [desk, alice] in
                 (try? desk.answer(prompt.id, Self.text("right"), by: alice, uid: 0)) != nil
             }.value
@@ -204,7 +204,7 @@ struct PromptDeskTests {
                 return .right(true)
             }
         }
-        await asked()
+        try await asked()
         try desk.answer(1, Self.text("one"), by: alice, uid: 0)
         #expect(desk.prompts.map(\.state) == [.checking])
         #expect(throws: PromptError.alreadyAnswered(id: 1)) { try desk.answer(1, Self.text("two"), by: alice, uid: 0) }
@@ -270,7 +270,7 @@ struct PromptDeskTests {
                 "subject": ["user": "alice"],
             ])
         try desk.answer(id, Self.text("s3cret"), by: alice, uid: 0)
-        let event = await events.wait { !$0.isAsked }
+        let event = try await events.wait { !$0.isAsked }
         #expect(event.report.fields["by"] == "user alice")
         let told = "\(event) \(event.report) \(outcomes.entries)"
         #expect(!told.contains("s3cret") && told.contains("secret of 6 bytes"))

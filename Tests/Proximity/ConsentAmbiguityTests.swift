@@ -12,13 +12,13 @@ struct ConsentAmbiguityTests: ConsentSuite {
     let scene = ConsentScene()
 
     @Test("lets nobody in by a press while several ask: the button cannot tell whom it means")
-    func ambiguous() async {
+    func ambiguous() async throws {
         let desk = desk()
         async let stranger = desk.ask(requester(1), about: "1")
-        await isAsked(1)
+        try await isAsked(1)
         #expect(await desk.light == .waiting)
         async let friend = desk.ask(requester(2), about: "2")
-        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
         #expect(await desk.light == .ambiguous)
         clock.move(by: .seconds(1))
         await press(desk)
@@ -28,33 +28,33 @@ struct ConsentAmbiguityTests: ConsentSuite {
         #expect(await desk.light == nil)
         // Whom nobody judged may ask again.
         async let again = desk.ask(requester(2), about: "2")
-        await isAsked(3)
+        try await isAsked(3)
         await clock.advance(by: .seconds(5))
-        await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
+        try await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
         #expect(await desk.light == .waiting)
         await press(desk)
         #expect(await again.decision == .granted(by: .button))
     }
 
     @Test("lets nobody in by a press right after another one who asked has gone, whose place a stranger may have taken")
-    func tookThePlace() async {
+    func tookThePlace() async throws {
         let desk = desk()
         let friend = Task { await desk.ask(requester(1)) }
-        await isAsked(1)
+        try await isAsked(1)
         friend.cancel()
         #expect(await friend.value.decision == .withdrawn)
         async let stranger = desk.ask(requester(2))
-        await isAsked(2)
+        try await isAsked(2)
         clock.move(by: .seconds(1))
         await press(desk)
         #expect(await stranger.decision == .ambiguous)
     }
 
     @Test("lets nobody in by a press while others are turned away: whoever presses may mean one of them")
-    func turnedAway() async {
+    func turnedAway() async throws {
         let desk = desk { $0.waitingLimit = 1 }
         async let stranger = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         #expect(await desk.ask(requester(2)).decision == .busy)
         clock.move(by: .seconds(1))
         await press(desk)
@@ -65,30 +65,30 @@ struct ConsentAmbiguityTests: ConsentSuite {
     func pressedTooEarly() async throws {
         let desk = desk()
         async let stranger = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         async let friend = desk.ask(requester(2))
-        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
         try await desk.answer(1, grant: false, by: .user("root"))
         #expect(await stranger.decision == .refused(by: .user("root")))
-        await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
+        try await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
         clock.move(by: .milliseconds(4950))
         await desk.buttonPressed(at: clock.now)
         await clock.advance(by: .milliseconds(50))
-        await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
+        try await recorder.log.wait { if case .consentUnambiguous = $0 { true } else { false } }
         clock.move(by: .milliseconds(100))
         await desk.buttonReleased(at: clock.now)
-        await recorder.log.wait(for: .buttonRecovered)
+        try await recorder.log.wait(for: .buttonRecovered)
         await press(desk)
         #expect(await friend.decision == .granted(by: .button))
     }
 
     @Test("takes a long press for a refusal of all who ask")
-    func refusesAll() async {
+    func refusesAll() async throws {
         let desk = desk()
         async let one = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         async let two = desk.ask(requester(2))
-        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
         clock.move(by: .seconds(1))
         await desk.buttonPressed(at: clock.now)
         await clock.advance(by: .milliseconds(1500))
@@ -101,12 +101,12 @@ struct ConsentAmbiguityTests: ConsentSuite {
         let desk = scene.desk()
         var looks = desk.lookRequests.subscribe().makeAsyncIterator()
         async let stranger = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         async let friend = desk.ask(requester(2))
-        await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
+        try await recorder.log.wait(for: .consentAmbiguous(waiting: 2))
         try await desk.answer(1, grant: false, by: .user("root"))
         #expect(await stranger.decision == .refused(by: .user("root")))
-        await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
+        try await recorder.log.wait(2) { if case .consentAmbiguous = $0 { true } else { false } }
         clock.move(by: .milliseconds(4000))
         let begin = clock.now
         await desk.buttonPressed(at: begin)

@@ -12,10 +12,10 @@ struct ConsentButtonTests: ConsentSuite {
     let scene = ConsentScene()
 
     @Test("takes a short press for a grant and a long one for a refusal")
-    func button() async {
+    func button() async throws {
         let desk = desk()
         async let first = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         clock.move(by: .seconds(1))
         await desk.buttonPressed(at: clock.now)
         clock.move(by: .milliseconds(100))
@@ -24,7 +24,7 @@ struct ConsentButtonTests: ConsentSuite {
         #expect(await first.decision == .granted(by: .button))
 
         async let second = desk.ask(requester(2))
-        await isAsked(2)
+        try await isAsked(2)
         clock.move(by: .seconds(1))
         await desk.buttonPressed(at: clock.now)
         await clock.advance(by: .milliseconds(1500))
@@ -32,11 +32,11 @@ struct ConsentButtonTests: ConsentSuite {
     }
 
     @Test("looks at the button before it takes a press for a long one: that it was let go may be told late")
-    func toldLate() async {
+    func toldLate() async throws {
         let desk = scene.desk()
         var looks = desk.lookRequests.subscribe().makeAsyncIterator()
         async let answer = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         clock.move(by: .seconds(1))
         let begin = clock.now
         await desk.buttonPressed(at: begin)
@@ -50,10 +50,10 @@ struct ConsentButtonTests: ConsentSuite {
     }
 
     @Test("ends sharing at two presses, and refuses all that waits")
-    func doublePress() async {
+    func doublePress() async throws {
         let desk = desk()
         async let first = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         async let second = desk.ask(requester(2))
         while await desk.pending.count < 2, !Task.isCancelled { await Task.yield() }
         clock.move(by: .seconds(1))
@@ -64,21 +64,21 @@ struct ConsentButtonTests: ConsentSuite {
         }
         #expect(await first.decision == .sharingEnded(by: .button))
         #expect(await second.decision == .sharingEnded(by: .button))
-        await recorder.log.wait(for: .sharingEndRequested(by: .button))
+        try await recorder.log.wait(for: .sharingEndRequested(by: .button))
         // The second was never asked, and a press that ends sharing is no fault of the button's.
         #expect(recorder.names.filter { $0 == "consent-asked" }.count == 1)
         #expect(!recorder.names.contains("button-fault"))
     }
 
     @Test("does not take a press that was under way for consent, and tells of it")
-    func pressedBefore() async {
+    func pressedBefore() async throws {
         let desk = desk()
         await desk.buttonPressed(at: clock.now)
         clock.move(by: .milliseconds(200))
         async let answer = desk.ask(requester(1))
-        await recorder.log.wait(for: .buttonFault(.downWhenAsked))
+        try await recorder.log.wait(for: .buttonFault(.downWhenAsked))
         await desk.buttonReleased(at: clock.now)
-        await recorder.log.wait(for: .buttonRecovered)
+        try await recorder.log.wait(for: .buttonRecovered)
         await clock.advance(by: .seconds(30))
         #expect(await answer.decision == .timedOut)
     }
@@ -87,9 +87,9 @@ struct ConsentButtonTests: ConsentSuite {
     func missingButton() async throws {
         let desk = desk()
         await desk.buttonLost()
-        await recorder.log.wait(for: .buttonFault(.missing))
+        try await recorder.log.wait(for: .buttonFault(.missing))
         async let answer = desk.ask(requester(1))
-        await recorder.log.wait(2) { $0 == .buttonFault(.missing) }
+        try await recorder.log.wait(2) { $0 == .buttonFault(.missing) }
         try await desk.answer(1, grant: true, by: .user("root"))
         #expect(await answer.decision.isGranted)
     }

@@ -15,7 +15,7 @@ struct ConsentDeskTests: ConsentSuite {
     func oneAnswer() async throws {
         let desk = desk()
         async let answer = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         #expect(await desk.pending.map(\.requester) == [requester(1)])
         try await desk.answer(1, grant: true, by: .user("root"))
         await #expect(throws: ProximityError.noSuchRequest(id: 1)) {
@@ -38,14 +38,14 @@ struct ConsentDeskTests: ConsentSuite {
     func line() async throws {
         let desk = desk { $0.waitingLimit = 2 }
         async let first = desk.ask(requester(1))
-        await isAsked(1)
+        try await isAsked(1)
         async let second = desk.ask(requester(2))
         while await desk.pending.count < 2, !Task.isCancelled { await Task.yield() }
         #expect(await desk.ask(requester(3)).decision == .busy)
         #expect(recorder.names.filter { $0 == "consent-asked" }.count == 1)
         await clock.advance(by: .seconds(30))
         #expect(await first.decision == .timedOut)
-        await isAsked(2)
+        try await isAsked(2)
         await outwait()
         #expect(await second.decision == .timedOut)
     }
@@ -65,7 +65,7 @@ struct ConsentDeskTests: ConsentSuite {
     func replayed() async throws {
         let desk = desk()
         async let first = desk.ask(requester(1), about: "7b")
-        await isAsked(1)
+        try await isAsked(1)
         #expect(await desk.ask(requester(2), about: "7b").decision == .replayed, "also while it waits")
         try await desk.answer(1, grant: false, by: .user("root"))
         #expect(await first.decision == .refused(by: .user("root")))
@@ -84,10 +84,10 @@ struct ConsentDeskTests: ConsentSuite {
     @Test(
         "asks again about a session that nobody was asked about, and about a code that is scanned again when nobody answered"
     )
-    func notReplayed() async {
+    func notReplayed() async throws {
         let desk = desk { $0.waitingLimit = 1 }
         async let first = desk.ask(Requester(name: nil, address: nil, way: .qr), about: "7b")
-        await isAsked(1)
+        try await isAsked(1)
         #expect(await desk.ask(requester(2), about: "8c").decision == .busy)
         await outwait()
         #expect(await first.decision == .timedOut)
@@ -100,10 +100,10 @@ struct ConsentDeskTests: ConsentSuite {
     }
 
     @Test("withdraws the question when whoever asked gives up")
-    func withdrawn() async {
+    func withdrawn() async throws {
         let desk = desk()
         let asking = Task { await desk.ask(requester(1)) }
-        await isAsked(1)
+        try await isAsked(1)
         asking.cancel()
         #expect(await asking.value.decision == .withdrawn)
         #expect(await desk.pending.isEmpty)
@@ -121,14 +121,14 @@ struct ConsentDeskTests: ConsentSuite {
     func audit() async throws {
         let desk = desk()
         async let granted = desk.ask(requester(1), inNameOf: "alice")
-        await isAsked(1)
+        try await isAsked(1)
         try await desk.answer(1, grant: true, by: .program("test"))
         let answer = await granted
         #expect(records.entries.isEmpty, "what came of it is not known yet")
         await desk.conclude(answer, .failed(code: "gateway.refused"))
         await desk.conclude(answer, .authorized)
         async let refused = desk.ask(Requester(name: nil, address: nil, way: .qr))
-        await isAsked(2)
+        try await isAsked(2)
         try await desk.answer(2, grant: false, by: .user("root"))
         _ = await refused
         let records = records.entries.map(\.json)

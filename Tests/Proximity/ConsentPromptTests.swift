@@ -21,8 +21,8 @@ struct ConsentPromptTests: ConsentSuite {
 
     /// The number of the `count`th question.
     @discardableResult
-    private func asked(_ count: Int = 1) async -> Int {
-        let event = await recorder.log.wait(count) { if case .consentAsked = $0 { true } else { false } }
+    private func asked(_ count: Int = 1) async throws -> Int {
+        let event = try await recorder.log.wait(count) { if case .consentAsked = $0 { true } else { false } }
         guard case .consentAsked(let request) = event else { return 0 }
         return request.id
     }
@@ -30,7 +30,7 @@ struct ConsentPromptTests: ConsentSuite {
     @Test("has the same number, says what asks, and can be answered by the button or by whoever may operate")
     func shown() async throws {
         let asking = Task { await desk.ask(phone, inNameOf: "alice") }
-        let id = await asked()
+        let id = try await asked()
         let prompt = try prompts.prompt(id)
         #expect(prompt.question.kind == .consent && prompt.question.answerers == .operatorsAndButton)
         #expect(prompt.question.text == "Let in “Pixel” (C0:FF:EE:00:00:01)?")
@@ -46,7 +46,7 @@ struct ConsentPromptTests: ConsentSuite {
     @Test("is answered where prompts are, with the record of who did it, and then by no other way")
     func answeredAsPrompt() async throws {
         let asking = Task { await desk.ask(phone) }
-        let id = await asked()
+        let id = try await asked()
         try prompts.refuse(id, by: .user("root"), uid: 0)
         await #expect(throws: ProximityError.noSuchRequest(id: id)) {
             try await desk.answer(id, grant: true, by: .button)
@@ -55,26 +55,26 @@ struct ConsentPromptTests: ConsentSuite {
         #expect(records.entries.map(\.decision) == [.refused(by: .user("root"))])
 
         let again = Task { await desk.ask(phone) }
-        try prompts.answer(await asked(2), .grant, by: .program("pin pad"), uid: 0)
+        try prompts.answer(try await asked(2), .grant, by: .program("pin pad"), uid: 0)
         #expect(await again.value.decision == .granted(by: .program("pin pad")))
     }
 
     @Test("closes with the question: by its time, by the asker's leaving and by the end of sharing")
     func closed() async throws {
         let silent = Task { await desk.ask(phone) }
-        await asked()
+        try await asked()
         await clock.advance(by: .seconds(30))
         #expect(await silent.value.decision == .timedOut)
         #expect(prompts.prompts.isEmpty)
 
         let gone = Task { await desk.ask(phone) }
-        await asked(2)
+        try await asked(2)
         gone.cancel()
         #expect(await gone.value.decision == .withdrawn)
         #expect(prompts.prompts.isEmpty)
 
         let ended = Task { await desk.ask(phone) }
-        await asked(3)
+        try await asked(3)
         await desk.endSharing(by: .button)
         #expect(await ended.value.decision == .sharingEnded(by: .button))
         #expect(prompts.prompts.isEmpty)
@@ -85,7 +85,7 @@ struct ConsentPromptTests: ConsentSuite {
         for number in 1...50 {
             let way = Requester(name: "\(number)", address: "\(address(UInt8(number)))", way: .ble)
             let asking = Task { await desk.ask(way) }
-            let id = await asked(number)
+            let id = try await asked(number)
             async let first = Task.detached { [desk] in (try? await desk.answer(id, grant: true, by: .button)) != nil }
                 .value
             async let second = Task.detached { [prompts] in (try? prompts.refuse(id, by: .user("root"), uid: 0)) != nil

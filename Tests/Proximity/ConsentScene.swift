@@ -54,8 +54,8 @@ extension ConsentSuite {
         await clock.advance(by: .seconds(25))
     }
 
-    func isAsked(_ id: Int) async {
-        await recorder.log.wait { if case .consentAsked(let request) = $0 { request.id == id } else { false } }
+    func isAsked(_ id: Int) async throws {
+        try await recorder.log.wait { if case .consentAsked(let request) = $0 { request.id == id } else { false } }
     }
 
     /// A short press of the button.

@@ -1,6 +1,7 @@
 import Bluetooth
 import Foundation
 import Groundwork
+import Prompts
 import TestSupport
 import Testing
 
@@ -48,6 +49,17 @@ struct EventTests {
         #expect(ProximityEvent.sharingStarted.details["state_android"] == 12)
         #expect(ProximityEvent.sharingStarted.details["state_ios"] == 12)
         #expect(ProximityEvent.sharingInterrupted(reason: "x").numbers == ErrorNumbers(ios: -1))
+    }
+
+    @Test("explain their error as all other events do, with its code, kind and remedy", arguments: all)
+    func explained(event: ProximityEvent) {
+        let details = event.details
+        #expect(details["code"]?.string == event.error?.code)
+        #expect(details["kind"]?.string == event.error?.kind.rawValue)
+        #expect(details["remedy"]?.string == event.error?.remedy)
+        guard let error = event.error else { return }
+        #expect(details["message"]?.string == error.message)
+        #expect(event.report.message == error.message)
     }
 
     @Test("carry the numbers of their errors")

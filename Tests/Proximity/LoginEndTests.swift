@@ -16,11 +16,11 @@ extension LoginTests {
         stand(1, FakeRemote(hangsAt: step), FakeRemote(.init(answer: "0")))
         gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
-        await choose()
+        try await choose()
         await clock.advance(by: .seconds(10))
-        await recorder.log.wait { $0.name == "proximity.device-failed" }
-        await transport.scans.wait(2) { _ in true }.see(1, -50)
-        await recorder.log.wait(2) { $0.state == .deviceDetected }
+        try await recorder.log.wait { $0.name == "proximity.device-failed" }
+        try await transport.scans.wait(2) { _ in true }.see(1, -50)
+        try await recorder.log.wait(2) { $0.state == .deviceDetected }
         await clock.advance(by: .seconds(2))
         #expect(try await login.value == "alice")
     }
@@ -34,8 +34,8 @@ extension LoginTests {
         let remote = FakeRemote(hangsAt: step)
         stand(1, remote)
         let login = login()
-        await choose()
-        await remote.steps.wait { $0 == step }
+        try await choose()
+        try await remote.steps.wait { $0 == step }
         login.cancel()
         await #expect(throws: CancellationError.self) { try await login.value }
         #expect(transport.scans.entries.count == 1, "nobody else is looked for")
@@ -45,17 +45,17 @@ extension LoginTests {
     @Test("can be stopped while it scans and while it waits")
     func cancelledWaiting() async throws {
         let scanning = login()
-        let scan = await transport.scans.wait { _ in true }
+        let scan = try await transport.scans.wait { _ in true }
         scanning.cancel()
         await #expect(throws: CancellationError.self) { try await scanning.value }
-        await scan.ended.wait { _ in true }
+        try await scan.ended.wait { _ in true }
 
         let remote = FakeRemote()
         stand(1, remote)
         let waiting = login()
-        await transport.scans.wait(2) { _ in true }.see(1, -50)
+        try await transport.scans.wait(2) { _ in true }.see(1, -50)
         await clock.advance(by: .seconds(2))
-        await recorder.log.wait { $0.state == .characteristicWritten }
+        try await recorder.log.wait { $0.state == .characteristicWritten }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
         #expect(!remote.closed.entries.isEmpty)
@@ -68,12 +68,12 @@ extension LoginTests {
             Self.beforeFirstPoll(&$0)
             $0.limit = .seconds(20)
         }
-        await choose()
-        await recorder.log.wait { $0.state == .characteristicWritten }
+        try await choose()
+        try await recorder.log.wait { $0.state == .characteristicWritten }
         await clock.advance(by: .seconds(10))
-        await gateway.polled.wait(for: 1)
+        try await gateway.polled.wait(for: 1)
         await clock.advance(by: .seconds(5))
-        await gateway.polled.wait(for: 2)
+        try await gateway.polled.wait(for: 2)
         await clock.advance(by: .seconds(3))
         await #expect(throws: ProximityError.notAuthorizedInTime) { try await login.value }
     }
@@ -87,9 +87,9 @@ extension LoginTests {
             $0.logIn = failure
         }
         let login = login()
-        await choose()
+        try await choose()
         await #expect(throws: failure) { try await login.value }
-        await recorder.log.wait(for: .loginFailed(.loginFailed(reason: "the code was used")))
+        try await recorder.log.wait(for: .loginFailed(.loginFailed(reason: "the code was used")))
     }
 
     @Test(
@@ -107,7 +107,7 @@ extension LoginTests {
     @Test("fails when the scan breaks off")
     func scanBreaks() async throws {
         let login = login()
-        await transport.scans.wait { _ in true }.feed.finish(throwing: BluetoothError.noAdapter(name: "hci0"))
+        try await transport.scans.wait { _ in true }.feed.finish(throwing: BluetoothError.noAdapter(name: "hci0"))
         let error = await #expect(throws: ProximityError.self) { try await login.value }
         #expect(error?.numbers.android == 101)
     }

@@ -30,8 +30,8 @@ struct LoginTests {
     }
 
     /// Has device 1 seen, and the choice made.
-    func choose() async {
-        await transport.scans.wait { _ in true }.see(1, -50, name: "Pixel")
+    func choose() async throws {
+        try await transport.scans.wait { _ in true }.see(1, -50, name: "Pixel")
         await clock.advance(by: .seconds(2))
     }
 
@@ -41,9 +41,9 @@ struct LoginTests {
         stand(1, remote)
         gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
-        await choose()
+        try await choose()
         #expect(try await login.value == "alice")
-        await recorder.log.wait(for: .deviceDisconnected(address: "\(address(1))"))
+        try await recorder.log.wait(for: .deviceDisconnected(address: "\(address(1))"))
         #expect(
             recorder.names == [
                 "scan-started", "device-detected", "scan-stopped", "device-connected", "service-discovered",
@@ -58,7 +58,7 @@ struct LoginTests {
         #expect(try ProximityRequest(parsing: bytes) == ProximityRequest(providerURL: ownURL, deviceName: "board"))
         #expect(!remote.responses.entries.contains(true))
         #expect(!remote.closed.entries.isEmpty)
-        await transport.scans.entries[0].ended.wait { _ in true }
+        try await transport.scans.entries[0].ended.wait { _ in true }
     }
 
     @Test("tells that the user is logged in before the connection has ended, which may take a while")
@@ -71,13 +71,13 @@ struct LoginTests {
             settings: ProximityLoginSettings(service: service, characteristic: characteristic),
             clock: clock, events: recorder.events)
         let run = Task { try await login.run() }
-        await choose()
+        try await choose()
         #expect(try await run.value == "alice")
-        await remote.closed.wait { _ in true }
+        try await remote.closed.wait { _ in true }
         #expect(!recorder.names.contains("device-disconnected"))
         remote.letGo.append(true)
-        await login.parted()
-        await recorder.log.wait(for: .deviceDisconnected(address: "\(address(1))"))
+        await login.disconnected()
+        try await recorder.log.wait(for: .deviceDisconnected(address: "\(address(1))"))
         #expect(remote.closed.entries.count == 1)
     }
 
@@ -86,12 +86,12 @@ struct LoginTests {
         stand(2, FakeRemote(.init(answer: "0")))
         gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
-        let scan = await transport.scans.wait { _ in true }
+        let scan = try await transport.scans.wait { _ in true }
         scan.see(1, -75)
         scan.see(2, -60)
         scan.see(3, -40)
         scan.see(4, -90)
-        await recorder.log.wait { $0.name == "proximity.device-too-far" }
+        try await recorder.log.wait { $0.name == "proximity.device-too-far" }
         await clock.advance(by: .seconds(2))
         #expect(try await login.value == "alice")
         #expect(transport.connections.entries == [address(3), address(2)])
@@ -105,10 +105,10 @@ struct LoginTests {
         stand(2, FakeRemote(.init(answer: "0")))
         gateway.behavior.withLock { $0.polls = [.success(true)] }
         let login = login()
-        let scan = await transport.scans.wait { _ in true }
+        let scan = try await transport.scans.wait { _ in true }
         scan.see(1, -40)
         scan.see(2, -60)
-        await recorder.log.wait(2) { $0.state == .deviceDetected }
+        try await recorder.log.wait(2) { $0.state == .deviceDetected }
         await clock.advance(by: .seconds(2))
         #expect(try await login.value == "alice")
         let failed = recorder.log.entries.first { $0.name == "proximity.device-failed" }
@@ -119,12 +119,12 @@ struct LoginTests {
     func again() async throws {
         let login = login()
         for attempt in 1...2 {
-            await transport.scans.wait(attempt) { _ in true }.see(1, -50)
-            await recorder.log.wait(attempt) { $0.state == .deviceDetected }
+            try await transport.scans.wait(attempt) { _ in true }.see(1, -50)
+            try await recorder.log.wait(attempt) { $0.state == .deviceDetected }
             await clock.advance(by: .seconds(2))
-            await recorder.log.wait(attempt) { $0.name == "proximity.device-failed" }
+            try await recorder.log.wait(attempt) { $0.name == "proximity.device-failed" }
         }
-        let scan = await transport.scans.wait(3) { _ in true }
+        let scan = try await transport.scans.wait(3) { _ in true }
         scan.see(1, -50)
         await clock.advance(by: .seconds(106))
         await #expect(throws: ProximityError.self) { try await login.value }
@@ -134,11 +134,11 @@ struct LoginTests {
     @Test("fails when nobody is near before the time is over")
     func nobody() async throws {
         let login = login()
-        await transport.scans.wait { _ in true }.see(1, -81)
-        await recorder.log.wait { $0.name == "proximity.device-too-far" }
+        try await transport.scans.wait { _ in true }.see(1, -81)
+        try await recorder.log.wait { $0.name == "proximity.device-too-far" }
         await clock.advance(by: .seconds(110))
         await #expect(throws: ProximityError.noPeripheralFound(leastSignal: -80)) { try await login.value }
-        await recorder.log.wait { $0.state == .authorizationFailed }
+        try await recorder.log.wait { $0.state == .authorizationFailed }
     }
 
     @Test(
@@ -151,7 +151,7 @@ struct LoginTests {
     func notAuthorized(answer: String, error: ProximityError) async throws {
         stand(1, FakeRemote(.init(answer: answer)))
         let login = login()
-        await choose()
+        try await choose()
         await #expect(throws: error) { try await login.value }
         #expect(gateway.polled.entries.isEmpty)
         #expect(transport.connections.entries.count == 1, "the answer is final")
@@ -162,15 +162,15 @@ struct LoginTests {
         stand(1, FakeRemote(.init(canSubscribe: false)))
         gateway.behavior.withLock { $0.polls = [.success(false), .success(false), .success(true)] }
         let login = login(Self.beforeFirstPoll)
-        await choose()
-        await recorder.log.wait { $0.state == .characteristicWritten }
+        try await choose()
+        try await recorder.log.wait { $0.state == .characteristicWritten }
         await clock.advance(by: .seconds(10))
-        await gateway.polled.wait(for: 1)
+        try await gateway.polled.wait(for: 1)
         await clock.advance(by: .seconds(5))
-        await gateway.polled.wait(for: 2)
+        try await gateway.polled.wait(for: 2)
         await clock.advance(by: .seconds(5))
         #expect(try await login.value == "alice")
-        await recorder.log.wait(for: .polled(attempt: 2, of: 6))
+        try await recorder.log.wait(for: .polled(attempt: 2, of: 6))
     }
 
     @Test("waits for the answer of a device that is there also after the last poll")
@@ -179,11 +179,11 @@ struct LoginTests {
         stand(1, remote)
         gateway.behavior.withLock { $0.polls = Array(repeating: .success(false), count: 6) + [.success(true)] }
         let login = login()
-        await choose()
-        await recorder.log.wait { $0.state == .characteristicWritten }
+        try await choose()
+        try await recorder.log.wait { $0.state == .characteristicWritten }
         for poll in 1...6 {
             await clock.advance(by: .seconds(poll == 1 ? 10 : 5))
-            await gateway.polled.wait(for: poll)
+            try await gateway.polled.wait(for: poll)
         }
         remote.say("0")
         #expect(try await login.value == "alice")
@@ -194,12 +194,12 @@ struct LoginTests {
         let remote = FakeRemote()
         stand(1, remote)
         let login = login()
-        await choose()
-        await recorder.log.wait { $0.state == .characteristicWritten }
+        try await choose()
+        try await recorder.log.wait { $0.state == .characteristicWritten }
         remote.feed.finish()
         for poll in 1...6 {
             await clock.advance(by: .seconds(poll == 1 ? 10 : 5))
-            await gateway.polled.wait(for: poll)
+            try await gateway.polled.wait(for: poll)
         }
         await #expect(throws: ProximityError.notAuthorizedInTime) { try await login.value }
     }
@@ -214,11 +214,11 @@ struct LoginTests {
             Self.beforeFirstPoll(&$0)
             $0.polling.limit = 2
         }
-        await choose()
-        await recorder.log.wait { $0.state == .characteristicWritten }
+        try await choose()
+        try await recorder.log.wait { $0.state == .characteristicWritten }
         remote.feed.finish()
         await clock.advance(by: .seconds(10))
-        await gateway.polled.wait(for: 1)
+        try await gateway.polled.wait(for: 1)
         await clock.advance(by: .seconds(5))
         let error = await #expect(throws: ProximityError.self) { try await login.value }
         #expect(error == .pollingFailed(reason: "the gateway is down"))
@@ -230,10 +230,10 @@ struct LoginTests {
         let remote = FakeRemote()
         stand(1, remote)
         let login = login()
-        await choose()
-        await recorder.log.wait { $0.state == .characteristicWritten }
+        try await choose()
+        try await recorder.log.wait { $0.state == .characteristicWritten }
         for _ in 0..<4 { remote.say("0") }
-        await gateway.polled.wait(for: 1)
+        try await gateway.polled.wait(for: 1)
         remote.say("1")
         await #expect(throws: ProximityError.authorizationFailed(answer: "1")) { try await login.value }
         #expect(gateway.polled.entries == [1])
@@ -250,7 +250,7 @@ struct LoginTests {
             state.polls = [.success(true)]
         }
         let login = login { $0.allowsLargePieces = true }
-        await choose()
+        try await choose()
         _ = try await login.value
         #expect(remote.written.entries[0].count == size)
         #expect(!remote.responses.entries.contains(false), "acknowledged where the characteristic allows it")

@@ -183,12 +183,12 @@ struct QRLoginTests {
     func whole() async throws {
         gateway.behavior.withLock { $0.polls = [.success(false), .success(true)] }
         let (_, login) = run()
-        await shown.wait(for: ownURL)
+        try await shown.wait(for: ownURL)
         await clock.advance(by: .seconds(10))
-        await gateway.polled.wait(for: 1)
+        try await gateway.polled.wait(for: 1)
         await clock.advance(by: .seconds(5))
         #expect(try await login.value == "alice")
-        await recorder.log.wait(for: .loginSucceeded(userName: "alice"))
+        try await recorder.log.wait(for: .loginSucceeded(userName: "alice"))
         #expect(
             recorder.log.entries == [
                 .qrCodeShown(seconds: 36), .polled(attempt: 1, of: 6), .qrCodeHidden, .authorizationCodeReceived,
@@ -207,10 +207,10 @@ struct QRLoginTests {
         let (_, login) = run()
         for poll in 1...6 {
             await clock.advance(by: .seconds(poll == 1 ? 10 : 5))
-            await gateway.polled.wait(for: poll)
+            try await gateway.polled.wait(for: poll)
         }
         await #expect(throws: ProximityError.notAuthorizedInTime) { try await login.value }
-        await recorder.log.wait(for: .authorizationErrorReceived(.notAuthorizedInTime))
+        try await recorder.log.wait(for: .authorizationErrorReceived(.notAuthorizedInTime))
         #expect(gateway.polled.entries.count == 6)
         let event = recorder.log.entries.first { $0 == .authorizationErrorReceived(.notAuthorizedInTime) }
         #expect(event?.notification == "MASDeviceDidReceiveErrorFromProximityLoginNotification")
@@ -240,11 +240,11 @@ struct QRLoginTests {
     @Test("can be stopped, and hides the code")
     func stopped() async throws {
         let (login, running) = run()
-        await recorder.log.wait { if case .qrCodeShown = $0 { true } else { false } }
+        try await recorder.log.wait { if case .qrCodeShown = $0 { true } else { false } }
         await #expect(throws: ProximityError.loginInProgress) { try await login.run { _ in } }
         await login.stop()
         await #expect(throws: CancellationError.self) { try await running.value }
-        await recorder.log.wait(for: .qrCodeHidden)
+        try await recorder.log.wait(for: .qrCodeHidden)
     }
 
     @Test("refuses what is no URL")

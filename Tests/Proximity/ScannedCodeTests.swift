@@ -26,12 +26,12 @@ struct ScannedCodeTests {
     }
 
     @Test("checks the origin before anybody is asked (MAG checklist 36)")
-    func foreign() async {
+    func foreign() async throws {
         await #expect(throws: ProximityError.invalidAuthorizeURL(reason: "not a URL of this gateway")) {
             try await authorizer(.grantAll).authorize(scanned: "https://evil.test/a")
         }
         #expect(gateway.authorized.entries.isEmpty)
-        await recorder.log.wait { $0.name == "proximity.session-not-authorized" }
+        try await recorder.log.wait { $0.name == "proximity.session-not-authorized" }
         #expect(recorder.names == ["session-not-authorized"])
     }
 

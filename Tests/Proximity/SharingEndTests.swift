@@ -1,5 +1,6 @@
 import Bluetooth
 import Groundwork
+import Prompts
 import Synchronization
 import TestSupport
 import Testing
@@ -10,26 +11,26 @@ import Testing
 extension SharingServiceTests {
     @Test("with one device to authorize, ends after it")
     func once() async throws {
-        let (running, peripheral) = await start(.once)
+        let (running, peripheral) = try await start(.once)
         peripheral.request(by: central(1))
-        try await desk.answer(await asked().id, grant: true, by: .user("root"))
-        await recorder.log.wait { $0.state == .sessionNotified }
+        try await desk.answer(try await asked().id, grant: true, by: .user("root"))
+        try await recorder.log.wait { $0.state == .sessionNotified }
         peripheral.feed.yield(.disconnected(central(1)))
         #expect(try await running.value == .done)
-        await recorder.log.wait(for: .sharingStopped(.done))
+        try await recorder.log.wait(for: .sharingStopped(.done))
     }
 
     @Test("does not wait for a gateway that does not answer when it is to end")
     func endsInTime() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        let request = await asked()
+        let request = try await asked()
         gateway.gate.close()
         try await desk.answer(request.id, grant: true, by: .user("root"))
-        await gateway.authorized.wait(for: ownURL)
+        try await gateway.authorized.wait(for: ownURL)
         await sharing.stop()
         await clock.advance(by: .seconds(2))
-        await peripheral.acts.wait(for: .stopped)
+        try await peripheral.acts.wait(for: .stopped)
         gateway.gate.open()
         #expect(try await running.value == .requested)
         #expect(records.entries.count == 1)
@@ -37,16 +38,16 @@ extension SharingServiceTests {
 
     @Test("for a time, ends after it")
     func lasting() async throws {
-        let (running, _) = await start(.lasting(.seconds(120)))
+        let (running, _) = try await start(.lasting(.seconds(120)))
         await clock.advance(by: .seconds(120))
         #expect(try await running.value == .expired)
     }
 
     @Test("ends at a double press")
     func doublePress() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        _ = await asked()
+        _ = try await asked()
         await desk.endSharing(by: .button)
         #expect(try await running.value == .requested)
         #expect(
@@ -62,27 +63,27 @@ extension SharingServiceTests {
 
     @Test("comes back when the radio does: interrupted, then started (8.6: −1, 12)")
     func interrupted() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.feed.yield(.interrupted(.noAdapter(name: "hci0")))
-        let event = await recorder.log.wait { $0.name == "proximity.sharing-interrupted" }
+        let event = try await recorder.log.wait { $0.name == "proximity.sharing-interrupted" }
         #expect(event.state == .unknown)
         peripheral.feed.yield(.started)
-        await recorder.log.wait(for: .sharingStarted, 2)
+        try await recorder.log.wait(for: .sharingStarted, 2)
         peripheral.request(by: central(1))
-        _ = await asked()
+        _ = try await asked()
         running.cancel()
         _ = try await running.value
     }
 
     @Test("serves again when the radio gave up, until it succeeds")
     func served() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.feed.yield(.connected(central(1)))
-        await recorder.log.wait { $0.state == .centralConnected }
+        try await recorder.log.wait { $0.state == .centralConnected }
         transport.script.withLock { $0.serveFailures = [.noAdapter(name: "hci0"), .noAdapter(name: "hci0")] }
         peripheral.feed.finish()
         for attempt in 1...2 {
-            await recorder.log.wait(attempt) { $0.name == "proximity.sharing-interrupted" }
+            try await recorder.log.wait(attempt) { $0.name == "proximity.sharing-interrupted" }
             clock.move(by: .seconds(60))
         }
         // Whether the sleeper was there before the clock moved is a matter of chance, that it wakes up is not.
@@ -93,11 +94,11 @@ extension SharingServiceTests {
         }
         let next = transport.served.entries[1]
         next.feed.yield(.started)
-        await recorder.log.wait(for: .sharingStarted, 2)
+        try await recorder.log.wait(for: .sharingStarted, 2)
         #expect(recorder.names.contains("central-disconnected"))
         next.request(by: central(2))
-        try await desk.answer(await asked().id, grant: true, by: .user("root"))
-        await next.acts.wait(for: .notified(central(2), "0"))
+        try await desk.answer(try await asked().id, grant: true, by: .user("root"))
+        try await next.acts.wait(for: .notified(central(2), "0"))
         running.cancel()
         _ = try await running.value
         #expect(next.acts.entries.last == .stopped)
@@ -129,12 +130,12 @@ extension SharingServiceTests {
 
     @Test("is done once at a time, and again after it ended")
     func twice() async throws {
-        let (running, _) = await start()
+        let (running, _) = try await start()
         await #expect(throws: ProximityError.sharingInProgress) { try await sharing.run(.once) }
         running.cancel()
         _ = try await running.value
         let again = Task { try await sharing.run(.endless) }
-        await transport.served.wait(2) { _ in true }
+        try await transport.served.wait(2) { _ in true }
         again.cancel()
         #expect(try await again.value == .cancelled)
     }

@@ -1,4 +1,5 @@
 import Bluetooth
+import Prompts
 import TestSupport
 import Testing
 

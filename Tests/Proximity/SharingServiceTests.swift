@@ -28,31 +28,31 @@ struct SharingServiceTests {
             events: recorder.events)
     }
 
-    func start(_ term: SharingTerm = .endless) async -> (Task<SharingEnd, any Error>, FakePeripheral) {
+    func start(_ term: SharingTerm = .endless) async throws -> (Task<SharingEnd, any Error>, FakePeripheral) {
         let running = Task { try await sharing.run(term) }
-        let peripheral = await transport.served.wait { _ in true }
+        let peripheral = try await transport.served.wait { _ in true }
         peripheral.feed.yield(.started)
-        await recorder.log.wait(for: .sharingStarted)
+        try await recorder.log.wait(for: .sharingStarted)
         return (running, peripheral)
     }
 
-    func asked(_ count: Int = 1) async -> ConsentRequest {
-        let event = await recorder.log.wait(count) { if case .consentAsked = $0 { true } else { false } }
+    func asked(_ count: Int = 1) async throws -> ConsentRequest {
+        let event = try await recorder.log.wait(count) { if case .consentAsked = $0 { true } else { false } }
         guard case .consentAsked(let request) = event else { preconditionFailure("waited for a question") }
         return request
     }
 
     @Test("asks for consent, then the gateway, then says 0 (8.5, MAG checklist 38)")
     func granted() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        let request = await asked()
+        let request = try await asked()
         #expect(request.requester.name == "Pixel")
         #expect(gateway.authorized.entries.isEmpty)
         try await desk.answer(request.id, grant: true, by: .user("root"))
-        await peripheral.acts.wait(for: .notified(central(1), "0"))
+        try await peripheral.acts.wait(for: .notified(central(1), "0"))
         #expect(gateway.authorized.entries == [ownURL])
-        await recorder.log.wait { $0.state == .sessionNotified }
+        try await recorder.log.wait { $0.state == .sessionNotified }
         #expect(
             recorder.names == [
                 "sharing-started", "central-connected", "central-subscribed", "request-received", "consent-asked",
@@ -66,7 +66,7 @@ struct SharingServiceTests {
 
     @Test("offers the service of 8.1: write with and without response, notify and indicate")
     func offered() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         #expect(peripheral.service.uuid == service)
         #expect(
             peripheral.service.characteristics.map(\.properties) == [
@@ -81,10 +81,10 @@ struct SharingServiceTests {
 
     @Test("says 2 when a person declines, without the gateway")
     func declined() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        try await desk.answer(await asked().id, grant: false, by: .user("root"))
-        await peripheral.acts.wait(for: .notified(central(1), "2"))
+        try await desk.answer(try await asked().id, grant: false, by: .user("root"))
+        try await peripheral.acts.wait(for: .notified(central(1), "2"))
         #expect(gateway.authorized.entries.isEmpty)
         running.cancel()
         _ = try await running.value
@@ -92,11 +92,11 @@ struct SharingServiceTests {
 
     @Test("says 2 when nobody answers in time")
     func timedOut() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        _ = await asked()
+        _ = try await asked()
         await clock.advance(by: .seconds(30))
-        await peripheral.acts.wait(for: .notified(central(1), "2"))
+        try await peripheral.acts.wait(for: .notified(central(1), "2"))
         running.cancel()
         _ = try await running.value
     }
@@ -106,10 +106,10 @@ struct SharingServiceTests {
         gateway.behavior.withLock {
             $0.authorization = GatewayFailure(code: "gateway.refused", message: "session expired")
         }
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        try await desk.answer(await asked().id, grant: true, by: .user("root"))
-        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        try await desk.answer(try await asked().id, grant: true, by: .user("root"))
+        try await peripheral.acts.wait(for: .notified(central(1), "1"))
         #expect(records.entries.map(\.outcome) == [.failed(code: "gateway.refused")])
         running.cancel()
         _ = try await running.value
@@ -128,12 +128,12 @@ struct SharingServiceTests {
 
     @Test("asks nobody when the user has logged out since")
     func loggedOut() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         gateway.behavior.withLock {
             $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in")
         }
         peripheral.request(by: central(1))
-        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        try await peripheral.acts.wait(for: .notified(central(1), "1"))
         #expect(!recorder.names.contains("consent-asked"))
         running.cancel()
         _ = try await running.value
@@ -141,11 +141,11 @@ struct SharingServiceTests {
 
     @Test("asks nobody about the URL of another gateway (MAG checklist 36)")
     func foreign() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1), "https://evil.test/auth")
-        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        try await peripheral.acts.wait(for: .notified(central(1), "1"))
         #expect(!recorder.names.contains("consent-asked"))
-        let event = await recorder.log.wait { $0.name == "proximity.request-refused" }
+        let event = try await recorder.log.wait { $0.name == "proximity.request-refused" }
         #expect(event.numbers == ErrorNumbers(android: 121, ios: 650_104))
         running.cancel()
         _ = try await running.value
@@ -153,31 +153,31 @@ struct SharingServiceTests {
 
     @Test("serves several centrals at once, and asks about one at a time")
     func several() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1), "https://gw.lab.test:8443/1", name: "one")
-        let first = await asked()
+        let first = try await asked()
         peripheral.request(by: central(2), "https://gw.lab.test:8443/2", name: "two")
-        await recorder.log.wait(2) { $0.name == "proximity.request-received" }
+        try await recorder.log.wait(2) { $0.name == "proximity.request-received" }
         gateway.gate.close()
         try await desk.answer(first.id, grant: true, by: .user("root"))
         // The gateway is still busy with the first when the second one has its answer.
-        let second = await asked(2)
+        let second = try await asked(2)
         #expect(second.requester.name == "two")
         try await desk.answer(second.id, grant: false, by: .user("root"))
-        await peripheral.acts.wait(for: .notified(central(2), "2"))
+        try await peripheral.acts.wait(for: .notified(central(2), "2"))
         gateway.gate.open()
-        await peripheral.acts.wait(for: .notified(central(1), "0"))
+        try await peripheral.acts.wait(for: .notified(central(1), "0"))
         running.cancel()
         _ = try await running.value
     }
 
     @Test("withdraws the question when the requester leaves")
     func left() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        _ = await asked()
+        _ = try await asked()
         peripheral.feed.yield(.disconnected(central(1)))
-        await recorder.log.wait { if case .consentAnswered(_, .withdrawn) = $0 { true } else { false } }
+        try await recorder.log.wait { if case .consentAnswered(_, .withdrawn) = $0 { true } else { false } }
         #expect(await desk.pending.isEmpty)
         running.cancel()
         _ = try await running.value
@@ -185,11 +185,11 @@ struct SharingServiceTests {
 
     @Test("says that the central could not be told (8.6: 123)")
     func notNotified() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.notifyFailure.withLock { $0 = .disconnected }
         peripheral.request(by: central(1))
-        try await desk.answer(await asked().id, grant: true, by: .user("root"))
-        let event = await recorder.log.wait { $0.name == "proximity.session-not-notified" }
+        try await desk.answer(try await asked().id, grant: true, by: .user("root"))
+        let event = try await recorder.log.wait { $0.name == "proximity.session-not-notified" }
         #expect(event.numbers == ErrorNumbers(android: 123, ios: 650_004))
         running.cancel()
         _ = try await running.value
@@ -198,14 +198,14 @@ struct SharingServiceTests {
     @Test("does not hang up who waits for consent to tell a stranger that he is refused: he is hung up instead")
     func sparesWaiting() async throws {
         transport.script.withLock { $0.sendsToAll = true }
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        let question = await asked()
+        let question = try await asked()
         peripheral.request(by: central(2), "https://evil.test/auth")
-        await peripheral.acts.wait(for: .hungUp(central(2)))
+        try await peripheral.acts.wait(for: .hungUp(central(2)))
         #expect(await desk.pending.map(\.id) == [question.id])
         try await desk.answer(question.id, grant: true, by: .user("root"))
-        await peripheral.acts.wait(for: .notified(central(1), "0"))
+        try await peripheral.acts.wait(for: .notified(central(1), "0"))
         #expect(peripheral.acts.entries == [.hungUp(central(2)), .notified(central(1), "0")])
         running.cancel()
         _ = try await running.value
@@ -216,11 +216,11 @@ struct SharingServiceTests {
         gateway.behavior.withLock {
             $0.form = GatewayFailure(code: "gateway.provider-url-invalid", message: "another interface")
         }
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        await peripheral.acts.wait(for: .notified(central(1), "1"))
+        try await peripheral.acts.wait(for: .notified(central(1), "1"))
         #expect(!recorder.names.contains("consent-asked"))
-        let event = await recorder.log.wait { $0.name == "proximity.session-not-authorized" }
+        let event = try await recorder.log.wait { $0.name == "proximity.session-not-authorized" }
         #expect(event.error == .invalidAuthorizeURL(reason: "another interface"))
         running.cancel()
         _ = try await running.value
@@ -228,43 +228,43 @@ struct SharingServiceTests {
 
     @Test("asks nobody again about a URL that a person refused, however it is spelled")
     func respelled() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
-        try await desk.answer(await asked().id, grant: false, by: .user("root"))
-        await peripheral.acts.wait(for: .notified(central(1), "2"))
+        try await desk.answer(try await asked().id, grant: false, by: .user("root"))
+        try await peripheral.acts.wait(for: .notified(central(1), "2"))
         peripheral.request(by: central(2), ownURL.replacing("7b", with: "7B") + "?again=1")
-        await peripheral.acts.wait(for: .notified(central(2), "1"))
+        try await peripheral.acts.wait(for: .notified(central(2), "1"))
         #expect(recorder.names.count { $0 == "consent-asked" } == 1)
         // Sharing that begins anew has not forgotten it.
         await sharing.stop()
         _ = try await running.value
         let next = Task { try await sharing.run(.endless) }
-        let again = await transport.served.wait(2) { _ in true }
+        let again = try await transport.served.wait(2) { _ in true }
         again.request(by: central(3))
-        await again.acts.wait(for: .notified(central(3), "1"))
+        try await again.acts.wait(for: .notified(central(3), "1"))
         next.cancel()
         _ = try await next.value
     }
 
     @Test("hangs up after its last word to a central that floods it")
     func hungUp() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.feed.yield(.connected(central(1)))
         for _ in 0..<60 { peripheral.write([UInt8](repeating: 32, count: 200), by: central(1)) }
-        await peripheral.acts.wait(for: .hungUp(central(1)))
+        try await peripheral.acts.wait(for: .hungUp(central(1)))
         #expect(peripheral.acts.entries == [.notified(central(1), "1"), .hungUp(central(1))])
         peripheral.request(by: central(2))
-        #expect(await asked().requester.address == "\(address(2))")
+        #expect(try await asked().requester.address == "\(address(2))")
         running.cancel()
         _ = try await running.value
     }
 
     @Test("hangs up a central that says nothing, after 30 s")
     func silent() async throws {
-        let (running, peripheral) = await start()
+        let (running, peripheral) = try await start()
         peripheral.feed.yield(.connected(central(1)))
         await clock.advance(by: .seconds(30))
-        await peripheral.acts.wait(for: .hungUp(central(1)))
+        try await peripheral.acts.wait(for: .hungUp(central(1)))
         running.cancel()
         _ = try await running.value
     }

@@ -40,6 +40,7 @@ package struct BoardStatus: Decodable, Sendable {
     package struct Broker: Decodable, Sendable {
         package let state: String
         package let received: Int
+        package let acknowledged: Int
         package let lastError: Trouble?
     }
 
@@ -49,6 +50,8 @@ package struct BoardStatus: Decodable, Sendable {
         package let accepted: Int?
         package let delivered: Int?
         package let dropped: Int?
+        package let unwritten: Int?
+        package let flushSeconds: Int?
         package let deadLetters: Int?
         /// The name of the file that was damaged.
         package let setAside: String?

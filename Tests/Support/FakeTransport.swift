@@ -81,7 +81,7 @@ package final class FakeTransport: BluetoothTransport {
         }
         guard let remote else { throw .timedOut(operation: "connect") }
         if remote.hangsAt == .connect {
-            await remote.closed.wait { _ in true }
+            await remote.closed.hang()
             throw .disconnected
         }
         return remote
@@ -195,7 +195,7 @@ package final class FakeRemote: RemotePeripheral {
     private func at(_ step: Step) async throws(BluetoothError) {
         steps.append(step)
         guard hangsAt == step else { return }
-        await closed.wait { _ in true }
+        await closed.hang()
         throw .disconnected
     }
 
@@ -231,6 +231,6 @@ package final class FakeRemote: RemotePeripheral {
     package func close() async {
         closed.append(true)
         feed.finish()
-        if hangsAt == .close { await letGo.wait { _ in true } }
+        if hangsAt == .close { await letGo.hang() }
     }
 }

@@ -50,18 +50,28 @@ package final class ManualClock: Sendable {
         }
     }
 
-    /// The deadline of whoever wakes up first, once somebody sleeps; or of whoever sleeps until exactly then.
+    /// The deadline of the task that wakes up first, once one sleeps; or of one that sleeps until exactly then. Returns at
+    /// once in a canceled task, so that a time limit can end the test.
     @discardableResult
     package func sleeper(until wanted: Duration? = nil) async -> Duration {
-        await withCheckedContinuation { continuation in
-            let deadline: Duration? = state.withLock { state in
-                if let deadline = state.sleepers.map(\.deadline).filter({ $0 == wanted ?? $0 }).min() {
-                    return deadline
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let deadline: Duration? = state.withLock { state in
+                    if Task.isCancelled { return state.now }
+                    if let deadline = state.sleepers.map(\.deadline).filter({ $0 == wanted ?? $0 }).min() {
+                        return deadline
+                    }
+                    state.watchers.append((wanted, continuation))
+                    return nil
                 }
-                state.watchers.append((wanted, continuation))
-                return nil
+                if let deadline { continuation.resume(returning: deadline) }
             }
-            if let deadline { continuation.resume(returning: deadline) }
+        } onCancel: {
+            let (watchers, now) = state.withLock { state in
+                defer { state.watchers = [] }
+                return (state.watchers, state.now)
+            }
+            for watcher in watchers { watcher.continuation.resume(returning: now) }
         }
     }
 

@@ -212,9 +212,13 @@ package final class Collected: Sendable {
     package func finished() async { for await _ in changes() {} }
 
     /// The first line that holds `part`, once it is there.
-    package func line(containing part: String, within seconds: Double = 60) async throws -> String {
+    ///
+    /// - Parameter position: of the first byte that counts, such as an earlier ``count``.
+    package func line(containing part: String, after position: Int = 0, within seconds: Double = 60) async throws
+        -> String
+    {
         try await Acceptance.within(seconds, "a line with \(part)") { [self] in
-            var start = 0
+            var start = position
             for await _ in changes() {
                 let (fresh, next) = lines(after: start)
                 if let line = fresh.first(where: { $0.contains(part) }) { return line }

@@ -132,14 +132,24 @@ package final class TestBoard {
     }
 
     /// The question that waits for consent, as soon as there is one.
-    package func question(within seconds: Double = 60) async throws -> [String: Any] {
-        let end = ContinuousClock.now + .seconds(seconds)
-        repeat {
-            let waiting = try await ask("consent")["consents"] as? [[String: Any]]
-            if let question = waiting?.first { return question }
-            try await Task.sleep(for: .milliseconds(100))
-        } while ContinuousClock.now < end
-        throw Unexpected("nobody asked for consent")
+    package func question() async throws -> [String: Any] {
+        try await waiting { try await self.ask("consent")["consents"] }
+    }
+
+    /// The prompt that waits for an answer, as soon as there is one.
+    package func prompt() async throws -> [String: Any] {
+        try await waiting { try await self.ask("prompts")["prompts"] }
+    }
+
+    /// The first of a list, which is asked for again when the daemon's log says that there is something new to ask.
+    private func waiting(_ list: () async throws -> Any?) async throws -> [String: Any] {
+        guard let log = daemon?.errors else { throw Unexpected("no daemon runs") }
+        while true {
+            // Before the list is asked for, so that nothing in between is missed.
+            let position = log.count
+            if let first = (try await list() as? [[String: Any]])?.first { return first }
+            _ = try await log.line(containing: "prompt.asked", after: position)
+        }
     }
 
     /// Enrolls and registers with a URL that `lab` mints.

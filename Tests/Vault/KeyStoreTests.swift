@@ -43,14 +43,15 @@ struct KeyStoreTests {
         #expect(try await keys.references().count == 2)
     }
 
-    @Test("deletes a key, and one that is not there without an error")
-    func deleted() async throws {
-        let keys = try await desk.open().keys(of: scope)
+    @Test("removes a key, and one that is not there without an error")
+    func removed() async throws {
+        let vault = try await desk.open()
+        let keys = vault.keys(of: scope)
         let made = try await keys.make(.p256, label: "device")
-        try await keys.delete(made.reference)
+        try await vault.commit(keys.removal(of: made.reference))
         #expect(try await keys.key(made.reference) == nil)
         #expect(try await keys.references() == [])
-        try await keys.delete(made.reference)
+        try await vault.commit(keys.removal(of: made.reference))
     }
 
     @Test("removes a key and its reference in one commit, or neither")

@@ -28,7 +28,7 @@ struct LockTests {
             { try await vault.add(passphrase) }, { try await vault.remove(slot: 1) },
             { try await vault.rewrap(slot: 1, with: passphrase) }, { _ = try await keys.key(made.reference) },
             { _ = try await keys.make(.p256, label: "device") }, { try await keys.sweep(keeping: []) },
-            { _ = try await keys.references() }, { try await keys.delete(made.reference) },
+            { _ = try await keys.references() }, { try await vault.commit(keys.removal(of: made.reference)) },
         ] as [() async throws -> Void] {
             await #expect(throws: VaultError.locked(path: desk.path)) { try await attempt() }
         }

@@ -1,10 +1,18 @@
 import Gateway
+import Groundwork
 
 /// A named relation of this board to one server: its registration there, its tokens and its logged-in user.
 struct Account: Sendable {
     /// The kind of server.
-    enum Kind: String, Sendable, CaseIterable {
+    enum Kind: Sendable, CaseIterable {
         case gateway
+
+        /// Its name for programs, and in the vault.
+        var text: String {
+            switch self {
+            case .gateway: Gateways.kind
+            }
+        }
     }
 
     let name: AccountName
@@ -22,12 +30,18 @@ struct AccountTable {
 
     private var held: [AccountName: (account: Account, task: Task<Void, Never>)] = [:]
 
+    /// Why the stored records of the other accounts cannot be used.
+    var unusable: [AccountName: Explanation] = [:]
+
     /// The default account first, then the others by name.
     var all: [Account] { held.values.map(\.account).sorted { $0.name < $1.name } }
 
     subscript(name: AccountName) -> Account? { held[name]?.account }
 
-    mutating func hold(_ account: Account, runBy task: Task<Void, Never>) { held[account.name] = (account, task) }
+    mutating func hold(_ account: Account, runBy task: Task<Void, Never>) {
+        held[account.name] = (account, task)
+        unusable[account.name] = nil
+    }
 
     /// - Returns: its task, which the caller has to end.
     mutating func drop(_ name: AccountName) -> Task<Void, Never>? { held.removeValue(forKey: name)?.task }

@@ -1,7 +1,9 @@
+import Gateway
+
 /// Name of an account: 1 to 32 lower-case letters, digits and hyphens, not starting with a hyphen.
 public struct AccountName: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The default account, used if none is named.
-    public static let gateway = AccountName(known: "gateway")
+    public static let gateway = AccountName(known: Gateways.defaultAccount)
     /// The most characters of a name.
     public static let limit = 32
 

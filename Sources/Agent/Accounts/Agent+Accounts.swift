@@ -1,5 +1,6 @@
 import Gateway
 import Groundwork
+import Prompts
 import Proximity
 
 /// Creates, switches and removes accounts, one at a time: two links to one gateway would displace each other at the
@@ -7,8 +8,8 @@ import Proximity
 extension Agent {
     /// Resumes the accounts that the board had when the agent last ran.
     ///
-    /// An account whose stored records cannot be used is reported and treated as not enrolled: it can be enrolled
-    /// again.
+    /// An account whose stored records cannot be used is reported and listed with the reason, and otherwise treated as
+    /// not enrolled: it can be enrolled again, or removed.
     func resume() async {
         await accountChange.lock()
         defer { accountChange.unlock() }
@@ -21,8 +22,9 @@ extension Agent {
         for name in names.prefix(AccountTable.limit) {
             do {
                 guard let gateway = try await gateways.active(account: name.text) else { continue }
-                try await connect(name, to: gateway)
+                await connect(name, to: gateway)
             } catch {
+                accounts.unusable[name] = Explanation(of: error)
                 report(.own(.configurationUnusable(error)), of: name)
             }
         }
@@ -62,7 +64,7 @@ extension Agent {
         {
             throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
         }
-        let previous = try await gateways.activate(gateway, as: name.text)
+        let previous = try await gateways.activate(gateway, as: name.text, registers: registers)
         if name != .gateway, previous != nil {
             report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
         }
@@ -72,7 +74,7 @@ extension Agent {
             // Already registered with this configuration: keep the session.
             return link.session
         }
-        return try await connect(name, to: gateway, registers: registers)
+        return await connect(name, to: gateway)
     }
 
     /// - Throws: ``AccountError/tooMany(limit:)`` if the account does not exist and there is no room for another.
@@ -96,19 +98,19 @@ extension Agent {
         await disconnect(name)
         Station.removeOutbox(of: gateway.scope, in: configuration.stateDirectory)
         try await gateways.remove(account: name.text)
+        accounts.unusable[name] = nil
     }
 
     /// The caller must hold ``accountChange``.
     @discardableResult
     private func connect(
-        _ name: AccountName, to gateway: GatewayConfiguration, registers: Bool = true
-    ) async throws -> GatewaySession {
+        _ name: AccountName, to gateway: GatewayConfiguration
+    ) async -> GatewaySession {
         await disconnect(name)
         killPoint("switch-disconnected")
         let session = GatewaySession(
             configuration: gateway, vault: vault, client: client, board: deviceDescription,
             renewDays: configuration.gateway.renewDays, clock: { [time] in time.now })
-        if !registers { try await session.waitForPerson() }
         let link = Link(
             session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)
         accounts.hold(Account(name: name, link: link), runBy: Task { await link.run() })

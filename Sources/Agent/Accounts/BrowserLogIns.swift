@@ -6,7 +6,7 @@ import OAuth
 
 /// Logins that a user completes in a browser on another machine (MAG 7.2): a few at a time, in memory, because the
 /// session at the gateway lasts only minutes.
-actor BrowserLogIns {
+final actor BrowserLogIns {
     private static let limit = 4
 
     private struct Begun {

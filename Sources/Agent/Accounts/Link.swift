@@ -8,11 +8,11 @@ import Storage
 
 /// An account's link to its gateway: keeps the board registered there and, if the broker uses this account, its station
 /// at the broker open.
-actor Link {
+final actor Link {
     nonisolated let session: GatewaySession
     nonisolated let gateway: GatewayConfiguration
     private let account: AccountName
-    private let hasBroker: Bool
+    let hasBroker: Bool
     /// `nil` until the board is registered, and if its broker uses another account.
     private(set) var station: Station?
 
@@ -21,9 +21,11 @@ actor Link {
 
     /// Whether the first attempt to open a station is over, or cannot be made without the gateway.
     private var isSettled = false
+    /// Whether ``registeredDevice()`` asks the gateway for a registration.
+    private var isRegistering = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private let agent: Agent
+    let agent: Agent
     /// Subscribed from the beginning, so that events caused by the first caller are reported.
     private let events: AsyncStream<GatewayEvent>
 
@@ -42,14 +44,14 @@ actor Link {
     /// Registers the board and keeps its station at the broker; runs until canceled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.tell() }
+            group.addTask { await self.forwardEvents() }
             await keepStation()
             group.cancelAll()
         }
     }
 
     /// Passes on the session's events, and learns the time from them.
-    private func tell() async {
+    private func forwardEvents() async {
         for await event in events {
             agent.report(.gateway(event), of: account)
             switch event {
@@ -76,9 +78,13 @@ actor Link {
         if let certificate = try await session.status().certificate { agent.time.notBefore(certificate.notBefore) }
     }
 
-    /// The station of a registered board, awaited while its outbox is still being opened: a program that starts with
-    /// the agent must not get the answer that the board is not registered.
+    /// The station of a registered board, awaited while its outbox is still being opened: neither a program that starts
+    /// with the agent nor one that begins right after the registration may get the answer that the board is not
+    /// registered.
     func settledStation() async -> Station? {
+        if isRegistering, let status = try? await session.status(), status.registration == .registered, isRegistering {
+            isSettled = false
+        }
         if !isSettled { await withCheckedContinuation { waiting.append($0) } }
         return station
     }
@@ -131,7 +137,7 @@ actor Link {
     private func registeredDevice() async throws -> String {
         if try await session.status().registration != .registered {
             settle()
-            try await session.ready()
+            try await register()
         }
         let status = try await session.status()
         guard status.registration == .registered, let device = status.deviceID else {
@@ -140,38 +146,17 @@ actor Link {
         return device
     }
 
-    // MARK: Giving up the identity
-
-    /// Removes the device at the gateway, then here, with the waiting messages, which belong to the former identity.
-    ///
-    /// - Returns: the number of messages removed.
-    /// - Throws: `GatewayError`; nothing has changed then.
-    func deregister() async throws -> Int {
-        try await discarding { try await session.deregister() }
-    }
-
-    /// Forgets the device on this board only, with the waiting messages.
-    ///
-    /// - Returns: the number of messages removed.
-    func reset() async throws -> Int {
-        try await discarding { try await session.reset() }
-    }
-
-    /// The outbox is emptied here or at the end of the station, whichever comes first. If the process ends before that,
-    /// it is emptied when it is next opened, which only another identity does.
-    private func discarding(_ giveUp: () async throws -> Void) async throws -> Int {
-        guard let outbox = station?.outbox else {
-            try await giveUp()
-            // Messages may wait there from when the broker used this account.
-            if !hasBroker {
-                Station.removeOutbox(of: gateway.identity.scope, in: agent.configuration.stateDirectory)
-            }
-            return 0
+    private func register() async throws {
+        isRegistering = true
+        defer { isRegistering = false }
+        do {
+            try await session.ready()
+        } catch let error as GatewayError {
+            // What fails after the registration, such as the first token, does not keep the outbox closed.
+            guard try await session.status().registration == .registered else { throw error }
         }
-        let before = await outbox.status().dropped.formerIdentity
-        try await giveUp()
-        _ = try? await outbox.clear()
-        return await outbox.status().dropped.formerIdentity - before
+        // The outbox is opened next.
+        isSettled = false
     }
 
     // MARK: At the broker
@@ -180,7 +165,7 @@ actor Link {
     private func stay(as device: String) async throws {
         let changes = session.events.subscribe()
         // The registration may have been lost before the subscription.
-        guard try await session.status().registration == .registered else { return }
+        guard try await session.status().registration == .registered else { return settle() }
         guard hasBroker else {
             settle()
             return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -248,14 +233,7 @@ actor Link {
     /// Publishes readings taken before there was an outbox. The poller counts them as sent, so a steady sensor would
     /// otherwise stay silent for its longest interval.
     private func publishLatest() async {
-        let readings = await agent.board.poller.latest()
-        guard agent.configuration.telemetry.enabled, !readings.isEmpty else { return }
-        do {
-            try await agent.publishTelemetry(SampleSet(time: agent.time.now, readings: readings).payload())
-        } catch {
-            // As with all telemetry, the outbox counts and reports refused messages.
-            agent.logger.debug("telemetry was not accepted: \(error)")
-        }
+        await agent.publish(SampleSet(time: agent.time.now, readings: await agent.board.poller.latest()))
     }
 
     /// Drops tokens that the broker refuses: the next connection gets a new one.

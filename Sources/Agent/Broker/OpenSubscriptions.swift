@@ -12,6 +12,8 @@ final class OpenSubscriptions: Sendable {
     private struct State {
         var entries: [Entry] = []
         var hasEnded = false
+        /// There while anybody reads.
+        weak var encoder: MessageEncoder?
     }
     private let state = Mutex(State())
 
@@ -24,6 +26,15 @@ final class OpenSubscriptions: Sendable {
             return state.hasEnded
         }
         if isLate { throw .subscriptionEnded }
+    }
+
+    /// The one encoder of all readers.
+    func encoder(for topics: TopicNamespace) -> MessageEncoder {
+        state.withLock { state in
+            let encoder = state.encoder ?? MessageEncoder(topics)
+            state.encoder = encoder
+            return encoder
+        }
     }
 
     func end() {
@@ -39,43 +50,36 @@ final class OpenSubscriptions: Sendable {
 ///
 /// Survives lost connections to the broker. Ends with an error when its registration ends, such as by a switch to
 /// another gateway: its topics belong to that registration, and no message would ever arrive again.
-struct Deliveries: AsyncSequence, Sendable {
+struct Deliveries {
     let subscription: Subscription
     /// Messages on these topics are left out.
     var leavingOut: Set<String> = []
-    /// The device's own topics; a topic below them is shown by the name that programs use.
-    var topics: TopicNamespace?
+    let encoder: MessageEncoder
 
-    struct AsyncIterator: AsyncIteratorProtocol {
-        private let subscription: Subscription
-        private var deliveries: Subscription.Iterator
-        private let leavingOut: Set<String>
-        private let topics: TopicNamespace?
-        private var hasBegun = false
-
-        init(_ deliveries: Deliveries) {
-            subscription = deliveries.subscription
-            leavingOut = deliveries.leavingOut
-            topics = deliveries.topics
-            self.deliveries = subscription.makeAsyncIterator()
-        }
-
-        /// - Throws: ``AgentError/subscriptionEnded``
-        mutating func next() async throws -> LocalEvent? {
-            guard hasBegun else {
-                hasBegun = true
-                // Reports that the broker has accepted the subscription: no message sent from now on is missed.
-                return LocalEvent(name: "subscribed", data: ["filter": .string(subscription.filter.text)])
+    /// Writes what is there at once, until the reader is gone.
+    ///
+    /// - Throws: ``AgentError/subscriptionEnded``
+    func write(to writer: StreamWriter) async throws {
+        // Reports that the broker has accepted the subscription: no message sent from now on is missed.
+        let begin = LocalEvent(name: "subscribed", data: ["filter": .string(subscription.filter.text)])
+        guard await writer.send(begin) else { return }
+        for await delivery in subscription {
+            var output: [UInt8] = []
+            if delivery.lost > 0 {
+                let data: JSON = [
+                    "count": .integer(Int64(delivery.lost)),
+                    "message": .string("this reader was too slow: \(delivery.lost) messages were left out"),
+                ]
+                writer.form.write("lagged", data: data.bytes, to: &output)
             }
-            while let delivery = await deliveries.next() {
-                if case .message(let message) = delivery, leavingOut.contains(message.topic) { continue }
-                return LocalEvent(delivery, topics)
+            for message in delivery.messages where !leavingOut.contains(message.topic) {
+                encoder.write(message, as: writer.form, to: &output)
             }
-            // The task of a reader that left is canceled, which ends the subscription too.
-            guard !Task.isCancelled else { return nil }
-            throw AgentError.subscriptionEnded
+            guard !output.isEmpty else { continue }
+            guard await writer.send(output) else { return }
         }
+        // The task of a reader that left is canceled, which ends the subscription too.
+        guard !Task.isCancelled else { return }
+        throw AgentError.subscriptionEnded
     }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }

@@ -35,11 +35,14 @@ struct Station: Sendable {
         messaging.keepAlive = .seconds(settings.broker.keepAliveSeconds)
         messaging.window = settings.broker.window
         messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
+        var policy = OutboxPolicy(
+            limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600),
+            payloadLimit: settings.outbox.payloadLimitBytes)
+        policy.spill = .milliseconds(settings.outbox.spillMilliseconds)
+        policy.flush = .seconds(settings.outbox.flushSeconds)
         outbox = try await Outbox.open(
             at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
-            policy: OutboxPolicy(
-                limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600),
-                payloadLimit: settings.outbox.payloadLimitBytes),
+            policy: policy,
             durability: settings.outbox.durable ? .disk : .memory, isSuspect: outboxIsSuspect)
         let master = gateway.masterClientID
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {

@@ -88,7 +88,7 @@ public struct TelemetrySettings: Sendable, Equatable {
 /// Where the broker is, and how the connection to it is kept.
 public struct BrokerSettings: Sendable, Equatable {
     /// The account whose registration is used at the broker, and to which the outbox belongs.
-    public var account = "gateway"
+    public var account = AccountName.gateway.text
     /// Empty: the gateway's host.
     public var host = ""
     /// 0: what the gateway's configuration announces (`mas.mqtt-port`), else 8883.
@@ -113,8 +113,13 @@ public struct OutboxSettings: Sendable, Equatable {
     public var payloadLimitBytes = 256 << 10
     /// The largest payload that a request to the local API can hold: 1 MiB of JSON with the payload in base64.
     public static let greatestPayload = 700 << 10
-    /// Whether accepted messages are on disk; otherwise they are in memory and lost with the process.
+    /// Whether what the broker does not have is written to the disk; otherwise it is in memory and lost with the
+    /// process.
     public var durable = true
+    /// How long the broker may take to acknowledge a message before it is written to the disk; 0: written at once.
+    public var spillMilliseconds = 250
+    /// How long readings may stay in memory while there is no broker; 0: written at once.
+    public var flushSeconds = 5
 }
 
 /// How the board is registered.

@@ -51,6 +51,10 @@ extension AgentConfiguration {
     /// none, so that a file of all defaults is equal to no file.
     subscript<Value>(setting: Setting<Value>) -> Value {
         get { ofFeatures[setting.keyPath].flatMap(Value.init(setting:)) ?? setting.preset }
-        set { ofFeatures[setting.keyPath] = newValue.setting == setting.preset.setting ? nil : newValue.setting }
+        // Not `nil`, which is the JSON null here.
+        set {
+            let isPreset = newValue.setting == setting.preset.setting
+            ofFeatures[setting.keyPath] = isPreset ? .none : .some(newValue.setting)
+        }
     }
 }

@@ -42,11 +42,10 @@ extension Verdict {
     }
 }
 
-/// Every check, in the order in which a person would fix failures: an earlier one often causes the later ones.
 enum Doctor {
-    static let checks: [any HealthCheck] = Features.all.flatMap(\.checks)
-
-    static func examine(_ agent: AgentState, by checks: [any HealthCheck] = checks) -> JSON {
+    /// - Parameter checks: in the order in which a person would fix failures: an earlier one often causes the later
+    ///   ones.
+    static func examine(_ agent: AgentState, by checks: [any HealthCheck]) -> JSON {
         Verdict.report(checks.map { check in (name: type(of: check).name, verdict: check.run(agent)) })
     }
 }

@@ -10,7 +10,7 @@ struct OutboxCheck: HealthCheck {
 
     func run(_ agent: AgentState) -> Verdict {
         if let fault = agent.outboxFault {
-            return .fail(fault.message, remedy: fault.remedy ?? "latchkey status tells more")
+            return .fail(fault.message, remedy: fault.remedy ?? "see: latchkey status")
         }
         guard let outbox = agent.outbox else { return .skip("none before this board is registered") }
         guard outbox.deadLetters == 0 else {

@@ -18,9 +18,10 @@ struct ServerKeyCheck: HealthCheck {
         switch refusal {
         case .expired, .notYetValid: "check this board's clock; if it is right, the gateway needs a new certificate"
         case .weak, .chainTooLong: "the gateway needs another certificate: ask its administrator"
-        case .hostMismatch: "check the host's name in the gateway's configuration; else somebody is in between"
+        case .hostMismatch:
+            "check the host's name in the gateway's configuration; otherwise someone intercepts the connection"
         case .pinMismatch, .untrusted:
-            "if the gateway's key was changed, enroll again with a new URL; else somebody is in between"
+            "if the gateway's key was changed, enroll again with a new URL; otherwise someone intercepts the connection"
         }
     }
 }

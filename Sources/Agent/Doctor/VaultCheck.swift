@@ -7,7 +7,7 @@ struct VaultCheck: HealthCheck {
 
     func run(_ agent: AgentState) -> Verdict {
         if let fault = agent.vaultFaults.first, agent.vaultSlot == nil {
-            return .fail(fault.message, remedy: fault.remedy ?? "latchkey status tells more")
+            return .fail(fault.message, remedy: fault.remedy ?? "see: latchkey status")
         }
         if let fault = agent.vaultFaults.first {
             return .fail(

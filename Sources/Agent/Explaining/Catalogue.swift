@@ -61,7 +61,7 @@ public struct Catalogue: Sendable {
             CatalogueEntry(
                 name: number.text, category: .gatewayNumber, meaning: explanation.meaning, source: number.interface,
                 code: explanation.code, kind: explanation.kind,
-                tellings: explanation.remedy.map { [.init(message: explanation.meaning ?? "", remedy: $0)] } ?? [])
+                wordings: explanation.remedy.map { [.init(message: explanation.meaning ?? "", remedy: $0)] } ?? [])
         }
     }
 }

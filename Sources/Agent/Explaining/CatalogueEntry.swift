@@ -14,21 +14,21 @@ public struct CatalogueEntry: Sendable, Equatable {
     }
 
     /// One form of an error's text: capitals stand for what only an actual error knows.
-    public struct Telling: Sendable, Equatable {
+    public struct Wording: Sendable, Equatable {
         public let message: String
         public let remedy: String?
     }
 
     public let name: String
     public let category: Category
-    /// One sentence without its period; `nil` if the tellings contain it.
+    /// One sentence without its period; `nil` if the wordings contain it.
     public var meaning: String?
     /// Where it comes from: an interface of the gateway, or a standard and its section.
     public var source: String?
     /// The code of this program's errors that a number or a standard's code leads to.
     public var code: String?
     public var kind: ExplanationKind?
-    public var tellings: [Telling] = []
+    public var wordings: [Wording] = []
     /// The numbers that the public clients give it (MAG 8.6 and MAG 13.4), in order.
     public var numbers: [Int] = []
 
@@ -43,11 +43,11 @@ public struct CatalogueEntry: Sendable, Equatable {
             members["exitStatus"] = .integer(Int64(kind.exitStatus.rawValue))
             members["httpStatus"] = .integer(Int64(kind.httpStatus))
         }
-        if !tellings.isEmpty {
+        if !wordings.isEmpty {
             members["messages"] = .array(
-                tellings.map { telling in
-                    var said: [String: JSON] = ["message": .string(telling.message)]
-                    said["remedy"] = telling.remedy.map(JSON.string)
+                wordings.map { wording in
+                    var said: [String: JSON] = ["message": .string(wording.message)]
+                    said["remedy"] = wording.remedy.map(JSON.string)
                     return .object(said)
                 })
         }
@@ -63,8 +63,8 @@ extension CatalogueEntry {
             name: code, category: .error, meaning: explanations.lazy.compactMap(\.meaning).first,
             kind: explanations.first?.kind)
         for explanation in explanations {
-            let telling = Telling(message: explanation.message, remedy: explanation.remedy)
-            if !tellings.contains(telling) { tellings.append(telling) }
+            let wording = Wording(message: explanation.message, remedy: explanation.remedy)
+            if !wordings.contains(wording) { wordings.append(wording) }
         }
         // A number that the gateway sends has its own entry.
         numbers = Set(explanations.compactMap(\.gateway).filter { $0.domain.isOfClient }.map(\.number)).sorted()

@@ -3,7 +3,7 @@ enum OAuthErrors {
     static let all: [CatalogueEntry] = codes.map { name, source, meaning, remedy in
         CatalogueEntry(
             name: name, category: .oauthError, meaning: meaning, source: source,
-            tellings: remedy.map { [.init(message: meaning, remedy: $0)] } ?? [])
+            wordings: remedy.map { [.init(message: meaning, remedy: $0)] } ?? [])
     }
 
     private static let compareClient = "compare the client in the configuration with the one at the gateway"
@@ -13,7 +13,7 @@ enum OAuthErrors {
         ("access_denied", "RFC 6749 section 4.1.2.1", "the user or the server denied the login", logInAgain),
         (
             "authorization_pending", "RFC 8628 section 3.5", "nobody has authorized the device yet",
-            "wait; it is asked again by itself"
+            "wait; the request is repeated automatically"
         ),
         ("consent_required", "OpenID Connect Core section 3.1.2.6", "the user has to agree first", logInAgain),
         (
@@ -40,7 +40,7 @@ enum OAuthErrors {
             "log in again"
         ),
         ("invalid_redirect_uri", "RFC 7591 section 3.2.2", "a redirection address is not valid", nil),
-        ("invalid_request", "RFC 6749 section 5.2", "a parameter is missing, is not valid or stands twice", nil),
+        ("invalid_request", "RFC 6749 section 5.2", "a parameter is missing, is not valid or is given twice", nil),
         (
             "invalid_scope", "RFC 6749 section 5.2",
             "the scope is not known, or is more than the client or user may have",
@@ -60,7 +60,7 @@ enum OAuthErrors {
         ),
         (
             "slow_down", "RFC 8628 section 3.5", "the server is asked too often",
-            "wait; it is asked again by itself, less often"
+            "wait; the request is repeated automatically, less often"
         ),
         (
             "temporarily_unavailable", "RFC 6749 section 4.1.2.1", "the server is overloaded or is being maintained",

@@ -56,8 +56,9 @@ struct BoardFeature: Feature {
                 [
                     "count": .integer("how many there are"),
                     "failing": .array(of: .string("name"), "those that do not answer"),
+                    "unsent": .integer("telemetry messages since the start that no account could take"),
                 ],
-                required: ["count", "failing"])
+                required: ["count", "failing", "unsent"])
         ]
     }
 
@@ -66,6 +67,7 @@ struct BoardFeature: Feature {
             "sensors": [
                 "count": .integer(Int64(agent.board.definition.sensors.count)),
                 "failing": .array(await agent.board.poller.failing().map { .string($0.sensor) }),
+                "unsent": .integer(Int64(await agent.unsentTelemetry)),
             ]
         ]
     }

@@ -23,6 +23,8 @@ struct MessagesFeature: Feature {
                 "payload_limit_bytes", &configuration.outbox.payloadLimitBytes,
                 in: 1024...OutboxSettings.greatestPayload)
             table.flag("durable", &configuration.outbox.durable)
+            table.integer("spill_milliseconds", &configuration.outbox.spillMilliseconds, in: 0...1000)
+            table.integer("flush_seconds", &configuration.outbox.flushSeconds, in: 0...3600)
         }
     }
 
@@ -50,7 +52,10 @@ struct MessagesFeature: Feature {
     func status(of agent: Agent) async throws -> [String: JSON] {
         guard let link = await agent.brokerLink else { return [:] }
         if let messenger = await link.station?.messenger.status() {
-            return ["broker": messenger.report, "outbox": messenger.outbox.report(at: agent.time.now)]
+            let flush = agent.configuration.outbox.flushSeconds
+            return [
+                "broker": messenger.report, "outbox": messenger.outbox.report(at: agent.time.now, flushSeconds: flush),
+            ]
         }
         guard let fault = await link.outboxFault else { return [:] }
         return ["outbox": ["error": .object(fault.explanation)]]

@@ -44,7 +44,7 @@ struct NearbyFeature: Feature {
     func services(of agent: Agent) -> [any Service] {
         let near = agent.nearby.events.subscribe()
         return [
-            agent.restarting("proximity events") { await agent.tellOfNearby(near) },
+            agent.restarting("proximity events") { await agent.reportProximityEvents(near) },
             agent.restarting("sharing") { await agent.keepSharing() },
         ]
     }

@@ -12,7 +12,7 @@ import Synchronization
 import Vault
 
 /// The agent: what its services share and the local API uses.
-public actor Agent {
+public final actor Agent {
     nonisolated let configuration: AgentConfiguration
     nonisolated let vault: Vault
     nonisolated let client: HTTPClient
@@ -31,6 +31,8 @@ public actor Agent {
     /// The default account and all others.
     var accounts = AccountTable()
     nonisolated let accountChange = AsyncMutex()
+    /// Telemetry messages that no account could take.
+    var unsentTelemetry = 0
     /// The account whose registration is used at the board's broker.
     nonisolated let brokerAccount: AccountName
 
@@ -107,16 +109,5 @@ public actor Agent {
 
     nonisolated var deviceDescription: DeviceDescription {
         DeviceDescription(name: deviceName, model: board.model ?? board.definition.title)
-    }
-
-    // MARK: Telemetry
-
-    /// Passes a telemetry message to the outbox. Without an outbox the message is dropped.
-    func publishTelemetry(_ payload: [UInt8]) async throws {
-        guard let station = await brokerLink?.station else { return }
-        _ = try await station.outbox.accept(
-            OutgoingMessage(
-                topic: try station.topics.custom(configuration.telemetry.topic), payload: payload,
-                qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry))
     }
 }

@@ -18,14 +18,14 @@ extension Agent {
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // The answer is shown for seconds, during which a scan reports many devices: no question may be lost among
         // them.
-        let (told, asked) = (events.subscribe(bound: 16), nearby.events.subscribe())
+        let (agentEvents, proximityEvents) = (events.subscribe(bound: 16), nearby.events.subscribe())
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await event in told where event.source.isOfConnection { change.yield() }
+                for await event in agentEvents where event.source.isOfConnection { change.yield() }
             }
             group.addTask {
                 var choice = ConsentLightChoice()
-                for await event in asked {
+                for await event in proximityEvents {
                     guard let light = choice.take(event) else { continue }
                     await led.show(light.ledPattern)
                     if let lasts = light.lasts { try? await Task.sleep(for: lasts) }

@@ -1,6 +1,7 @@
 import Board
 import Groundwork
 import Logging
+import Messaging
 
 /// Polls the sensors and publishes the samples that are worth a message.
 struct SensorService: Sendable {
@@ -8,29 +9,36 @@ struct SensorService: Sendable {
 
     func run() async throws {
         let poller = agent.board.poller
-        // Subscribed before the poller starts, so that the first samples count.
-        let samples = poller.samples.subscribe()
+        // Subscribed before the poller starts, so that the first events count.
         let events = poller.events.subscribe()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await poller.run() }
-            // On the thread that writes them: one thread wakes for a message, not four.
-            group.addTask(executorPreference: NamedThread.storage.tasks) {
-                for await set in samples { await publish(set) }
-            }
+            // The poller's thread is the outbox's: one thread wakes for a message, not four.
+            group.addTask { try await poller.run { await agent.publish($0) } }
             group.addTask { for await event in events { agent.report(.sensor(event)) } }
             defer { group.cancelAll() }
             try await group.next()
         }
     }
+}
 
-    private func publish(_ set: SampleSet) async {
-        guard agent.configuration.telemetry.enabled else { return }
+extension Agent {
+    /// Passes readings to the broker, as one message that nobody waits for. Without an account that has a broker it is
+    /// counted, and dropped.
+    func publish(_ set: SampleSet) async {
+        guard configuration.telemetry.enabled, !set.readings.isEmpty else { return }
+        guard let station = await brokerLink?.station else {
+            unsentTelemetry += 1
+            return
+        }
         do {
-            try await agent.publishTelemetry(set.payload())
+            await station.outbox.offer([
+                OutgoingMessage(
+                    topic: try station.topics.custom(configuration.telemetry.topic), payload: set.payload(),
+                    qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry)
+            ])
         } catch {
-            // Counted and shown by the outbox itself; one line per failure would fill the log of a board with a full
-            // disk.
-            agent.logger.debug("telemetry was not accepted: \(error)")
+            // What has no room is counted and shown by the outbox itself; one line per failure would fill the log.
+            logger.debug("telemetry was not accepted: \(error)")
         }
     }
 }

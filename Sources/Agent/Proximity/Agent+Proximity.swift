@@ -1,11 +1,12 @@
 import Board
 import Gateway
 import Groundwork
+import Prompts
 import Proximity
 
 extension Agent {
     /// Reports proximity events.
-    nonisolated func tellOfNearby(_ events: AsyncStream<ProximityEvent>) async {
+    nonisolated func reportProximityEvents(_ events: AsyncStream<ProximityEvent>) async {
         for await event in events { report(.proximity(event)) }
     }
 
@@ -33,14 +34,18 @@ extension Agent {
         let (changes, feed) = AsyncStream.makeStream(
             of: SharingKeeper.Change.self, bufferingPolicy: .bufferingNewest(64))
         // Subscribed before the first check, so that no login in between is missed.
-        let (told, near, ends) = (events.subscribe(), nearby.events.subscribe(), nearby.sharing.ends.subscribe())
+        let agentEvents = events.subscribe()
+        let proximityEvents = nearby.events.subscribe()
+        let ends = nearby.sharing.ends.subscribe()
         feed.yield(.ready)
         await withDiscardingTaskGroup { group in
             group.addTask {
-                for await event in told { if let change = SharingKeeper.Change(event) { feed.yield(change) } }
+                for await event in agentEvents { if let change = SharingKeeper.Change(event) { feed.yield(change) } }
             }
             group.addTask {
-                for await event in near { if let change = SharingKeeper.Change(event) { feed.yield(change) } }
+                for await event in proximityEvents {
+                    if let change = SharingKeeper.Change(event) { feed.yield(change) }
+                }
             }
             group.addTask { for await end in ends { feed.yield(.ended(end)) } }
             var keeper = SharingKeeper(configuration.proximity.share)

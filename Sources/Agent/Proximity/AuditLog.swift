@@ -8,7 +8,7 @@ import Proximity
 /// Runs on ``NamedThread/storage``, because every line is on disk before the next is accepted. Grants and refusals have
 /// separate files. A file beyond its limit is renamed, replacing the one renamed before. So a device that is refused
 /// over and over, which needs no consent, does not push out the record of who was let in.
-actor AuditLog {
+final actor AuditLog {
     nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
     private static let lineFeed = UInt8(ascii: "\n")

@@ -52,7 +52,7 @@ struct Nearby: Sendable {
     var isSharing: Bool { get async { await sharing.isUnderWay } }
 
     /// Ends sharing, if active; devices waiting for consent are notified.
-    func stopSharing(by source: ConsentSource) async { await sharing.stop(by: source) }
+    func stopSharing(by source: Answerer) async { await sharing.stop(by: source) }
 
     /// Lets in the device whose QR code was scanned, after consent.
     func authorize(scanned text: String, name: String?, by session: GatewaySession) async throws {
@@ -72,7 +72,7 @@ struct Nearby: Sendable {
     func close() async {
         await sharing.stop(by: .agent)
         await radio.close()
-        await logIn.parted()
+        await logIn.disconnected()
         await records.end()
         sharing.ends.finish()
         events.finish()

@@ -4,14 +4,14 @@ import Groundwork
 import Proximity
 
 /// Logs a user in on this board with the session of a device nearby, one login at a time.
-actor NearbyLogin {
+final actor NearbyLogin {
     private let radio: Radio
     private let settings: ProximitySettings
     private let deviceName: String
     private let events: Broadcast<ProximityEvent>
     private var isUnderWay = false
     /// Ends the connection of the last login.
-    private var parting: Task<Void, Never>?
+    private var disconnecting: Task<Void, Never>?
 
     init(radio: Radio, settings: ProximitySettings, deviceName: String, events: Broadcast<ProximityEvent>) {
         (self.radio, self.settings, self.deviceName, self.events) = (radio, settings, deviceName, events)
@@ -29,13 +29,13 @@ actor NearbyLogin {
         login.deviceName = deviceName
         login.leastSignal = settings.leastSignal != 0 ? settings.leastSignal : parameters.leastSignalStrength
         // A device cannot be connected to while its last connection is ending.
-        await parting?.value
+        await disconnecting?.value
         let logIn = ProximityLogin(
             transport: await radio.transport(), gateway: SessionGateway(session: session, expectedUser: expected),
             settings: login,
             events: events)
         let userName = try await logIn.run()
-        parting = Task { await logIn.parted() }
+        disconnecting = Task { await logIn.disconnected() }
         return userName
     }
 
@@ -60,7 +60,7 @@ actor NearbyLogin {
     }
 
     /// Returns when the connection of the last login has ended.
-    func parted() async { await parting?.value }
+    func disconnected() async { await disconnecting?.value }
 }
 
 extension GatewayConfiguration.ProximityParameters {

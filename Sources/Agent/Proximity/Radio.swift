@@ -2,7 +2,7 @@ import Bluetooth
 import Groundwork
 
 /// The Bluetooth of this board, started on first use: a board that does not use it does not pay for it.
-actor Radio {
+final actor Radio {
     private let make: @Sendable () async -> any BluetoothTransport
     private var making: Task<any BluetoothTransport, Never>?
 

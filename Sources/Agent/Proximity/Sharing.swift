@@ -1,12 +1,15 @@
 import Bluetooth
 import Gateway
 import Groundwork
+import Prompts
 import Proximity
 
 /// Offers the session of the user who is logged in to devices nearby, one offer at a time.
-actor Sharing {
+final actor Sharing {
     /// Notifies subscribers that sharing has ended and may begin again.
     nonisolated let ends = Broadcast<SharingEnd>()
+    /// Whether devices nearby can find this board just now.
+    nonisolated let onAir = AsyncCondition(false)
 
     private let radio: Radio
     private let desk: ConsentDesk
@@ -28,8 +31,6 @@ actor Sharing {
         let gateway: SessionGateway
         let term: SharingTerm
         let task: Task<Void, Never>
-        /// Whether devices nearby can find this board just now.
-        var isOnAir = false
     }
 
     init(
@@ -58,16 +59,16 @@ actor Sharing {
         guard offer == nil else { throw ProximityError.sharingInProgress }
         let (outcomes, outcome) = AsyncStream.makeStream(
             of: Result<Void, ProximityError>.self, bufferingPolicy: .bufferingOldest(1))
-        let told = events.subscribe()
+        let proximityEvents = events.subscribe()
         let watching = Task {
             var givingUp: Task<Void, Never>?
-            for await event in told {
+            for await event in proximityEvents {
                 switch event {
                 case .sharingStarted:
-                    offer?.isOnAir = true
+                    onAir.change { $0 = true }
                     outcome.yield(.success(()))
                 case .sharingInterrupted(let reason):
-                    offer?.isOnAir = false
+                    onAir.change { $0 = false }
                     // Endless sharing waits for its adapter; other sharing fails unless the adapter comes soon.
                     if term == .endless { outcome.yield(.success(())) }
                     if givingUp == nil {
@@ -88,6 +89,7 @@ actor Sharing {
             }
             watching.cancel()
             await watching.value
+            onAir.change { $0 = false }
             // Before the end is reported: a subscriber may begin again at once.
             offer = nil
             switch ending {
@@ -110,7 +112,7 @@ actor Sharing {
     }
 
     /// Ends sharing, if active; devices waiting for consent are notified.
-    func stop(by source: ConsentSource) async {
+    func stop(by source: Answerer) async {
         guard let offer else { return }
         await desk.endSharing(by: source)
         await offer.service.stop()
@@ -148,7 +150,7 @@ actor Sharing {
     /// The state of sharing, as members of a report.
     var report: [String: JSON] {
         var report: [String: JSON] = [
-            "sharing": .bool(isUnderWay), "onAir": .bool(offer?.isOnAir ?? false),
+            "sharing": .bool(isUnderWay), "onAir": .bool(onAir.read { $0 }),
             "policy": .string(settings.share.rawValue),
         ]
         if let offer { report["term"] = .string(offer.term.name) }

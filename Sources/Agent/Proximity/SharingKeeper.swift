@@ -1,6 +1,7 @@
 import Gateway
 import Groundwork
 import Messaging
+import Prompts
 import Proximity
 
 /// Decides when the session is offered to devices nearby. Pure: changes in, actions out.

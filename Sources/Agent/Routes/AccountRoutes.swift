@@ -16,14 +16,18 @@ extension Agent {
         let path = ["account": Schema.accountName]
         router.on(
             "GET", "/v1/accounts/{account}", needs: .read,
-            .init("How the board stands with one server", path: path, answer: .account)
+            .init("The state of the board at one server", path: path, answer: .account)
         ) { request in
-            .json(try await self.report(of: try await self.account(of: request)))
+            let name = try request.accountName()
+            if let report = try await self.unusableAccounts().first(where: { $0.name == name }) {
+                return .json(report.json)
+            }
+            return .json(try await self.report(of: try await self.account(name)))
         }
         router.on(
             "DELETE", "/v1/accounts/{account}", needs: .operate,
             .init(
-                "Remove an account that is not registered any more, with all that is stored of it", path: path,
+                "Remove an account that is no longer registered, with everything stored for it", path: path,
                 answer: .object(["removed": .accountName], required: ["removed"]))
         ) { request in
             let name = try request.accountName()
@@ -38,20 +42,36 @@ extension Agent {
     func account(of request: LocalRequest) throws -> Account { try account(try request.accountName()) }
 
     func accountReports() async throws -> [JSON] {
-        var reports: [JSON] = []
-        for account in accounts.all { reports.append(try await report(of: account)) }
-        return reports
+        var reports = try await unusableAccounts()
+        for account in accounts.all { reports.append((account.name, try await report(of: account))) }
+        return reports.sorted { $0.name < $1.name }.map(\.json)
     }
 
     private func report(of account: Account) async throws -> JSON {
         let now = time.now
         var members = try await account.session.status().report(at: now)
-        members["name"] = .string(account.name.text)
-        members["kind"] = .string(account.kind.rawValue)
-        members["isDefault"] = .bool(account.name == .gateway)
-        members["usesBroker"] = .bool(account.name == brokerAccount)
         members["user"] = try await account.session.user()?.json(at: now)
-        return .object(members)
+        return .object(members.merging(identity(of: account.name, account.kind)) { own, _ in own })
+    }
+
+    /// The accounts whose stored records cannot be used, with the reason.
+    private func unusableAccounts() async throws -> [(name: AccountName, json: JSON)] {
+        guard !accounts.unusable.isEmpty else { return [] }
+        let gateways = try await gateways.accounts()
+        return accounts.unusable.compactMap { name, fault in
+            guard let gateway = gateways[name.text] else { return nil }
+            let members: [String: JSON] = [
+                "gateway": gateway.json, "registration": ["state": "unknown"], "lastError": .object(fault.members),
+            ]
+            return (name, .object(members.merging(identity(of: name, .gateway)) { own, _ in own }))
+        }
+    }
+
+    private func identity(of name: AccountName, _ kind: Account.Kind) -> [String: JSON] {
+        [
+            "name": .string(name.text), "kind": .string(kind.text), "isDefault": .bool(name == .gateway),
+            "usesBroker": .bool(name == brokerAccount),
+        ]
     }
 }
 
@@ -90,9 +110,9 @@ extension Schema {
         .object(
             gatewayMembers.merging([
                 "name": accountName,
-                "kind": .string("what it is an account of", choices: Account.Kind.allCases.map(\.rawValue)),
+                "kind": .string("what it is an account of", choices: Account.Kind.allCases.map(\.text)),
                 "isDefault": .boolean("whether it is the one that is meant where none is named"),
                 "usesBroker": .boolean("whether messages go by it"), "user": user,
             ]) { own, _ in own }, required: ["name", "kind", "isDefault", "usesBroker", "gateway", "registration"],
-            "How the board stands with one server"))
+            "The state of the board at one server"))
 }

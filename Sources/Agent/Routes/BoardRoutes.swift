@@ -46,7 +46,7 @@ extension Agent {
                 body: [
                     "pressed": .boolean("true unless given; not with milliseconds"),
                     "milliseconds": .integer(
-                        "press it for exactly so long; it is let go by itself", in: Self.pressMilliseconds),
+                        "duration of the press; it ends by itself", in: Self.pressMilliseconds),
                 ], answer: .object(["pressed": .boolean("as it is now")], required: ["pressed"]))
         ) { request in
             guard let line = self.board.button?.simulated else { throw AgentError.noSuchPart("simulated button") }

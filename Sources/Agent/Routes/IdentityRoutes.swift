@@ -16,7 +16,7 @@ extension Agent {
                 body: [
                     "url": .string("an enrollment URL; this or a configuration has to be given").asSensitive,
                     "configuration": .openObject("a gateway's msso_config.json").asSensitive,
-                    "register": .boolean("false: whoever logs in registers the board"),
+                    "register": .boolean("false: the first user who logs in registers the board"),
                 ], answer: .gatewayStatus)
         ) { request in
             let body = try RequestBody(request)
@@ -77,7 +77,7 @@ extension Agent {
         router.on(
             "POST", "/v1/reset", needs: .operate,
             .init(
-                "Forget the device here, with the messages that wait; the gateway is not told",
+                "Forget the device here, with the messages that wait; the gateway is not notified",
                 answer: Self.registrationSchema)
         ) { request in
             _ = try RequestBody(request)

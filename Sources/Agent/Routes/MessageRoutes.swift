@@ -9,7 +9,7 @@ extension Agent {
         router.on(
             "POST", "/v1/messages", needs: .publish,
             .init(
-                "Publish a message; when the answer comes it is on disk, or in memory where outbox.durable is false",
+                "Publish a message; when the answer comes, the broker or the disk has it, or memory where outbox.durable is false",
                 body: [
                     "topic": .string("below the device's own unless raw"), "payload": .string("the message"),
                     "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
@@ -32,7 +32,7 @@ extension Agent {
         router.on(
             "POST", "/v1/messages/lines", needs: .publish,
             .init(
-                "Publish each line as a message, all or none; when the answer comes they are on disk, or in memory as above",
+                "Publish each line as a message, all or none; when the answer comes, the broker or the disk has each, or memory as above",
                 query: [
                     "topic": .string("below the device's own unless raw"), "qos": Self.qualitySchema,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
@@ -114,7 +114,7 @@ extension Agent {
                     "lagged": .object(
                         ["count": .integer("messages that were left out"), "message": .string("for people")],
                         required: ["count", "message"]),
-                ])
+                ], hasFrames: true)
         ) { request in
             let station = try await self.activeStation()
             // A subscriber to everything wants messages from others, not those that the agent itself publishes below
@@ -126,7 +126,10 @@ extension Agent {
                     ? TopicFilter(filter) : station.filter(filter),
                 qos: try request.choice("qos", of: MessageLines.qualities, default: .atLeastOnce))
             try station.subscriptions.add(subscription)
-            return .events(Deliveries(subscription: subscription, leavingOut: own, topics: station.topics))
+            let encoder = station.subscriptions.encoder(for: station.topics)
+            return .stream {
+                try await Deliveries(subscription: subscription, leavingOut: own, encoder: encoder).write(to: $0)
+            }
         }
     }
 
@@ -171,7 +174,7 @@ extension Schema {
                 [
                     "topic": .string("the whole topic"),
                     "ownTopic": .string("where it is below the device's own: what follows"),
-                    "payload": .base64("the message"), "bytes": .integer("of the message"),
+                    "payload": .base64("the message, where it is not UTF-8"), "bytes": .integer("of the message"),
                     "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
                     "retained": .boolean("whether the broker kept it for who comes later"),
                     "receivedAt": .time("when it arrived"),
@@ -183,52 +186,7 @@ extension Schema {
                             "sentAt": .time("by the sender's clock"),
                         ], required: ["contentType", "senderType", "sentAt"],
                         "What came with the message; anybody can write one"),
-                ], required: ["topic", "payload", "bytes", "qos", "retained", "receivedAt"]))
-    }
-}
-
-extension LocalEvent {
-    /// - Parameter topics: the device's own.
-    init(_ delivery: Delivery, _ topics: TopicNamespace?) {
-        switch delivery {
-        case .message(let message): self.init(name: "message", data: message.json(topics))
-        case .lagged(let count):
-            self.init(
-                name: "lagged",
-                data: [
-                    "count": .integer(Int64(count)),
-                    "message": .string("this reader was too slow: \(count) messages were left out"),
-                ])
-        }
-    }
-}
-
-extension IncomingMessage {
-    /// The message for programs: always its bytes in base64, and its text if it is text.
-    func json(_ topics: TopicNamespace?) -> JSON {
-        let envelope = envelope
-        let content = envelope?.payload ?? payload
-        var members: [String: JSON] = [
-            "topic": .string(topic), "payload": .string(Base64.encode(content)),
-            "bytes": .integer(Int64(content.count)),
-            "qos": .integer(Int64(qos.rawValue)), "retained": .bool(retained),
-            "receivedAt": .string(receivedAt.formatted(.iso8601)),
-        ]
-        if let own = topics?.shortened(topic) { members["ownTopic"] = .string(own) }
-        if let text = String(validating: content, as: UTF8.self) { members["text"] = .string(text) }
-        if let envelope { members["envelope"] = envelope.json }
-        return .object(members)
-    }
-}
-
-extension Envelope {
-    fileprivate var json: JSON {
-        var members: [String: JSON] = [
-            "contentType": .string(contentType), "senderType": .string(senderType),
-            "sentAt": .string(sentAt.formatted(.iso8601)),
-        ]
-        if let senderID { members["senderID"] = .string(senderID) }
-        if let displayName { members["displayName"] = .string(displayName) }
-        return .object(members)
+                ], required: ["topic", "bytes", "qos", "retained", "receivedAt"],
+                "With its content in text or in payload"))
     }
 }

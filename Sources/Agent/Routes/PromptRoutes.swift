@@ -9,9 +9,9 @@ extension Agent {
         router.on(
             "GET", "/v1/prompts", needs: .read,
             .init(
-                "What waits for somebody's answer, the oldest first",
+                "The prompts that wait for an answer, the oldest first",
                 answer: .object(
-                    ["prompts": .array(of: .prompt, "what somebody is asked")], required: ["prompts"]))
+                    ["prompts": .array(of: .prompt, "the waiting prompts")], required: ["prompts"]))
         ) { _ in .json(["prompts": .array(self.prompts.prompts.map { .object($0.details) })]) }
         router.on(
             "GET", "/v1/prompts/{id}", needs: .read,
@@ -95,7 +95,7 @@ extension Schema {
         "kind": .string("what is asked for", choices: PromptQuestion.Kind.allCases.map(\.rawValue)),
         "text": .string("one line for a person"), "secret": .boolean("whether the answer belongs on no screen"),
         "answerers": .string(
-            "who may answer: whoever may operate the local API, they or the button, or one user",
+            "who may answer: users who may operate the local API, these users or the button, or one user",
             choices: ["operators", "operators-and-button", "user"]),
         "uid": .integer("of the one user who may answer"),
         "state": .string(

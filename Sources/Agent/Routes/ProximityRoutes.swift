@@ -1,5 +1,6 @@
 import Groundwork
 import LocalAPI
+import Prompts
 import Proximity
 
 /// Letting other devices in, and giving consent to it.
@@ -8,7 +9,7 @@ extension Agent {
         router.on(
             "GET", "/v1/proximity", needs: .read,
             .init(
-                "Whether the session is shared, who waits for consent, and how the Bluetooth adapter stands",
+                "Whether the session is shared, who waits for consent, and the state of the Bluetooth adapter",
                 answer: .object(
                     [
                         "sharing": .boolean("whether the session is shared"),
@@ -37,11 +38,8 @@ extension Agent {
                 query: ["count": .integer("how many at most; 100 unless given", in: 1...1000)],
                 answer: .object(["records": .array(of: .auditRecord, "the newest last")], required: ["records"]))
         ) { request in
-            let count = request.query["count"].flatMap { Int($0) } ?? 100
-            guard (1...1000).contains(count) else {
-                throw AgentError.badRequest(member: "count", fault: "is not 1 to 1000")
-            }
-            return .json(["records": .array(await self.nearby.audit.newest(count))])
+            let count = try request.integer("count", in: 1...1000, default: 100)
+            return .json(["records": .array(await self.nearby.audit.newest(Int(count)))])
         }
         router.on(
             "POST", "/v1/proximity/sharing", needs: .operate,
@@ -49,7 +47,7 @@ extension Agent {
                 "Offer the session of the user who is logged in to devices nearby, over Bluetooth",
                 body: [
                     "once": .boolean("until one was let in"),
-                    "seconds": .integer("for so long; 600 unless given", in: 1...86_400),
+                    "seconds": .integer("duration; 600 unless given", in: 1...86_400),
                 ],
                 answer: Self.sharingSchema)
         ) { request in
@@ -65,7 +63,7 @@ extension Agent {
         router.on(
             "DELETE", "/v1/proximity/sharing", needs: .operate,
             .init(
-                "No longer offer the session; where the settings want it always, until the next login",
+                "Stop offering the session; if the settings always share it, until the next login",
                 answer: Self.sharingSchema)
         ) { request in
             await self.nearby.stopSharing(by: .user(UserName.of(request.peer.uid)))
@@ -85,10 +83,10 @@ extension Agent {
         router.on(
             "POST", "/v1/proximity/authorizations", needs: .operate,
             .init(
-                "Let in the device whose QR code was scanned; answers when somebody has given or refused consent",
+                "Let in the device whose QR code was scanned; answers when consent has been given or refused",
                 body: [
                     "text": Schema.string("what the code holds").asSensitive,
-                    "name": .string("of the device, for whoever is asked"),
+                    "name": .string("of the device, shown to the person who is asked"),
                 ],
                 required: ["text"],
                 answer: .object(["authorized": .boolean("true")], required: ["authorized"]))
@@ -125,7 +123,7 @@ extension Agent {
                 throw AgentError.badRequest(member: "the number of the question", fault: "is not a number")
             }
             let answerer = request.answerer(program: try body.optionalString("program"))
-            try await self.nearby.desk.answer(id, grant: grant, by: ConsentSource(answerer))
+            try await self.nearby.desk.answer(id, grant: grant, by: answerer)
             return .json(["id": .integer(Int64(id)), "granted": .bool(grant)])
         }
     }
@@ -142,7 +140,7 @@ extension Schema {
             .object(
                 requester.merging([
                     "id": .integer("of the question"), "time": .time("of the answer"),
-                    "decision": .string("what came of the question"),
+                    "decision": .string("the decision on the question"),
                     "by": .string("who answered").orNull,
                     "outcome": .string(
                         "failed: consent was given, the gateway did not follow",

@@ -95,3 +95,17 @@ extension LocalRequest {
         return choice
     }
 }
+
+extension LocalRequest {
+    /// A number in the query.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)`` if it is not a whole number of the range.
+    func integer(_ parameter: String, in range: ClosedRange<Int64>, default preset: Int64) throws(AgentError) -> Int64 {
+        guard let text = query[parameter] else { return preset }
+        guard let value = Int64(text), range.contains(value) else {
+            throw .badRequest(
+                member: parameter, fault: "is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+}

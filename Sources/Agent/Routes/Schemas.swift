@@ -23,7 +23,8 @@ extension Schema {
         .object(
             [
                 "state": .string(
-                    "pending: an administrator has to activate the board; unknown: the vault cannot be opened",
+                    "pending: an administrator has to activate the board; unknown: the vault cannot be opened, or what it has of "
+                        + "the gateway cannot be used",
                     choices: ["unregistered", "pending", "registered", "unknown"]),
                 "deviceID": .string("what the board calls itself at the gateway, and what its topics hold"),
                 "magIdentifier": .string("what the gateway calls the board"),
@@ -57,7 +58,7 @@ extension Schema {
         .object(
             gatewayMembers.merging(["switchedFrom": gatewayAddress]) { own, _ in own },
             required: ["gateway", "registration"],
-            "How the board stands with its gateway"))
+            "The state of the board at its gateway"))
 
     static let gatewayAddress = Schema.object(
         ["url": .string("of the gateway")], required: ["url"], "Another gateway, whose registration is kept")
@@ -85,6 +86,8 @@ extension Schema {
         .object(
             [
                 "depth": .integer("messages that wait"), "bytes": .integer("that they take"),
+                "unwritten": .integer("those in memory only; a power cut or a kill loses the board's own readings"),
+                "flushSeconds": .integer("how long readings stay there at most"),
                 "accepted": .integer("messages ever"), "delivered": .integer("messages ever"),
                 "dropped": .integer("messages ever"),
                 "oldestAge": .integer("of the message that waits longest, in seconds"),
@@ -92,7 +95,10 @@ extension Schema {
                 "rescued": .integer("messages that were read from it"),
                 "deadLetters": .integer(
                     "messages that are no longer sent, as the broker ended the connection on each"),
-            ], required: ["depth", "bytes", "accepted", "delivered", "dropped", "deadLetters"]),
+            ],
+            required: [
+                "depth", "bytes", "unwritten", "flushSeconds", "accepted", "delivered", "dropped", "deadLetters",
+            ]),
         .object(["error": problem], required: ["error"]),
     ])
 

@@ -39,7 +39,7 @@ extension Agent {
         router.on(
             "POST", "/v1/login/prompted", needs: .operate,
             .init(
-                "Log in by user name, and a password that is asked for by a prompt; ends when the reader goes",
+                "Log in by user name, and a password that is asked for by a prompt; ends when its reader disconnects",
                 body: [
                     "userName": .string("as the gateway knows it"),
                     "answerers": .string(
@@ -62,7 +62,7 @@ extension Agent {
         router.on(
             "POST", "/v1/login/nearby", needs: .operate,
             .init(
-                "Log in with the session of a device nearby; ends when the reader goes",
+                "Log in with the session of a device nearby; ends when its reader disconnects",
                 body: [
                     "by": .string("the way", choices: ["bluetooth", "qr"]),
                     "user": .string("who is expected; when another user lets this board in, nobody is logged in"),
@@ -102,7 +102,7 @@ extension Agent {
         router.on(
             "POST", "/v1/login/browser/{id}", needs: .operate,
             .init(
-                "Log in with the address that the browser was led to in the end",
+                "Log in with the address that the browser was redirected to",
                 body: ["answer": Schema.string("the address, with code and state").asSensitive], required: ["answer"],
                 answer: .user)
         ) { request in
@@ -131,18 +131,18 @@ extension Agent {
         by way: String, as expected: String?, at session: GatewaySession
     ) -> AsyncThrowingStream<LocalEvent, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-            let told = nearby.events.subscribe()
-            let telling = Task {
-                for await event in told {
+            let steps = nearby.events.subscribe()
+            let forwarding = Task {
+                for await event in steps {
                     let details = event.details.merging(["text": .string(event.description)]) { own, _ in own }
                     continuation.yield(LocalEvent(name: event.name, data: .object(details)))
                 }
             }
             let logIn = Task {
                 // Events before the end are read before the end: a canceled reader still gets the waiting ones.
-                func tellTheRest() async {
-                    telling.cancel()
-                    await telling.value
+                func forwardTheRest() async {
+                    forwarding.cancel()
+                    await forwarding.value
                 }
                 do {
                     let name =
@@ -151,17 +151,17 @@ extension Agent {
                             continuation.yield(LocalEvent(name: "qr-code", data: try QRCode(text).json(of: text)))
                         }
                         : try await nearby.logIn.byBluetooth(at: session, as: expected)
-                    await tellTheRest()
+                    await forwardTheRest()
                     continuation.yield(
                         LocalEvent(name: "logged-in", data: ["loggedIn": true, "userName": .string(name)]))
                     continuation.finish()
                 } catch {
-                    await tellTheRest()
+                    await forwardTheRest()
                     continuation.finish(throwing: error)
                 }
             }
             continuation.onTermination = { _ in
-                telling.cancel()
+                forwarding.cancel()
                 logIn.cancel()
             }
         }

@@ -28,7 +28,7 @@ extension Agent {
         router.on(
             "POST", "/v1/vault/slots/{id}", needs: .operate,
             .init(
-                "Give a slot of the sealed store another key; what opened it before does so no more",
+                "Give a slot of the sealed store another key; the former key no longer opens it",
                 path: ["id": .integer("number of the slot")], body: Self.keyMembers, required: ["kind", "key"],
                 answer: Slot.schema)
         ) { request in
@@ -40,7 +40,7 @@ extension Agent {
         router.on(
             "DELETE", "/v1/vault/slots/{id}", needs: .operate,
             .init(
-                "Remove a slot of the sealed store, but the one that it was opened by",
+                "Remove a slot of the sealed store, except the one that opened it",
                 path: ["id": .integer("number of the slot")],
                 answer: .object(["removed": .integer("number of the slot that was removed")], required: ["removed"]))
         ) { request in

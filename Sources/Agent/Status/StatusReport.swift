@@ -5,6 +5,15 @@ import Messaging
 
 // How the modules' own states appear in the status.
 
+extension GatewayIdentity {
+    var json: JSON {
+        [
+            "scope": .string(scope), "host": .string(host), "port": .integer(Int64(port)), "prefix": .string(prefix),
+            "url": .string(baseURL),
+        ]
+    }
+}
+
 extension GatewayStatus {
     /// The status members about the gateway.
     func report(at now: Date) -> [String: JSON] {
@@ -12,10 +21,7 @@ extension GatewayStatus {
         if let deviceID { registrationReport["deviceID"] = .string(deviceID) }
         if let magIdentifier { registrationReport["magIdentifier"] = .string(magIdentifier) }
         var report: [String: JSON] = [
-            "gateway": [
-                "scope": .string(gateway.scope), "host": .string(gateway.host), "port": .integer(Int64(gateway.port)),
-                "prefix": .string(gateway.prefix), "url": .string(gateway.baseURL),
-            ],
+            "gateway": gateway.json,
             "registration": .object(registrationReport),
         ]
         if let certificate {
@@ -54,8 +60,10 @@ extension MessengerStatus {
 }
 
 extension OutboxStatus {
-    func report(at now: Date) -> JSON {
+    /// - Parameter flushSeconds: the readings of how many seconds a power cut may cost.
+    func report(at now: Date, flushSeconds: Int) -> JSON {
         var report: [String: JSON] = [
+            "unwritten": .integer(Int64(unwritten)), "flushSeconds": .integer(Int64(flushSeconds)),
             "depth": .integer(Int64(depth)), "bytes": .integer(Int64(bytes)), "accepted": .integer(Int64(accepted)),
             "delivered": .integer(Int64(delivered)), "dropped": .integer(Int64(dropped.total)),
             "deadLetters": .integer(Int64(deadLetters)),

@@ -44,10 +44,39 @@ extension BlueZ {
         bus?.send(BusCall(path: adapter, interface: BlueZName.adapter, member: "StopDiscovery")) { _ in }
     }
 
-    private func startDiscovery(on adapter: String) async -> Result<[BusValue], BusFailure> {
+    /// Starts discovery unless it runs. A search that begins while bluetoothd is being asked shares the answer: it
+    /// would wait in vain if that were a failure.
+    ///
+    /// - Parameter ask: asks bluetoothd.
+    /// - Returns: the failure, if any.
+    func startDiscovery(on adapter: String, asking ask: @escaping () async -> BusFailure?) async -> BusFailure? {
+        switch daemonScan.want() {
+        case .isRunning: return nil
+        case .isAsked: return await discoveryStart?.value ?? nil
+        case .ask(let call):
+            let failure = await start(call, on: adapter, asking: ask)
+            if failure == nil { renewLater(on: adapter) }
+            return failure
+        }
+    }
+
+    private func start(
+        _ call: Int, on adapter: String, asking ask: @escaping () async -> BusFailure?
+    ) async -> BusFailure? {
+        let start = Task {
+            let failure = await ask()
+            if daemonScan.answered(call, isRunning: failure == nil) { stopDiscovery(on: adapter) }
+            return failure
+        }
+        discoveryStart = start
+        return await start.value
+    }
+
+    private func askForDiscovery(on adapter: String) async -> BusFailure? {
         let result = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StartDiscovery"))
-        if daemonScan.answered() { stopDiscovery(on: adapter) }
-        return result
+        // Another program's scan serves as well.
+        guard case .failure(let failure) = result, failure.name != "org.bluez.Error.InProgress" else { return nil }
+        return failure
     }
 
     /// Sets the filter for all searches together, and starts discovery. bluetoothd keeps one filter and one discovery
@@ -63,13 +92,9 @@ extension BlueZ {
             BusCall(
                 path: adapter, interface: BlueZName.adapter, member: "SetDiscoveryFilter",
                 arguments: [.options(filter)]), to: operation)
-        guard daemonScan.want() else { return }
-        let result = await startDiscovery(on: adapter)
-        guard case .failure(let failure) = result, failure.name != "org.bluez.Error.InProgress" else {
-            return renewLater(on: adapter)
+        if let failure = await startDiscovery(on: adapter, asking: { await self.askForDiscovery(on: adapter) }) {
+            throw BluetoothError(failure, operation: operation)
         }
-        daemonScan = DaemonScan()
-        throw BluetoothError(failure, operation: operation)
     }
 
     /// Controllers report a device once in a scan, and bluetoothd only reports changes of the signal strength. So the
@@ -83,11 +108,10 @@ extension BlueZ {
     }
 
     private func renew(_ number: Int, on adapter: String) async {
-        guard number == renewal, daemonScan.isWanted, !searches.isEmpty else { return }
+        guard number == renewal, !searches.isEmpty else { return }
         _ = await call(BusCall(path: adapter, interface: BlueZName.adapter, member: "StopDiscovery"))
-        guard number == renewal, daemonScan.isWanted, !searches.isEmpty else { return }
-        daemonScan.renew()
-        _ = await startDiscovery(on: adapter)
+        guard number == renewal, !searches.isEmpty else { return }
+        _ = await start(daemonScan.renew(), on: adapter) { await self.askForDiscovery(on: adapter) }
         if number == renewal { renewLater(on: adapter) }
     }
 
@@ -118,7 +142,7 @@ extension BlueZ {
     private func endScans(_ error: BluetoothError) {
         let adapter = objects.adapter(named: wantedAdapter)
         guard adapter.flatMap({ objects[$0, BlueZName.adapter]?["Powered"]?.flag }) != true else { return }
-        daemonScan = DaemonScan()
+        daemonScan.forget()
         for number in searches.keys { endSearch(number, throwing: owner == nil ? .daemonMissing : error) }
     }
 }

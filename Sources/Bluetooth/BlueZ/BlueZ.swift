@@ -26,6 +26,8 @@ actor BlueZ {
     var serving: Serving?
     var searches: [Int: Search] = [:]
     var daemonScan = DaemonScan()
+    /// The newest call for a scan; its value is the failure, if any.
+    var discoveryStart: Task<BusFailure?, Never>?
     /// The number of the next restart of the discovery.
     var renewal = 0
     /// Connections to peripherals, by the device's path.
@@ -128,7 +130,7 @@ actor BlueZ {
     private func loseDaemon() {
         owner = nil
         refusal = nil
-        daemonScan = DaemonScan()
+        daemonScan.forget()
         isAgent = false
         apply(objects.clear())
         for search in searches.keys { endSearch(search, throwing: .daemonMissing) }

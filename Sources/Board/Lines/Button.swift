@@ -1,7 +1,7 @@
 import Groundwork
 
 /// The board's button, debounced.
-public actor Button {
+public final actor Button {
     public nonisolated let definition: LineDefinition
     /// The line through which a program presses the button, if the definition says that it is simulated.
     public nonisolated let simulated: SimulatedLine?

@@ -28,7 +28,7 @@ public enum LEDPattern: Sendable, Equatable {
 }
 
 /// The board's status LED. A steady pattern costs no wake-ups.
-public actor StatusLED {
+public final actor StatusLED {
     public nonisolated let definition: LineDefinition
     /// The line at which a program sees the LED, if the definition says that it is simulated.
     public nonisolated let simulated: SimulatedLine?

@@ -5,8 +5,8 @@ import Groundwork
 ///
 /// There is one timer, for the sensor that is due next; between two readings nothing runs. Sensors do not affect each
 /// other.
-public actor SensorPoller {
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.board.asUnownedSerialExecutor() }
+public final actor SensorPoller {
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.sampling.asUnownedSerialExecutor() }
 
     /// A sensor that does not respond.
     public struct Failure: Sendable, Equatable {
@@ -39,25 +39,26 @@ public actor SensorPoller {
     ///   - wallClock: for the times in readings.
     ///   - retryCap: the longest time between two attempts at a failing sensor, or its period where that is longer.
     public init(
-        _ definitions: [SensorDefinition], on machine: Machine = Machine(), clock: any SteadyClock = MonotonicClock(),
+        _ definitions: [SensorDefinition], on machine: Machine = Machine(), clock: (any SteadyClock)? = nil,
         wallClock: @escaping @Sendable () -> Date = { Date() }, retryCap: Duration = .seconds(300)
     ) {
         sensors = definitions.map { Sensor(definition: $0, policy: SendingPolicy($0)) }
         reader = SensorReader(definitions, on: machine)
-        self.clock = clock
+        self.clock = clock ?? MonotonicClock(on: .sampling)
         self.wallClock = wallClock
         self.retryCap = retryCap
     }
 
     /// Polls until canceled.
     ///
+    /// - Parameter send: passes on what is worth sending, before anything else is read.
     /// - Throws: `CancellationError`
-    public func run() async throws {
+    public func run(sending send: @escaping @Sendable (SampleSet) async -> Void = { _ in }) async throws {
         // Continuations resume on the preferred executor first: this one is the actor's own thread.
-        try await withTaskExecutorPreference(NamedThread.board.tasks) { try await poll() }
+        try await withTaskExecutorPreference(NamedThread.sampling.tasks) { try await poll(send) }
     }
 
-    private func poll() async throws {
+    private func poll(_ send: @Sendable (SampleSet) async -> Void) async throws {
         var schedule = PollingSchedule(
             periods: sensors.map(\.definition.period), startingAt: clock.now, retryCap: retryCap)
         while true {
@@ -79,7 +80,10 @@ public actor SensorPoller {
                     worthSending.append(reading)
                 }
             }
-            if !worthSending.isEmpty { samples.send(SampleSet(time: time, readings: worthSending)) }
+            guard !worthSending.isEmpty else { continue }
+            let set = SampleSet(time: time, readings: worthSending)
+            samples.send(set)
+            await send(set)
         }
     }
 

@@ -7,10 +7,10 @@ import Synchronization
 /// as stalled until the driver returns, and another thread reads the others.
 ///
 /// Sensors that are read together cost one switch to that thread and one timer.
-actor SensorReader {
+final actor SensorReader {
     typealias Work = @Sendable (inout SensorProbe) -> Result<SensorValue, BoardError>
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.board.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.sampling.asUnownedSerialExecutor() }
 
     private let definitions: [SensorDefinition]
     /// An element is `nil` while a driver hangs with the probe.
@@ -53,7 +53,7 @@ actor SensorReader {
         _ indices: ArraySlice<Int>, on thread: SensorThread
     ) async -> [Result<SensorValue, BoardError>] {
         let batch = ReadBatch(indices.compactMap { probes[$0] }, at: .now)
-        let timer = Task(executorPreference: NamedThread.board.tasks) { try await self.watch(batch) }
+        let timer = Task(executorPreference: NamedThread.sampling.tasks) { try await self.watch(batch) }
         Task { [work] in
             await thread.read(batch, work)
             threads.markResponsive(thread)
@@ -76,7 +76,7 @@ actor SensorReader {
     private func watch(_ batch: ReadBatch) async throws {
         var deadline = SuspendingClock.now + patience
         while true {
-            try await NamedThread.board.sleep(for: deadline - .now)
+            try await NamedThread.sampling.sleep(for: deadline - .now)
             // Another read may have begun meanwhile.
             guard let next = batch.end(unlessBegunAfter: .now - patience) else { return }
             deadline = next + patience

@@ -43,12 +43,14 @@ struct Calls: Sendable {
         _ request: HTTPRequest, for need: Need, loggedInAt logIn: Date?
     ) async throws -> HTTPResponse {
         if let logIn { try await user(loggedInAt: logIn) }
-        try await operations.prepare(for: need)
+        if try await operations.parts.preparation.nextStep(for: need) != .ready {
+            try await operations.run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
+        }
         let state = try await store.state()
         let response = try await send(request, with: [try Credentials(state.holdings, need.principal, logIn)])
         switch CallVerdict.of(response, isStaticClient: state.holdings.client?.isStatic ?? false) {
         case .answer:
-            exchange.contacts.noteContact(at: store.clocks.date())
+            exchange.noteContact(by: request)
             return response
         case .fail(let error): throw error
         case .recover(_, let refusal): throw RefusedAttempt(refusal: refusal, revision: state.revision)

@@ -15,7 +15,7 @@ enum CertificateText {
         case .string(let whole): text = whole
         case .array(let lines):
             let strings = lines.compactMap(\.string)
-            guard strings.count == lines.count else { throw Fault(fault: "has lines that are no strings") }
+            guard strings.count == lines.count else { throw Fault(fault: "has lines that are not strings") }
             text = strings.joined(separator: "\n")
         default: throw Fault(fault: "is \(element.kind), not the lines of a certificate")
         }

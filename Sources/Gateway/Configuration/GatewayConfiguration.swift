@@ -37,6 +37,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// The document as it was received.
     public let bytes: [UInt8]
 
+    /// The path of an endpoint, or its absolute URL.
+    func path(of endpoint: GatewayEndpoint) -> String { endpoints[endpoint] ?? endpoint.defaultPath }
+
     /// Bluetooth parameters (`mag.ble`); the protocol has no defaults for absent ones.
     public struct ProximityParameters: Sendable, Equatable {
         public let serviceUUID: String?

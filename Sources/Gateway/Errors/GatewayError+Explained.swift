@@ -129,7 +129,7 @@ extension GatewayError: Explained {
                 remedy: Self.report, gateway: .local(130_201))
         case .noGrantApplies:
             Explanation(
-                "gateway.no-grant-applies", .conflict, "there is no way to an access token without a user",
+                "gateway.no-grant-applies", .conflict, "no grant gives an access token without a user",
                 remedy: "log in", gateway: .local(120_005))
         case .scopeNotGranted(let requested, let granted):
             Explanation(

@@ -74,7 +74,7 @@ struct EarlierRecordsReader {
         self.records = records
         var keys: [EarlierKey: KeyReference] = [:]
         for key in present {
-            keys[key] = KeyReference(.software, name: "\(key.label)-\(Hex.encode(try Random.bytes(8)))")
+            keys[key] = try KeyReference.fresh(.software, label: key.label)
         }
         self.keys = keys
     }
@@ -91,12 +91,13 @@ struct EarlierRecordsReader {
     /// - Throws: ``GatewayError/deviceRecordInvalid(reason:)`` when related records are inconsistent.
     func holdings(at now: Moment) throws -> Holdings {
         Holdings(
-            identifierKey: keys[.identifier], pendingKey: keys[.pending], device: try device(), rest: rest(),
+            identifierKey: keys[.identifier], pendingKey: keys[.pending], device: try device(),
+            rest: HoldingsReader(records: records).rest(),
             client: client(), board: tokens(.board, at: now), user: user(at: now))
     }
 
     private func content(_ record: EarlierRecord) -> SecretBytes? { records[record.rawValue] }
-    private func terms(_ record: EarlierRecord) -> JSON? { Self.json(content(record)) }
+    private func terms(_ record: EarlierRecord) -> JSON? { HoldingsReader.json(content(record)) }
 
     private func chain(_ record: EarlierRecord) throws -> [Certificate] {
         guard let content = content(record) else { return [] }
@@ -115,17 +116,13 @@ struct EarlierRecordsReader {
             }
             return nil
         }
-        guard let magIdentifier = terms["mag_identifier"]?.string, let registeredAt = Self.date(terms["registered_at"])
+        guard let magIdentifier = terms["mag_identifier"]?.string,
+            let registeredAt = HoldingsReader.date(terms["registered_at"])
         else { throw GatewayError.deviceRecordInvalid(reason: "it has no mag-identifier") }
         return Device(
             key: key, chain: chain, magIdentifier: magIdentifier, isActive: terms["active"]?.bool ?? true,
-            registeredAt: registeredAt, renewedAt: Self.date(terms["renewed_at"]),
+            registeredAt: registeredAt, renewedAt: HoldingsReader.date(terms["renewed_at"]),
             renewedChain: try self.chain(.renewedCertificates))
-    }
-
-    private func rest() -> RegistrationRest? {
-        guard let terms = Self.json(records[HoldingsDocument.rest.rawValue]) else { return nil }
-        return terms["code"]?.integer.map { .withdrawn(code: Int($0)) } ?? .byPerson
     }
 
     private func client() -> ClientCredentials? {
@@ -134,13 +131,14 @@ struct EarlierRecordsReader {
         else { return nil }
         return ClientCredentials(
             masterID: masterID,
-            authentication: ClientAuthentication(id: id, secret: secret, expires: Self.date(terms["expires"])),
+            authentication: ClientAuthentication(
+                id: id, secret: secret, expires: HoldingsReader.date(terms["expires"])),
             isStatic: terms["static"]?.bool ?? false)
     }
 
     /// Absent in vaults from before users were supported.
     private func user(at now: Moment) -> HeldUser? {
-        guard let terms = terms(.user), let loggedInAt = Self.date(terms["logged_in_at"]) else { return nil }
+        guard let terms = terms(.user), let loggedInAt = HoldingsReader.date(terms["logged_in_at"]) else { return nil }
         let tokens = tokens(.user, at: now)
         return tokens.isEmpty ? nil : HeldUser(name: terms["name"]?.string, loggedInAt: loggedInAt, tokens: tokens)
     }
@@ -151,7 +149,7 @@ struct EarlierRecordsReader {
 
     private func accessToken(_ place: EarlierRecord.Tokens, at now: Moment) -> HeldToken? {
         guard let value = content(place.access), let terms = terms(place.accessTerms),
-            let receivedAt = Self.date(terms["received_at"]), let lifetime = terms["lifetime"]?.number
+            let receivedAt = HoldingsReader.date(terms["received_at"]), let lifetime = terms["lifetime"]?.number
         else { return nil }
         return HeldToken(
             value: value, lifetime: lifetime, scope: terms["scope"]?.string ?? "", receivedAt: receivedAt,
@@ -162,14 +160,6 @@ struct EarlierRecordsReader {
         guard let value = content(place.id), let terms = terms(place.idTerms), let type = terms["type"]?.string else {
             return nil
         }
-        return HeldIDToken(value: value, type: type, expires: Self.date(terms["expires"]))
+        return HeldIDToken(value: value, type: type, expires: HoldingsReader.date(terms["expires"]))
     }
-
-    private static func json(_ content: SecretBytes?) -> JSON? {
-        guard var bytes = content?.exposed() else { return nil }
-        defer { wipe(&bytes) }
-        return try? JSON(parsing: bytes)
-    }
-
-    private static func date(_ value: JSON?) -> Date? { value?.number.map { Date(timeIntervalSince1970: $0) } }
 }

@@ -99,6 +99,11 @@ enum HoldingsDocument: String, CaseIterable {
         ]
     }
 
+    /// The change that stores why the board does not register by itself, or that it may.
+    static func change(ofRest rest: RegistrationRest?, in scope: String) -> Change {
+        HoldingsChanges.change(.rest, rest.map(document), scope)
+    }
+
     private static func time(_ date: Date) -> JSON { .number(date.timeIntervalSince1970) }
     private static func pem(_ chain: [Certificate]) -> JSON { .string(chain.map(\.pem).joined()) }
     private static func text(_ reference: KeyReference?) -> JSON { reference.map { .string($0.description) } ?? .null }
@@ -125,7 +130,7 @@ struct HoldingsChanges {
         HoldingsDocument.allCases.map { change($0, $0.content(of: holdings), scope) }
     }
 
-    private static func change(_ document: HoldingsDocument, _ content: JSON?, _ scope: String) -> Change {
+    fileprivate static func change(_ document: HoldingsDocument, _ content: JSON?, _ scope: String) -> Change {
         guard let content else { return .remove(document.name(in: scope)) }
         var bytes = content.bytes
         defer { wipe(&bytes) }

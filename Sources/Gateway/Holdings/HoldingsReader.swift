@@ -27,11 +27,7 @@ struct HoldingsReader {
             client: client(), board: Self.tokens(document(.boardTokens), at: now), user: user(at: now))
     }
 
-    private func document(_ document: HoldingsDocument) -> JSON? {
-        guard var bytes = records[document.rawValue]?.exposed() else { return nil }
-        defer { wipe(&bytes) }
-        return try? JSON(parsing: bytes)
-    }
+    private func document(_ document: HoldingsDocument) -> JSON? { Self.json(records[document.rawValue]) }
 
     private func device() throws -> Device? {
         guard records[HoldingsDocument.device.rawValue] != nil else { return nil }
@@ -60,7 +56,8 @@ struct HoldingsReader {
         }
     }
 
-    private func rest() -> RegistrationRest? {
+    /// The same record in every version.
+    func rest() -> RegistrationRest? {
         guard let document = document(.rest) else { return nil }
         return document["code"]?.integer.map { .withdrawn(code: Int($0)) } ?? .byPerson
     }
@@ -105,5 +102,11 @@ struct HoldingsReader {
 
     private static func reference(_ value: JSON?) -> KeyReference? { value?.string.flatMap { KeyReference($0) } }
     private static func secret(_ value: JSON?) -> SecretBytes? { value?.string.map { SecretBytes(utf8: $0) } }
-    private static func date(_ value: JSON?) -> Date? { value?.number.map { Date(timeIntervalSince1970: $0) } }
+    static func json(_ content: SecretBytes?) -> JSON? {
+        guard var bytes = content?.exposed() else { return nil }
+        defer { wipe(&bytes) }
+        return try? JSON(parsing: bytes)
+    }
+
+    static func date(_ value: JSON?) -> Date? { value?.number.map { Date(timeIntervalSince1970: $0) } }
 }

@@ -163,10 +163,3 @@ actor HoldingsStore {
         if let user = held.holdings.user, next.user == nil { events.send(.userDidLogout(userName: user.name)) }
     }
 }
-
-extension HoldingsStore {
-    /// The next step for a need, according to the current state.
-    func nextStep(for need: Need, after last: ChainStep? = nil, renewal: RenewalTerms) async throws -> NextStep {
-        try await holdings().nextStep(for: need, after: last, at: clocks.now, renewal: renewal)
-    }
-}

@@ -35,6 +35,17 @@ enum NextStep: Sendable, Equatable {
     /// credentials.
     case rest(RegistrationRest)
     case take(ChainStep)
+
+    /// The step to take; `nil` when nothing is missing.
+    ///
+    /// - Throws: the reason why the board waits for a person.
+    func due() throws(GatewayError) -> ChainStep? {
+        switch self {
+        case .ready: nil
+        case .rest(let rest): throw rest.error
+        case .take(let step): step
+        }
+    }
 }
 
 /// When the agent itself renews the certificate.

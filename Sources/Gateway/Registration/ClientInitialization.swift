@@ -35,7 +35,7 @@ struct ClientInitialization: Sendable {
         let masterID = store.configuration.masterClientID
         let form = FormBody([("client_id", masterID), ("nonce", try Random.uuid())])
         let request = try await exchange.request(
-            "POST", .initialize,
+            "POST", at: store.configuration.path(of: .initialize),
             headers: [
                 "Content-Type": FormBody.contentType, "Accept": "application/json",
                 "device-id": DeviceIdentifier.header(try await keys.deviceID(in: operation)),

@@ -78,7 +78,8 @@ struct Registration: Sendable {
             deviceID: deviceID, device: board, organization: store.configuration.organization,
             credentials: credentials, voucher: voucher)
         let request = try await exchange.request(
-            "POST", voucher.endpoint, headers: registration.headers, body: try registration.body(for: stored.key))
+            "POST", at: store.configuration.path(of: voucher.endpoint), headers: registration.headers,
+            body: try registration.body(for: stored.key))
         let response = try await exchange.succeed(request, for: .registerDevice)
         do {
             let answer = try CertificateAnswer.registration(response, for: stored.key.publicKey)
@@ -100,13 +101,6 @@ struct Registration: Sendable {
         try await store.update(in: operation) { $0.rest = nil }
     }
 
-    /// Makes an unregistered board wait for a person. Does not affect a registered one.
-    func waitForPerson(in operation: borrowing Operation) async throws {
-        let held = try await store.holdings()
-        guard held.device == nil, held.rest == nil else { return }
-        try await store.update(in: operation) { $0.rest = .byPerson }
-    }
-
     // MARK: Removal
 
     /// Removes the device at the gateway, then here. Unless the gateway answers 200, everything is kept (MAG checklist
@@ -115,7 +109,8 @@ struct Registration: Sendable {
         guard try await store.holdings().device != nil else { throw GatewayError.notRegistered }
         store.events.send(.deviceWillDeregister)
         do {
-            _ = try await exchange.succeed(try await exchange.request("DELETE", .remove), for: .removeDevice)
+            let request = try await exchange.request("DELETE", at: store.configuration.path(of: .remove))
+            _ = try await exchange.succeed(request, for: .removeDevice)
         } catch let error as GatewayError {
             store.events.send(.deviceDidFailToDeregister(error))
             throw error

@@ -60,7 +60,7 @@ final class Renewal: Sendable {
     private func requestChain(for device: Device, in operation: borrowing Operation) async throws {
         killPoint("renewal-begun")
         let request = try await exchange.request(
-            "PUT", .renew, headers: ["cert-format": "pem", "Accept": "text/plain"])
+            "PUT", at: store.configuration.path(of: .renew), headers: ["cert-format": "pem", "Accept": "text/plain"])
         let response = try await exchange.send(request, for: .renewCertificate)
         killPoint("renewal-answered")
         switch RenewalPolicy.judge(response) {
@@ -91,7 +91,7 @@ final class Renewal: Sendable {
         device.chain = device.renewedChain
         device.renewedChain = []
         device.renewedAt = store.clocks.date()
-        var request = try exchange.publicRequest("GET", GatewayEndpoint.discoveryPath)
+        var request = try exchange.publicRequest("GET", GatewayEndpoint.discoveryPath).request
         request.identity = held.identity(of: device)
         if let reason = try await refusalOfIdentity(request) {
             try await store.update(in: operation) { $0.device?.renewedChain = [] }

@@ -3,7 +3,6 @@ import FoundationEssentials
 import Groundwork
 import HTTPClient
 import OAuth
-import Synchronization
 
 /// Sends requests to the gateway's own endpoints and to configured hosts.
 struct Exchange: Sendable {
@@ -60,11 +59,7 @@ struct Exchange: Sendable {
     static var ownResponseLimit: Int { 1 << 20 }
 
     /// A request to an address of a configured host, without any of our credentials.
-    func publicRequest(_ method: String, _ address: String) throws(GatewayError) -> HTTPRequest {
-        try plainRequest(method, address).request
-    }
-
-    private func plainRequest(
+    func publicRequest(
         _ method: String, _ address: String
     ) throws(GatewayError) -> (request: HTTPRequest, host: HostSecurity) {
         let target = try CallTarget.resolve(address, at: configuration.identity)
@@ -74,22 +69,12 @@ struct Exchange: Sendable {
         return (request, host)
     }
 
-    /// A request to one of the gateway's endpoints, with the registration's headers and certificate (MAG checklist 15,
-    /// 17). An endpoint may be on another host; a public one gets none of them.
-    func request(
-        _ method: String, _ endpoint: GatewayEndpoint, query: String = "", headers: HTTPHeaders = [:],
-        body: [UInt8]? = nil
-    ) async throws -> HTTPRequest {
-        try await request(
-            method, at: (configuration.endpoints[endpoint] ?? endpoint.defaultPath) + query, headers: headers,
-            body: body)
-    }
-
-    /// A request to an address from the gateway itself, with the registration's headers and certificate.
+    /// A request to an address from the gateway itself, such as that of an endpoint, with the registration's headers
+    /// and certificate (MAG checklist 15, 17). It may be on another host; a public one gets none of them.
     func request(
         _ method: String, at address: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil
     ) async throws -> HTTPRequest {
-        var (request, host) = try plainRequest(method, address)
+        var (request, host) = try publicRequest(method, address)
         request.headers = headers
         request.body = body
         if !host.isPublic {
@@ -116,8 +101,16 @@ struct Exchange: Sendable {
         if !response.isSuccess { response.body = Self.echoes.removed(from: response.body, of: request) }
         // Form bodies contain secrets, and the client no longer has a reference to this one.
         if request.body != nil { wipe(&request.body!) }
-        contacts.noteContact(at: store.clocks.date())
+        noteContact(by: request)
         return response
+    }
+
+    /// Notes that a request was answered, if it was to the gateway and not to another host.
+    func noteContact(by request: HTTPRequest) {
+        let identity = configuration.identity
+        guard let target = try? HTTPSAddress(request.url), target.host == identity.host, target.port == identity.port
+        else { return }
+        contacts.noteContact(at: store.clocks.date())
     }
 
     /// Sends like ``send(_:for:)``, but only a 200 counts as success.

@@ -81,9 +81,9 @@ extension GatewaySession {
     /// - Parameter date: when the user logged in; `nil` for the current user.
     /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when no user or another user is logged in.
     public func userInfo(loggedInAt date: Date? = nil) async throws -> JSON {
-        let address = configuration.endpoints[.userInfo] ?? GatewayEndpoint.userInfo.defaultPath
         let response = try await call(
-            method: "GET", path: address, headers: ["Accept": "application/json"], as: .user, loggedInAt: date)
+            method: "GET", path: configuration.path(of: .userInfo), headers: ["Accept": "application/json"], as: .user,
+            loggedInAt: date)
         guard response.isSuccess else { throw GatewayError.failure(response, .readUserInfo) }
         do {
             return try JSONAnswer(response.body).json

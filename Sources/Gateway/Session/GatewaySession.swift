@@ -65,14 +65,6 @@ public final class GatewaySession: Sendable {
         try await ready()
     }
 
-    /// Makes an unregistered board wait until a person logs in on it or calls ``register()``, instead of registering by
-    /// itself. Does not affect a registered one.
-    ///
-    /// - Throws: what the vault throws.
-    public func waitForPerson() async throws {
-        try await operations.run(.waitForPerson) { try await $0.registration.waitForPerson(in: $1) }
-    }
-
     /// Renews now, whatever the certificate's dates.
     ///
     /// - Throws: ``GatewayError``. After ``GatewayError/refused(_:)`` the registration is gone (MAG checklist 19);
@@ -99,21 +91,24 @@ public final class GatewaySession: Sendable {
 
     /// Obtains everything that a protected call needs: client credentials, registration, certificate, access token.
     ///
+    /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
     /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
-    public func ready() async throws { try await prepare(for: Need()) }
+    public func ready(scope: String? = nil) async throws {
+        let need = Need(scope: scope)
+        guard try await operations.parts.preparation.nextStep(for: need) != .ready else { return }
+        try await exchange.contacts.noting(by: store.clocks) {
+            try await operations.recovering(as: .board) {
+                try await self.operations.run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
+            }
+        }
+    }
 
     /// A valid access token of the board's own.
     /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
     public func accessToken(scope: String? = nil) async throws -> AccessToken {
-        try await prepare(for: Need(scope: scope))
+        try await ready(scope: scope)
         guard let token = try await store.holdings().board.access else { throw GatewayError.noGrantApplies }
         return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())
-    }
-
-    /// A new access token, even if the current one is still valid.
-    public func refreshedToken() async throws -> AccessToken {
-        try await dropAccessToken()
-        return try await accessToken()
     }
 
     /// Drops the access token after a server refused it; the next use obtains another. The refresh token stays.
@@ -124,13 +119,6 @@ public final class GatewaySession: Sendable {
     /// Ends the access token: at the gateway if there is a refresh token to identify it, then here (MAG 5.8).
     public func revokeTokens() async throws {
         try await noted(.revoke) { try await $0.tokens.revoke(in: $1) }
-    }
-
-    private func prepare(for need: Need) async throws {
-        guard try await operations.parts.preparation.isLacking(for: need) else { return }
-        try await exchange.contacts.noting(by: store.clocks) {
-            try await operations.recovering(as: need.principal) { try await self.operations.prepare(for: need) }
-        }
     }
 
     /// Runs an operation whose failure should appear in the status.

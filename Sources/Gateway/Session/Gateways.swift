@@ -12,6 +12,8 @@ public actor Gateways {
     public nonisolated let events = Broadcast<GatewayEvent>()
 
     private let vault: Vault
+    /// The kind of server that these accounts are at, as their records name it.
+    public static let kind = "gateway"
     /// The name of the default account.
     public static let defaultAccount = "gateway"
     /// The record with the scope of the default account's gateway.
@@ -64,11 +66,14 @@ public actor Gateways {
     /// Events report a switch to another gateway. A person who activates a configuration wants the board there, so a
     /// session created afterwards registers even if the device had been removed.
     ///
-    /// - Parameter account: its name, in printable ASCII.
+    /// - Parameters:
+    ///   - account: its name, in printable ASCII.
+    ///   - registers: `false` makes an unregistered board wait until a person logs in on it or registers it, instead
+    ///     of registering by itself. Does not affect a registered one.
     /// - Returns: the account's previous gateway, if it was a different one.
     @discardableResult
     public func activate(
-        _ configuration: GatewayConfiguration, as account: String = defaultAccount
+        _ configuration: GatewayConfiguration, as account: String = defaultAccount, registers: Bool = true
     ) async throws -> GatewayIdentity? {
         let previous = try await identity(of: account)
         let identity = configuration.identity
@@ -79,7 +84,7 @@ public actor Gateways {
         try await vault.commit([
             .put(Self.configuration(identity), .configuration, SecretBytes(configuration.bytes)),
             .put(Self.record(of: account), .configuration, Self.content(account, at: identity)),
-            .remove(HoldingsDocument.rest.name(in: identity.scope)),
+            HoldingsDocument.change(ofRest: registers ? nil : .byPerson, in: identity.scope),
         ])
         killPoint("switch-committed")
         if isSwitch, isDefault { events.send(.didSwitchGateway(from: previous, to: identity)) }
@@ -106,8 +111,6 @@ public actor Gateways {
         }
         return content["scope"]?.string.flatMap(GatewayIdentity.init(scope:))
     }
-
-    private static let kind = "gateway"
 
     private static func content(_ account: String, at identity: GatewayIdentity) -> SecretBytes {
         guard account != defaultAccount else { return SecretBytes(utf8: identity.scope) }

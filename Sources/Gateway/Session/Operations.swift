@@ -5,7 +5,7 @@ import Synchronization
 enum OperationKey: Hashable, Sendable {
     case prepare(Need)
     case recover(Recovery, Principal, revision: Int)
-    case register, waitForPerson, renew, deregister, reset, revoke, initialize
+    case register, renew, deregister, reset, revoke, initialize
     /// Never shared: two people may log in one after the other.
     case logIn(Int)
     case name(Int)
@@ -81,16 +81,6 @@ final class Operations: Sendable {
         try await run(.recover(recovery, principal, revision: revision)) { parts, operation in
             guard try await parts.store.state().revision == revision else { return }
             try await parts.preparation.recover(recovery, of: principal, in: operation)
-        }
-    }
-
-    /// Makes one attempt to obtain what is missing for a need; returns at once if nothing is.
-    ///
-    /// - Throws: ``RefusedAttempt``, ``GatewayError``, what the vault throws, or `CancellationError`.
-    func prepare(for need: Need) async throws {
-        guard try await parts.preparation.isLacking(for: need) else { return }
-        try await run(.prepare(need)) { parts, operation in
-            try await parts.preparation.prepare(for: need, in: operation)
         }
     }
 }

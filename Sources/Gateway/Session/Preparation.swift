@@ -8,28 +8,21 @@ struct Preparation: Sendable {
     let renewal: Renewal
     let tokens: Tokens
 
-    func isLacking(for need: Need) async throws -> Bool {
-        try await store.nextStep(for: need, renewal: renewal.terms) != .ready
+    /// The next step for a need, according to the current state.
+    ///
+    /// - Parameter last: the step just taken.
+    func nextStep(for need: Need, after last: ChainStep? = nil) async throws -> NextStep {
+        try await store.holdings().nextStep(for: need, after: last, at: store.clocks.now, renewal: renewal.terms)
     }
 
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
     func prepare(for need: Need, in operation: borrowing Operation) async throws {
         try await puttingRight(in: operation) {
             var last: ChainStep?
-            while let step = try await step(for: need, after: last) {
+            while let step = try await nextStep(for: need, after: last).due() {
                 try await take(step, for: need, in: operation)
                 last = step
             }
-        }
-    }
-
-    /// - Returns: `nil` when nothing is missing.
-    /// - Throws: the reason why the board waits for a person.
-    func step(for need: Need, after last: ChainStep?) async throws -> ChainStep? {
-        switch try await store.nextStep(for: need, after: last, renewal: renewal.terms) {
-        case .ready: return nil
-        case .rest(let rest): throw rest.error
-        case .take(let step): return step
         }
     }
 

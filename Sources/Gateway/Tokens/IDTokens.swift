@@ -43,14 +43,14 @@ final class IDTokens: Sendable {
 
     private func fetch() async throws -> KeySet {
         let discovery = try await exchange.succeed(
-            exchange.publicRequest("GET", GatewayEndpoint.discoveryPath), for: .discover)
+            exchange.publicRequest("GET", GatewayEndpoint.discoveryPath).request, for: .discover)
         let address: String
         do {
             address = try ServerMetadata(discovery.body).required(.keys)
         } catch {
             throw GatewayError.unexpectedAnswer(.discover, status: 200, reason: error.reason)
         }
-        let response = try await exchange.succeed(exchange.publicRequest("GET", address), for: .fetchKeys)
+        let response = try await exchange.succeed(exchange.publicRequest("GET", address).request, for: .fetchKeys)
         do {
             return try KeySet(response.body)
         } catch {

@@ -78,7 +78,8 @@ struct Tokens: Sendable {
     private func request(_ grant: GrantRequest) async throws -> HTTPRequest {
         guard let client = try await store.holdings().client else { throw GatewayError.noGrantApplies }
         return try await exchange.request(
-            "POST", .token, headers: ["Content-Type": FormBody.contentType, "Accept": "application/json"],
+            "POST", at: store.configuration.path(of: .token),
+            headers: ["Content-Type": FormBody.contentType, "Accept": "application/json"],
             body: client.authentication.form(grant))
     }
 
@@ -146,7 +147,8 @@ struct Tokens: Sendable {
     func revoke(_ refreshToken: SecretBytes, by client: ClientCredentials) async throws {
         let query = "?token=\(PercentEncoding.encode(refreshToken.exposedText()))&token_type_hint=refresh_token"
         let request = try await exchange.request(
-            "DELETE", .revoke, query: query, headers: ["Authorization": client.authentication.basic])
+            "DELETE", at: store.configuration.path(of: .revoke) + query,
+            headers: ["Authorization": client.authentication.basic])
         _ = try await exchange.succeed(request, for: .revokeToken)
     }
 }

@@ -47,7 +47,8 @@ final class Authorizations: Sendable {
                 registers: configuration.singleSignOn && held.device == nil),
             redirectURI: configuration.redirectURI, proof: proof, additional: [("display", "social_login")])
         let request = try await exchange.request(
-            "GET", .authorize, query: "?" + authorization.query.text, headers: ["Accept": "application/json"])
+            "GET", at: configuration.path(of: .authorize) + "?" + authorization.query.text,
+            headers: ["Accept": "application/json"])
         let response = try await exchange.succeed(request, for: .beginAuthorization)
         do {
             return try AuthorizationAnswer.session(response.body, proof: proof, clientID: client.id)

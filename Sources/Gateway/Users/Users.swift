@@ -21,7 +21,7 @@ struct Users: Sendable {
     func logIn(by logIn: LogIn, in operation: borrowing Operation) async throws {
         try await preparation.puttingRight(in: operation) {
             var last: ChainStep?
-            while let step = try await preparation.step(for: .logIn, after: last) {
+            while let step = try await preparation.nextStep(for: .logIn, after: last).due() {
                 switch step {
                 case .registration:
                     if try await register(by: logIn, in: operation) { return try await useSession(in: operation) }
@@ -104,7 +104,7 @@ struct Users: Sendable {
             ("id_token_type", idToken.type), ("logout_apps", store.configuration.singleSignOn ? "true" : "false"),
         ])
         let request = try await exchange.request(
-            "POST", .logout,
+            "POST", at: store.configuration.path(of: .logout),
             headers: [
                 "Content-Type": FormBody.contentType, "Accept": "application/json",
                 "Authorization": client.authentication.basic,

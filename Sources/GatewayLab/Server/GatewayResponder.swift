@@ -35,7 +35,10 @@ struct GatewayResponder: HTTPResponder {
         var losesAnswer = false
         for fault in faults.take(for: endpoint) {
             switch fault {
-            case .delay(let milliseconds): try await Task.sleep(for: .milliseconds(milliseconds))
+            case .delay(let milliseconds):
+                journal.record(
+                    .fault, "delays its answer by \(milliseconds) ms", endpoint: endpoint, at: store.clock.now)
+                try await Task.sleep(for: .milliseconds(milliseconds))
             case .drop: return try await close(context, endpoint: endpoint)
             case .dropAnswer: losesAnswer = true
             case .status(204): answer = WireResponse(status: 204)  // Has no body (RFC 9110 section 15.3.5).

@@ -1,6 +1,6 @@
 /// Assembles the pieces of a stream into lines.
 struct LineSplitter {
-    /// Longest line, in bytes: an event with the largest message as text and in base64.
+    /// Longest line, in bytes: an event with the largest message, each byte of it escaped.
     static let limit = 8 << 20
 
     private var rest: [UInt8] = []

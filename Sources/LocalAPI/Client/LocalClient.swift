@@ -14,13 +14,13 @@ public struct LocalClient: Sendable {
 
     /// - Throws: ``LocalAPIError``
     public func get(_ path: String, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
-        try await ask("GET", path, nil, timeout)
+        try await answer(to: request("GET", path, nil, timeout))
     }
 
     /// - Throws: ``LocalAPIError``
     public func post(_ path: String, _ body: JSON, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON
     {
-        try await ask("POST", path, body, timeout)
+        try await answer(to: request("POST", path, body, timeout))
     }
 
     /// Posts plain text instead of JSON.
@@ -29,16 +29,15 @@ public struct LocalClient: Sendable {
     public func post(_ path: String, text: [UInt8], timeout: Duration = .seconds(30)) async throws(LocalAPIError)
         -> JSON
     {
-        var request = request("POST", path, nil)
+        var request = request("POST", path, nil, timeout)
         request.body = text
         request.headers.set("Content-Type", "text/plain")
-        request.timeout = timeout
         return try await answer(to: request)
     }
 
     /// - Throws: ``LocalAPIError``
     public func delete(_ path: String, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON {
-        try await ask("DELETE", path, nil, timeout)
+        try await answer(to: request("DELETE", path, nil, timeout))
     }
 
     /// The events of a stream, until it ends or the reader stops.
@@ -49,12 +48,11 @@ public struct LocalClient: Sendable {
         LocalEvents(client: self, path: path, body: body)
     }
 
-    private func ask(
-        _ method: String, _ path: String, _ body: JSON?, _ timeout: Duration
-    ) async throws(LocalAPIError) -> JSON {
-        var request = request(method, path, body)
-        request.timeout = timeout
-        return try await answer(to: request)
+    /// The records of a stream, for a reader of many messages, who need not parse them.
+    ///
+    /// - Parameter form: NDJSON, or frames where the route has them.
+    public func records(_ path: String, as form: StreamForm) -> LocalRecords {
+        LocalRecords(self, path, posting: nil, as: form)
     }
 
     private func answer(to request: HTTPRequest) async throws(LocalAPIError) -> JSON {
@@ -72,10 +70,10 @@ public struct LocalClient: Sendable {
         }
     }
 
-    /// Opens an event stream with one event per line.
-    func open(_ path: String, _ body: JSON?) async throws(LocalAPIError) -> HTTPStream {
-        var request = request(body == nil ? "GET" : "POST", path, body)
-        request.headers.set("Accept", "application/x-ndjson")
+    /// Opens an event stream.
+    func open(_ path: String, _ body: JSON?, _ form: StreamForm) async throws(LocalAPIError) -> HTTPStream {
+        var request = request(body == nil ? "GET" : "POST", path, body, nil)
+        request.headers.set("Accept", form.mediaType)
         let stream: HTTPStream
         var answer: [UInt8] = []
         do {
@@ -91,8 +89,10 @@ public struct LocalClient: Sendable {
     /// The most bytes of an error answer that are read.
     private static let errorLimit = 64 << 10
 
-    private func request(_ method: String, _ path: String, _ body: JSON?) -> HTTPRequest {
+    /// - Parameter timeout: `nil` for a stream, which has none.
+    private func request(_ method: String, _ path: String, _ body: JSON?, _ timeout: Duration?) -> HTTPRequest {
         var request = HTTPRequest(method, "http://localhost\(path)", body: body?.bytes)
+        if let timeout { request.timeout = timeout }
         if body != nil { request.headers.set("Content-Type", "application/json") }
         request.unixSocket = socketPath
         return request

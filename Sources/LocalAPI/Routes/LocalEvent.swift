@@ -19,28 +19,10 @@ public struct LocalEvent: Sendable, Equatable {
 
     static let errorName = "error"
 
-    /// In the form of Server-Sent Events (HTML standard, section 9.2). JSON text has no line break, so it fits on one
-    /// `data` line.
-    var serverSent: [UInt8] {
-        var text = ""
-        if let id { text += "id: \(Self.oneLine(id))\n" }
-        return Array("\(text)event: \(Self.oneLine(name))\ndata: \(data.text)\n\n".utf8)
-    }
-
     /// The form of an event in NDJSON, and as `latchkey` prints it.
-    public var json: JSON { .object(members) }
-
-    var members: [String: JSON] {
+    public var json: JSON {
         var members: [String: JSON] = ["event": .string(name), "data": data]
         if let id { members["id"] = .string(id) }
-        return members
-    }
-
-    /// As a line of NDJSON.
-    var line: [UInt8] { json.bytes + [UInt8(ascii: "\n")] }
-
-    /// Removes only characters that would end a line of this format; a program reads it, not a terminal.
-    private static func oneLine(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
+        return .object(members)
     }
 }

@@ -3,8 +3,8 @@ import HTTPClient
 
 /// A handler's answer.
 public struct LocalResponse: Sendable {
-    /// Writes the events of a stream; `send` waits while the reader is behind, and returns `false` when it is gone.
-    typealias Production = @Sendable (_ send: @Sendable (LocalEvent) async -> Bool) async throws -> Void
+    /// Writes the events of a stream, until they end or the reader is gone.
+    public typealias Production = @Sendable (StreamWriter) async throws -> Void
 
     enum Body: Sendable {
         case bytes([UInt8])
@@ -27,19 +27,21 @@ public struct LocalResponse: Sendable {
     /// Events are taken at the reader's pace: the source decides what happens to events while the reader is behind.
     /// An error of the source becomes the stream's last event.
     public static func events(_ events: some AsyncSequence<LocalEvent, any Error> & Sendable) -> LocalResponse {
-        stream { send in
-            for try await event in events { guard await send(event) else { return } }
+        stream { writer in
+            for try await event in events { guard await writer.send(event) else { return } }
         }
     }
 
     /// A stream that stays open until the events end or the reader disconnects, for a source that does not fail.
     public static func events(_ events: some AsyncSequence<LocalEvent, Never> & Sendable) -> LocalResponse {
-        stream { send in
-            for await event in events { guard await send(event) else { return } }
+        stream { writer in
+            for await event in events { guard await writer.send(event) else { return } }
         }
     }
 
-    private static func stream(_ production: @escaping Production) -> LocalResponse {
+    /// A stream that stays open until its source ends or the reader disconnects, for a source that writes the bytes of
+    /// its events itself.
+    public static func stream(_ production: @escaping Production) -> LocalResponse {
         LocalResponse(status: 200, headers: ["Cache-Control": "no-store"], body: .events(production))
     }
 

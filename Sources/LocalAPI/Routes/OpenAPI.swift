@@ -9,7 +9,7 @@ extension Router {
         let description = RouteDescription("This document", answer: .openObject("OpenAPI 3.1"))
         var described = self
         described.on("GET", Self.documentPath, needs: .read, description) { _ in .json([:]) }
-        // Made when somebody asks, which is seldom: a start does not wait for it, and no memory holds it.
+        // Generated for each request, because requests are rare: it neither delays the start nor takes up memory.
         let all = described
         on("GET", Self.documentPath, needs: .read, description) { _ in .json(all.openAPI) }
     }
@@ -79,8 +79,7 @@ extension Router.Route {
         return .object(operation)
     }
 
-    /// A stream is offered as Server-Sent Events and as one JSON object per line; a schema can only describe such a
-    /// line.
+    /// A stream is offered in several forms; a schema can only describe a line of NDJSON.
     private var content: JSON {
         if let answer = description.answer { return ["application/json": ["schema": answer.json]] }
         let known =
@@ -97,11 +96,23 @@ extension Router.Route {
                     ).json
                 })
         ]
-        return [
-            "text/event-stream": ["schema": Schema.string("Server-Sent Events").json],
-            "application/x-ndjson": ["schema": line],
-        ]
+        return .object(
+            description.forms.reduce(into: [:]) { content, form in
+                let schema =
+                    switch form {
+                    case .serverSent: Schema.string("Server-Sent Events").json
+                    case .lines: line
+                    case .frames: Schema.string(Self.frames).json
+                    }
+                content[form.mediaType] = ["schema": schema]
+            })
     }
+
+    private static let frames =
+        """
+        Frames: a byte for the kind, four for the length, the most significant one first, and that many bytes. Kind 0: \
+        the bytes of a message; 1: any other event, as JSON
+        """
 
     private func parameter(_ name: String, in place: String, _ schema: Schema?) -> JSON {
         var members = (schema ?? .string("")).json.object ?? [:]

@@ -20,6 +20,8 @@ public struct RouteDescription: Sendable {
     let answer: Schema?
     /// The data of an event by the event's name.
     let events: [String: Schema]
+    /// The forms in which a stream is offered, the most usual one first.
+    let forms: [StreamForm]
 
     /// Whether the answer is an event stream.
     var streams: Bool { answer == nil }
@@ -40,27 +42,27 @@ public struct RouteDescription: Sendable {
     ) {
         self.init(
             summary: summary, path: path, query: query, body: body, required: required, text: text, status: status,
-            answer: answer, events: [:])
+            answer: answer, events: [:], forms: [])
     }
 
     /// A route that answers with an event stream.
     ///
-    /// - Parameter events: the data of the events by the event's name; `broker.*` stands for every name with that
-    ///   prefix.
+    /// - Parameters:
+    ///   - events: the data of the events by the event's name; `broker.*` stands for every name with that prefix.
+    ///   - hasFrames: whether its messages are offered as bare bytes too.
     public init(
         _ summary: String, query: [String: Schema] = [:], body: [String: Schema]? = nil, required: Set<String> = [],
-        events: [String: Schema]
+        events: [String: Schema], hasFrames: Bool = false
     ) {
         self.init(
             summary: summary, path: [:], query: query, body: body, required: required, text: nil, status: 200,
-            answer: nil,
-            events: events)
+            answer: nil, events: events, forms: hasFrames ? StreamForm.all : StreamForm.all.dropLast())
     }
 
     private init(
         summary: String, path: [String: Schema], query: [String: Schema], body: [String: Schema]?,
         required: Set<String>,
-        text: String?, status: Int, answer: Schema?, events: [String: Schema]
+        text: String?, status: Int, answer: Schema?, events: [String: Schema], forms: [StreamForm]
     ) {
         self.summary = summary
         self.path = path
@@ -72,6 +74,7 @@ public struct RouteDescription: Sendable {
         self.status = status
         self.answer = answer
         self.events = events
+        self.forms = forms
     }
 
     /// The same description, with the schemas of further `{names}` in the pattern.

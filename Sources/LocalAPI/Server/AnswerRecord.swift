@@ -50,17 +50,36 @@ import Groundwork
             write(.object(line))
         }
 
-        /// - Parameter type: the media type in which the stream is written.
-        func write(_ event: LocalEvent, to method: String, of route: Router.Route, type: String) {
-            let schema =
-                event.name == LocalEvent.errorName
-                ? LocalResponse.errorSchema : route.description.event(named: event.name)
-            var members = event.members
-            members["data"] = schema?.disclosed(event.data) ?? Schema.kind(of: event.data)
-            write([
-                "method": .string(method), "route": .string(route.path), "type": .string(type),
-                "line": .object(members),
-            ])
+        /// - Parameter events: whole events, as they are written to the stream.
+        func write(_ events: [UInt8], in form: StreamForm, to method: String, of route: Router.Route) {
+            // Only these have a schema.
+            guard form != .frames else { return }
+            for event in Self.events(in: events, form) {
+                guard let name = event["event"]?.string, let data = event["data"] else { continue }
+                let schema =
+                    name == LocalEvent.errorName ? LocalResponse.errorSchema : route.description.event(named: name)
+                var members = event.object ?? [:]
+                members["data"] = schema?.disclosed(data) ?? Schema.kind(of: data)
+                write([
+                    "method": .string(method), "route": .string(route.path), "type": .string(form.mediaType),
+                    "line": .object(members),
+                ])
+            }
+        }
+
+        private static func events(in bytes: [UInt8], _ form: StreamForm) -> [JSON] {
+            let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            guard form == .serverSent else { return lines.compactMap { try? JSON(parsing: $0, limit: .max) } }
+            return lines.split(whereSeparator: \.isEmpty).map { fields in
+                fields.reduce(into: JSON.object([:])) { event, field in
+                    let parts = String(decoding: field, as: UTF8.self).split(separator: ": ", maxSplits: 1)
+                    guard parts.count == 2 else { return }
+                    let isData = parts[0] == "data"
+                    let value =
+                        isData ? try? JSON(parsing: Array(parts[1].utf8), limit: .max) : .string(String(parts[1]))
+                    event = .object((event.object ?? [:]).merging([String(parts[0]): value ?? .null]) { _, new in new })
+                }
+            }
         }
 
         private func write(_ line: JSON) {
@@ -139,6 +158,6 @@ import Groundwork
             _ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?
         ) {}
         @inline(__always)
-        func write(_ event: LocalEvent, to method: String, of route: Router.Route, type: String) {}
+        func write(_ events: [UInt8], in form: StreamForm, to method: String, of route: Router.Route) {}
     }
 #endif

@@ -6,7 +6,7 @@ import Groundwork
 /// The source of the events has to wait while too much is unwritten; libmicrohttpd disconnects a reader that takes
 /// nothing for long. So a slow reader costs a bounded amount of memory, and does not affect other readers.
 final class EventFeed: Sendable {
-    /// From this many bytes on, the source has to wait. One event may exceed it.
+    /// From this many bytes on, the source has to wait. What it sends at once may exceed it.
     static let bound = 64 << 10
 
     private struct State {
@@ -22,14 +22,14 @@ final class EventFeed: Sendable {
 
     init(_ connection: SuspendableConnection) { self.connection = connection }
 
-    /// Waits until there is room, then adds the bytes. For one source at a time.
+    /// Waits until there is room, then adds the bytes, which become one write where they fit. For one source at a time.
     ///
     /// - Returns: `false` when the stream has ended.
     func send(_ bytes: [UInt8]) async -> Bool {
         let isOpen = await state.wait { state -> Bool? in
             guard !state.hasEnded else { return false }
             guard !state.isFull else { return nil }
-            state.waiting += bytes
+            if state.waiting.isEmpty { state.waiting = bytes } else { state.waiting += bytes }
             return true
         }
         if isOpen { connection.resume() }

@@ -22,7 +22,7 @@ final class Exchange: @unchecked Sendable {
     private var admission = Admission.pending
     private var method = ""
     private var isHead = false
-    private var wantsLines = false
+    private var form = StreamForm.serverSent
     /// Bytes of a refused request's body that were read and discarded.
     private var drained = 0
 
@@ -79,7 +79,7 @@ final class Exchange: @unchecked Sendable {
             service.runningExchanges.add(self)
             if connection.suspend(unless: { state.withLock { $0.answer != nil } }) { return true }
             // The handler finished before this thread suspended the connection.
-            return queue(state.withLock(\.answer) ?? service.answer(to: LocalAPIError.stopping))
+            return queue(state.withLock(\.answer) ?? .error(LocalAPIError.stopping))
         case .refused where !body.isEmpty:
             // Most programs read the answer only after sending everything.
             drained += body.count
@@ -95,64 +95,33 @@ final class Exchange: @unchecked Sendable {
     private func admit(_ method: String) -> Bool {
         isHead = method == "HEAD"
         let headers = HTTPHeaders(of: connection.handle, in: service.library)
-        wantsLines = headers.all("Accept").contains { $0.contains("application/x-ndjson") }
         let announced = headers.first("Content-Length").flatMap { Int($0) } ?? 0
         guard headers.haveOneBodyLength else {
-            var answer = service.answer(
-                to: LocalAPIError.badBody(reason: "must state its length in exactly one way"))
+            var answer = LocalResponse.error(LocalAPIError.badBody(reason: "must state its length in exactly one way"))
             // It is unclear where the next request would begin.
             answer.headers.set("Connection", "close")
             return queue(answer)
         }
         do {
-            let (route, request) = try check(method, headers, announced)
-            admission = .granted(route, request)
+            let head = RequestHead(
+                method: method, target: target, headers: headers, announcedBytes: announced,
+                bytes: latchkey_http_head_size(service.library.table, connection.handle), peer: peerConnection.peer)
+            let admitted = try service.admit(head, isStopping: state.withLock(\.isStopping))
+            state.withLock { $0.place = admitted.place }
+            if let form = admitted.form { self.form = form }
+            admission = .granted(admitted.route, admitted.request)
             return true
         } catch {
             guard headers.first("Expect") == nil, announced <= drainLimit else {
-                return queue(service.answer(to: error))
+                return queue(.error(error))
             }
             return refuse(error)
         }
     }
 
     private func refuse(_ error: LocalAPIError) -> Bool {
-        admission = .refused(service.answer(to: error))
+        admission = .refused(.error(error))
         return true
-    }
-
-    private func check(
-        _ method: String, _ headers: HTTPHeaders, _ announced: Int
-    ) throws(LocalAPIError) -> (Router.Route, LocalRequest) {
-        let limits = service.limits
-        guard latchkey_http_head_size(service.library.table, connection.handle) <= limits.headBytes else {
-            throw .headTooLarge(limit: limits.headBytes)
-        }
-        let target = try RequestTarget(target)
-        let (route, parameters) = try service.router.route(method, target)
-        let peer = peerConnection.peer
-        guard service.policy.allows(peer, route.permission) else {
-            throw .accessDenied(permission: route.permission, uid: peer.uid)
-        }
-        let known = route.description.query
-        if let unknown = target.query.keys.sorted().first(where: { known[$0] == nil }) {
-            throw .unknownParameter(name: unknown, known: known.keys.sorted())
-        }
-        guard announced <= limits.bodyBytes else { throw .bodyTooLarge(limit: limits.bodyBytes) }
-        guard !state.withLock(\.isStopping) else { throw .stopping }
-        do throws(Shortage) {
-            let place = try service.requests.take(peer.uid, isOwner: service.policy.isOwner(peer))
-            state.withLock { $0.place = place }
-        } catch {
-            throw .tooManyRequests(uid: peer.uid, error)
-        }
-        return (
-            route,
-            LocalRequest(
-                method: method, path: target.path, parameters: parameters, query: target.query,
-                members: Set((route.description.body ?? [:]).keys), headers: headers, peer: peer,
-                isOwner: service.policy.isOwner(peer))
-        )
     }
 
     private func queue(_ answer: LocalResponse) -> Bool {
@@ -169,7 +138,7 @@ final class Exchange: @unchecked Sendable {
                     $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
             }
         case .events(let production):
-            headers.add("Content-Type", wantsLines ? "application/x-ndjson" : "text/event-stream")
+            headers.add("Content-Type", form.mediaType)
             response = isHead ? http.create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) : stream(production)
         }
         guard let response else { return false }
@@ -196,7 +165,7 @@ final class Exchange: @unchecked Sendable {
             state.handlerIsDone = false
             return state.isStopping
         }
-        if isStopping { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
+        if isStopping { feed.end(with: last(LocalAPIError.stopping)) }
         produce(production, into: feed)
         return service.library.calls.create_response_from_callback(
             UInt64.max, 16 << 10,
@@ -240,7 +209,7 @@ final class Exchange: @unchecked Sendable {
             do {
                 answer = try await route.handler(request)
             } catch {
-                answer = service.answer(to: error)
+                answer = .error(error)
             }
             state.withLock { state in
                 if state.answer == nil { state.answer = answer }
@@ -255,11 +224,15 @@ final class Exchange: @unchecked Sendable {
     private func produce(_ production: @escaping LocalResponse.Production, into feed: EventFeed) {
         let task = Task {
             do {
-                try await production { [self] in await feed.send(written($0)) }
+                try await production(
+                    StreamWriter(form) { [self] in
+                        record(events: $0)
+                        return await feed.send($0)
+                    })
             } catch is CancellationError {
                 // The reader is gone, or has been told that the server is stopping.
             } catch {
-                feed.end(with: written(LocalEvent(error)))
+                feed.end(with: last(error))
             }
             feed.end()
             state.withLock { state in
@@ -279,12 +252,17 @@ final class Exchange: @unchecked Sendable {
         if isStopping { task.cancel() }
     }
 
-    private func written(_ event: LocalEvent) -> [UInt8] {
+    /// The last event of a stream that breaks off.
+    private func last(_ error: any Error) -> [UInt8] {
+        let bytes = form.bytes(of: LocalEvent(error))
+        record(events: bytes)
+        return bytes
+    }
+
+    private func record(events: [UInt8]) {
         if let record = service.record, let route = state.withLock(\.route) {
-            record.write(
-                event, to: route.method, of: route, type: wantsLines ? "application/x-ndjson" : "text/event-stream")
+            record.write(events, in: form, to: route.method, of: route)
         }
-        return wantsLines ? event.line : event.serverSent
     }
 
     /// Called for a slow handler: if its client disconnects meanwhile, the handler's task is canceled.
@@ -302,10 +280,10 @@ final class Exchange: @unchecked Sendable {
     func stop() {
         let (feed, task) = state.withLock { state in
             state.isStopping = true
-            if state.answer == nil { state.answer = service.answer(to: LocalAPIError.stopping) }
+            if state.answer == nil { state.answer = .error(LocalAPIError.stopping) }
             return (state.feed, state.task)
         }
-        if let feed { feed.end(with: written(LocalEvent(LocalAPIError.stopping))) }
+        if let feed { feed.end(with: last(LocalAPIError.stopping)) }
         task?.cancel()
         connection.resume()
     }

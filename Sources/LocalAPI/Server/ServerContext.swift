@@ -61,6 +61,4 @@ final class ServerContext: Sendable {
         await state.wait { $0.exchanges.isEmpty || $0.isOutOfTime ? () : nil }
         timer.cancel()
     }
-
-    func answer(to error: any Error) -> LocalResponse { .error(error) }
 }

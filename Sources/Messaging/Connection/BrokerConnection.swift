@@ -1,81 +1,98 @@
-import CMosquitto
 import Glibc
 import Groundwork
-import Synchronization
 
-/// One connection to a broker, on a thread of its own named `mqtt` that ends with it.
+/// One connection to a broker, on a thread of its own named `mqtt` that ends with it, and the mailbox between that
+/// thread and the messenger: commands one way, news the other.
 ///
 /// A connection is used once: messages still in flight when it ends remain in the outbox, which sends them again.
 final class BrokerConnection: Sendable {
-    private struct Orders {
+    private struct State {
         var commands: [ConnectionCommand] = []
+        /// Since the last read; merged, so that their size is bounded by the window however slowly they are read.
+        var news: ConnectionNews?
+        var isCancelled = false
+
+        mutating func takeNews() -> ConnectionNews? {
+            defer { news = nil }
+            return news
+        }
     }
 
-    private let orders = Mutex(Orders())
+    private let state = AsyncCondition(State())
     private let wake: Wake?
-    private let mailbox: Mailbox
 
-    /// Starts connecting at once. Everything that happens is posted to the mailbox; the ending comes last.
-    init(_ order: ConnectionOrder, inbox: Inbox, mailbox: Mailbox) {
-        self.mailbox = mailbox
+    /// Starts connecting at once. Everything that happens is posted as news; the ending comes last.
+    init(_ order: ConnectionOrder, inbox: Inbox) {
         wake = Wake()
-        let job = Job(order: order, inbox: inbox, connection: self)
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(job)
-        let status =
-            wake == nil
-            ? EMFILE
-            : pthread_create(
+        var status = EMFILE
+        if let wake {
+            var thread = pthread_t()
+            let loop = Unmanaged.passRetained(ConnectionLoop(order, wake: wake, inbox: inbox, connection: self))
+            status = pthread_create(
                 &thread, nil,
                 { argument in
                     CurrentThread.setName("mqtt")
-                    Unmanaged<Job>.fromOpaque(argument!).takeRetainedValue().run()
+                    Unmanaged<ConnectionLoop>.fromOpaque(argument!).takeRetainedValue().run()
                     return nil
-                }, argument.toOpaque())
-        guard status == 0 else {
-            argument.release()
-            let reason = "out of threads or file descriptors: \(String(cString: strerror(status)))"
-            mailbox.post { $0.ending = .failed(.cannotConnect(order.address, reason: reason), loss: nil) }
-            return
+                }, loop.toOpaque())
+            if status == 0 { pthread_detach(thread) } else { loop.release() }
         }
-        pthread_detach(thread)
+        guard status != 0 else { return }
+        let reason = "out of threads or file descriptors: \(String(cString: strerror(status)))"
+        post { $0.ending = .failed(.cannotConnect(order.address, reason: reason), loss: nil) }
     }
+
+    // MARK: From the messenger
 
     /// Hands a command to the connection's thread.
     func send(_ command: ConnectionCommand) {
-        let isFirst = orders.withLock { orders in
-            orders.commands.append(command)
-            return orders.commands.count == 1
+        let isFirst = state.change { state in
+            state.commands.append(command)
+            return state.commands.count == 1
         }
         if isFirst { wake?.signal() }
     }
 
-    fileprivate func takeCommands() -> [ConnectionCommand] {
-        orders.withLock { orders in
-            defer { orders.commands = [] }
-            return orders.commands
+    func takeCommands() -> [ConnectionCommand] {
+        state.change { state in
+            defer { state.commands = [] }
+            return state.commands
         }
     }
 
-    /// The work of the thread. Retains the connection while it runs.
-    private final class Job: Sendable {
-        let order: ConnectionOrder
-        let inbox: Inbox
-        let connection: BrokerConnection
+    // MARK: To the messenger
 
-        init(order: ConnectionOrder, inbox: Inbox, connection: BrokerConnection) {
-            self.order = order
-            self.inbox = inbox
-            self.connection = connection
+    func post(_ change: (inout ConnectionNews) -> Void) {
+        state.change { state in
+            var news = state.takeNews() ?? ConnectionNews()
+            change(&news)
+            state.news = news
         }
+    }
 
-        func run() {
-            guard let wake = connection.wake else { return }
-            let loop = ConnectionLoop(order, wake: wake, inbox: inbox, mailbox: connection.mailbox) {
-                self.connection.takeCommands()
+    /// The news since the last call. One task reads them.
+    ///
+    /// - Returns: `nil` when the task is canceled.
+    func news(isolation: isolated (any Actor)? = #isolation) async -> ConnectionNews? {
+        await withTaskCancellationHandler {
+            await state.wait(isolation: isolation) { state -> ConnectionNews?? in
+                if state.isCancelled { return .some(nil) }
+                guard let news = state.takeNews() else { return nil }
+                return news
             }
-            let ending = loop.run()
-            connection.mailbox.post { $0.ending = ending }
+        } onCancel: {
+            state.change { $0.isCancelled = true }
         }
+    }
+
+    /// Keeps reading after a cancellation, until the connection has ended.
+    func lastNews(isolation: isolated (any Actor)? = #isolation) async -> ConnectionNews {
+        var all = ConnectionNews()
+        while all.ending == nil {
+            let news = await state.wait { $0.takeNews() }
+            all.acknowledged += news.acknowledged
+            all.ending = news.ending
+        }
+        return all
     }
 }

@@ -1,4 +1,3 @@
-import CMosquitto
 import Cryptography
 import Glibc
 
@@ -10,8 +9,7 @@ final class ConnectionLoop {
     let order: ConnectionOrder
     let wake: Wake
     private let inbox: Inbox
-    private let mailbox: Mailbox
-    private let commands: () -> [ConnectionCommand]
+    private let connection: BrokerConnection
 
     /// The messages behind the library's packet identifiers.
     private var messages: [Int32: Int64] = [:]
@@ -19,7 +17,7 @@ final class ConnectionLoop {
     private var finished: [Int64] = []
     private var filters: [Int32: TopicFilter] = [:]
     private var isOpen = false
-    private var lossCause = Mailbox.Loss.Cause.silence
+    private var lossCause = ConnectionLoss.Cause.silence
     /// The identifier of the message to the presence topic, until it is acknowledged.
     private var presence: Int32?
     private var isProven = false
@@ -27,24 +25,27 @@ final class ConnectionLoop {
     private var threshold = ReadThreshold()
     private static let readsAtOnce = 128
 
-    init(
-        _ order: ConnectionOrder, wake: Wake, inbox: Inbox, mailbox: Mailbox,
-        commands: @escaping () -> [ConnectionCommand]
-    ) {
+    init(_ order: ConnectionOrder, wake: Wake, inbox: Inbox, connection: BrokerConnection) {
         self.order = order
         self.wake = wake
         self.inbox = inbox
-        self.mailbox = mailbox
-        self.commands = commands
+        self.connection = connection
         keepAlive = KeepAlive(seconds: order.keepAliveSeconds, now: .now)
     }
 
-    func run() -> Mailbox.Ending {
-        defer { reportFinished() }
+    /// Lives as long as the connection.
+    func run() {
+        let ending = live()
+        reportFinished()
+        connection.post { $0.ending = ending }
+    }
+
+    private func live() -> ConnectionEnding {
         guard let client = MosquittoClient(order, inbox: inbox) else {
             return .failed(
                 .cannotConnect(order.address, reason: "the client identifier or the will is invalid"), loss: nil)
         }
+        defer { client.deliver() }
         do throws(Stop) {
             let deadline = ContinuousClock.now + order.timeout
             try reach(client, until: deadline)
@@ -60,8 +61,8 @@ final class ConnectionLoop {
         }
     }
 
-    private var loss: Mailbox.Loss {
-        Mailbox.Loss(cause: lossCause, underWay: messages.values.sorted(), isProven: isProven)
+    private var loss: ConnectionLoss {
+        ConnectionLoss(cause: lossCause, underWay: messages.values.sorted(), isProven: isProven)
     }
 
     /// Why the loop ends.
@@ -77,19 +78,14 @@ final class ConnectionLoop {
     private func reach(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
         var first: MessagingError?
         for (index, family) in [nil, "0.0.0.0", "::"].enumerated() {
-            let status = mosquitto_connect_bind_async(
-                client.handle, order.address.host, Int32(order.address.port), order.keepAliveSeconds, family)
-            let code = errno
-            switch status {
-            case MOSQ_ERR_SUCCESS.code:
-                let left = (deadline - .now) / (3 - index)
-                guard let failure = try waitUntilWritable(client, until: .now + left) else { return }
-                first = first ?? failure
-            // The handshake had begun, so a peer answered.
-            case MOSQ_ERR_TLS.code: throw .failed(failure(client, status, code))
-            case MOSQ_ERR_ERRNO.code where Self.isReset(code): throw .failed(failure(client, status, code))
-            default: first = first ?? .cannotConnect(order.address, reason: Self.reason(status, code))
+            if let fault = client.connect(to: order, family: family) {
+                guard !fault.hasReachedPeer else { throw .failed(failure(client, fault)) }
+                first = first ?? .cannotConnect(order.address, reason: fault.reason)
+                continue
             }
+            let left = (deadline - .now) / (3 - index)
+            guard let failure = try waitUntilWritable(client, until: .now + left) else { return }
+            first = first ?? failure
         }
         throw .failed(first ?? .connectTimeout(order.address, order.timeout))
     }
@@ -99,14 +95,14 @@ final class ConnectionLoop {
         _ client: MosquittoClient, until deadline: ContinuousClock.Instant
     ) throws(Stop) -> MessagingError? {
         while true {
-            let socket = mosquitto_socket(client.handle)
+            let socket = client.socket
             let ready = try wait(for: socket, events: POLLOUT, until: deadline)
             guard ContinuousClock.now < deadline else { return .connectTimeout(order.address, order.timeout) }
             guard ready != 0 else { continue }
             var code: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             let status = getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
-            if Self.isReset(code) { throw .failed(failure(client, MOSQ_ERR_ERRNO.code, code)) }
+            if ClientFault.system(code).isReset { throw .failed(failure(client, .system(code))) }
             // If the answer was there by the library's first write, that write has cleared the error. Only this
             // machine refuses that quickly.
             guard status == 0, code == 0, ready & (POLLERR | POLLHUP) == 0 else {
@@ -120,15 +116,15 @@ final class ConnectionLoop {
     /// handshake, and what is sent until then fits any socket's buffer.
     private func shakeHands(_ client: MosquittoClient, until deadline: ContinuousClock.Instant) throws(Stop) {
         while true {
-            let socket = mosquitto_socket(client.handle)
+            let socket = client.socket
             var byte: UInt8 = 0
-            try step(client, mosquitto_loop_read(client.handle, 1))
+            try step(client, client.read())
             // With TLS 1.3 a broker rejects a certificate after the handshake, and hangs up. Its alert is read before
             // anything is written: a failed write would discard it.
             if !isOpen, recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0 {
-                try step(client, mosquitto_loop_read(client.handle, 1))
+                try step(client, client.read())
             }
-            try step(client, mosquitto_loop_write(client.handle, 1))
+            try step(client, client.write())
             if isOpen {
                 client.buffer?.install()
                 return client.stopLogging()
@@ -136,7 +132,7 @@ final class ConnectionLoop {
             // To the library, a connection that ends during the handshake looks like a slow one.
             let peeked = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
             if peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR) {
-                throw .failed(failure(client, MOSQ_ERR_CONN_LOST.code, errno))
+                throw .failed(failure(client, .connectionLost(errno: errno)))
             }
             while try wait(for: socket, events: POLLIN, until: deadline) == 0 {
                 guard ContinuousClock.now < deadline else {
@@ -150,8 +146,9 @@ final class ConnectionLoop {
 
     private func exchange(_ client: MosquittoClient) throws(Stop) -> Never {
         while true {
-            let socket = mosquitto_socket(client.handle)
-            let mustWrite = mosquitto_want_write(client.handle) || client.buffer?.hasUnsent == true
+            let socket = client.socket
+            let mustWrite = client.wantsToWrite || client.buffer?.hasUnsent == true
+            client.deliver()
             let events = mustWrite ? POLLIN | POLLOUT : POLLIN
             let now = ContinuousClock.now
             threshold.raise(for: min(messages.count, order.window / 2 - finished.count), on: socket)
@@ -165,70 +162,60 @@ final class ConnectionLoop {
                 keepAlive.hasRead(at: .now)
                 // Bounded, so that commands and pings get their turn.
                 for _ in 0..<Self.readsAtOnce {
-                    try step(client, mosquitto_loop_read(client.handle, 1))
+                    try step(client, client.read())
                     guard client.buffer?.hasUnread == true else { break }
                 }
                 if !messages.isEmpty { ReadThreshold.confirm(on: socket) }
             }
-            if mosquitto_want_write(client.handle) { try step(client, mosquitto_loop_write(client.handle, 1)) }
+            if client.wantsToWrite { try step(client, client.write()) }
             try performCommands(client)
             if ContinuousClock.now >= keepAlive.due {
-                try step(client, mosquitto_loop_misc(client.handle))
+                try step(client, client.keepAlive())
                 keepAlive.hasPassed(at: .now)
             }
             client.buffer?.flush()
-            // More messages are sent when half of the window is free, so reporting earlier has no use.
-            if messages.isEmpty || finished.count >= order.window / 2 { reportFinished() }
+            // Publishers wait for it; the threshold has let acknowledgements of a batch come together.
+            reportFinished()
         }
     }
 
     private func performCommands(_ client: MosquittoClient) throws(Stop) {
-        for command in commands() {
+        for command in connection.takeCommands() {
             switch command {
             case .publish(let batch):
-                for message in batch { try publish(message, with: client) }
+                for queued in batch {
+                    let message = queued.message
+                    guard let sent = client.publish(message.topic, message.payload, message.qos, retain: message.retain)
+                    else {
+                        connection.post { $0.unsendable.append(queued.id) }
+                        continue
+                    }
+                    // Before the report is read: one of QoS 0 may be in it.
+                    messages[sent.id] = queued.id
+                    try step(client, sent.fault)
+                }
                 threshold.resume()
             case .subscribe(let filter, let qos):
-                var mid: Int32 = 0
-                let status = mosquitto_subscribe(client.handle, &mid, filter.text, Int32(qos.rawValue))
-                filters[mid] = filter
-                try step(client, status)
-            case .unsubscribe(let filter): try step(client, mosquitto_unsubscribe(client.handle, nil, filter.text))
+                let sent = client.subscribe(to: filter, qos)
+                filters[sent.id] = filter
+                try step(client, sent.fault)
+            case .unsubscribe(let filter):
+                try step(client, client.unsubscribe(from: filter))
             case .close(let announcing): throw .closeRequested(announcing: announcing)
             }
             keepAlive.hasWritten(at: .now)
         }
     }
 
-    private func publish(_ queued: QueuedMessage, with client: MosquittoClient) throws(Stop) {
-        let message = queued.message
-        var mid: Int32 = 0
-        let status = message.payload.withUnsafeBytes {
-            mosquitto_publish(
-                client.handle, &mid, message.topic.name, Int32($0.count), $0.baseAddress,
-                Int32(message.qos.rawValue), message.retain)
-        }
-        switch status {
-        case MOSQ_ERR_INVAL.code, MOSQ_ERR_MALFORMED_UTF8.code, MOSQ_ERR_PAYLOAD_SIZE.code:
-            mailbox.post { $0.unsendable.append(queued.id) }
-        default:
-            // A message of QoS 0 may have been reported already.
-            messages[mid] = queued.id
-            try step(client, status)
-        }
-    }
-
-    /// Handles what the library reported, and the status of its last call.
-    private func step(_ client: MosquittoClient, _ status: Int32) throws(Stop) {
-        let code = errno
-        let report = client.report
-        client.report = MosquittoClient.Report(tlsReason: report.tlsReason)
+    /// Handles what the library reported, and how its last call failed.
+    private func step(_ client: MosquittoClient, _ fault: ClientFault?) throws(Stop) {
+        let report = client.takeReport()
         if let (code, sessionPresent) = report.connack {
             guard code == 0 else { throw .failed(.refused(order.address, BrokerRefusal(code: code))) }
             isOpen = true
             client.forgetCredentials()
             announce(client)
-            mailbox.post { $0.opened = sessionPresent }
+            connection.post { $0.opened = sessionPresent }
             // Without the presence message there is nothing that the broker would acknowledge.
             if presence == nil { markProven() }
         }
@@ -240,50 +227,46 @@ final class ConnectionLoop {
             let answers = report.granted.compactMap { answer in
                 filters.removeValue(forKey: answer.mid).map { (filter: $0, granted: answer.granted) }
             }
-            if !answers.isEmpty { mailbox.post { $0.answers += answers } }
+            if !answers.isEmpty { connection.post { $0.answers += answers } }
         }
-        guard status == MOSQ_ERR_SUCCESS.code, mosquitto_socket(client.handle) >= 0 else {
-            throw .failed(failure(client, status, code))
-        }
+        if let fault { throw .failed(failure(client, fault)) }
     }
 
     private func markProven() {
         presence = nil
         isProven = true
-        mailbox.post { $0.isProven = true }
+        connection.post { $0.isProven = true }
     }
 
     /// Reports the messages that the broker has acknowledged.
     private func reportFinished() {
         guard !finished.isEmpty else { return }
-        mailbox.post { $0.acknowledged += finished }
+        connection.post { $0.acknowledged += finished }
         finished.removeAll(keepingCapacity: true)
     }
 
     private func announce(_ client: MosquittoClient) {
         guard let topic = order.presenceTopic else { return }
-        var mid: Int32 = 0
         // If this fails, the next step finds the connection lost.
-        _ = mosquitto_publish(
-            client.handle, &mid, topic.name, Int32(ConnectionOrder.online.count), ConnectionOrder.online, 1, true)
-        presence = mid
+        presence = client.publish(topic, ConnectionOrder.online, .atLeastOnce, retain: true)?.id
     }
 
     // MARK: Why it failed
 
-    private func failure(_ client: MosquittoClient, _ status: Int32, _ code: Int32) -> MessagingError {
+    private func failure(_ client: MosquittoClient, _ fault: ClientFault) -> MessagingError {
         if !isOpen {
             if let refusal = order.credentials.tls?.lastRefusal { return .tlsRefused(order.address, refusal) }
+            let tlsReason = client.takeReport().tlsReason
             // OpenSSL reports "unexpected eof" for an end without a close notice.
-            if let reason = client.report.tlsReason, !reason.hasPrefix("unexpected eof") {
-                return .tlsFailed(order.address, reason: reason)
+            if let tlsReason, !tlsReason.hasPrefix("unexpected eof") {
+                return .tlsFailed(order.address, reason: tlsReason)
             }
-            if status == MOSQ_ERR_CONN_LOST.code || client.report.tlsReason != nil || Self.isReset(code) {
+            if fault.isConnectionLost || tlsReason != nil || fault.isReset {
                 return .connectionLost(order.address, reason: "the broker closed it before it answered")
             }
         }
-        lossCause = Self.isHangUp(status, code) ? .hangUp : .silence
-        return .connectionLost(order.address, reason: Self.reason(status, code))
+        lossCause = fault.isHangUp ? .hangUp : .silence
+        return .connectionLost(order.address, reason: fault.reason)
     }
 
     // MARK: Waiting
@@ -291,7 +274,7 @@ final class ConnectionLoop {
     /// - Returns: what the socket is ready for; 0 after a wake-up.
     private func wait(for socket: Int32, events: Int32, until deadline: ContinuousClock.Instant) throws(Stop) -> Int32 {
         let ready = try poll(socket, events: events, timeout: deadline - .now)
-        for command in commands() {
+        for command in connection.takeCommands() {
             if case .close(let announcing) = command { throw .closeRequested(announcing: announcing) }
         }
         return ready

@@ -15,13 +15,25 @@ final class MosquittoClient {
         var tlsReason: String?
     }
 
-    let handle: OpaquePointer
-    var report = Report()
+    private let handle: OpaquePointer
+    private var report = Report()
     private let inbox: Inbox
+    /// Messages that were received and not delivered yet.
+    private var received: [IncomingMessage] = []
+    private var receivedBytes = 0
+    /// With this many bytes they are delivered at once.
+    private static let batchBytes = 64 << 10
     /// Holds the certificates and pins that the handshake is verified with.
     private let tls: TLSContext?
 
     private static let library: Int32 = mosquitto_lib_init()
+
+    /// The system's libmosquitto.
+    static var libraryVersion: String {
+        var (major, minor, revision): (Int32, Int32, Int32) = (0, 0, 0)
+        mosquitto_lib_version(&major, &minor, &revision)
+        return "\(major).\(minor).\(revision)"
+    }
 
     /// - Returns: `nil` when memory runs out or the client id is not UTF-8.
     init?(_ order: ConnectionOrder, inbox: Inbox) {
@@ -82,6 +94,63 @@ final class MosquittoClient {
     /// Called once the broker has accepted them: a handle connects only once.
     func forgetCredentials() { _ = mosquitto_username_pw_set(handle, nil, nil) }
 
+    // MARK: Calls
+
+    /// Negative without a connection.
+    var socket: Int32 { mosquitto_socket(handle) }
+    var wantsToWrite: Bool { mosquitto_want_write(handle) }
+
+    /// What the library reported since the last call; the reason of a failure of TLS stays.
+    func takeReport() -> Report {
+        defer { report = Report(tlsReason: report.tlsReason) }
+        return report
+    }
+
+    /// Starts to connect.
+    ///
+    /// - Parameter family: `0.0.0.0` or `::` for addresses of one family only.
+    func connect(to order: ConnectionOrder, family: String?) -> ClientFault? {
+        let status = mosquitto_connect_bind_async(
+            handle, order.address.host, Int32(order.address.port), order.keepAliveSeconds, family)
+        return status == MOSQ_ERR_SUCCESS.code ? nil : ClientFault(status, errno)
+    }
+
+    /// Reads at most one packet.
+    func read() -> ClientFault? { fault(of: mosquitto_loop_read(handle, 1)) }
+    func write() -> ClientFault? { fault(of: mosquitto_loop_write(handle, 1)) }
+    /// Pings the broker, if a ping is due.
+    func keepAlive() -> ClientFault? { fault(of: mosquitto_loop_misc(handle)) }
+
+    /// - Returns: the identifier under which the library reports the message; `nil` if it rejects it.
+    func publish(_ topic: Topic, _ payload: [UInt8], _ qos: QoS, retain: Bool) -> (id: Int32, fault: ClientFault?)? {
+        var id: Int32 = 0
+        let status = mosquitto_publish(
+            handle, &id, topic.name, Int32(payload.count), payload, Int32(qos.rawValue), retain)
+        switch status {
+        case MOSQ_ERR_INVAL.code, MOSQ_ERR_MALFORMED_UTF8.code, MOSQ_ERR_PAYLOAD_SIZE.code: return nil
+        default: return (id, fault(of: status))
+        }
+    }
+
+    /// - Returns: the identifier under which the library reports the answer.
+    func subscribe(to filter: TopicFilter, _ qos: QoS) -> (id: Int32, fault: ClientFault?) {
+        var id: Int32 = 0
+        let status = mosquitto_subscribe(handle, &id, filter.text, Int32(qos.rawValue))
+        return (id, fault(of: status))
+    }
+
+    func unsubscribe(from filter: TopicFilter) -> ClientFault? {
+        fault(of: mosquitto_unsubscribe(handle, nil, filter.text))
+    }
+
+    /// Writes immediately; closing TLS flushes the rest.
+    func disconnect() { _ = mosquitto_disconnect(handle) }
+
+    private func fault(of status: Int32) -> ClientFault? {
+        let code = errno
+        return status == MOSQ_ERR_SUCCESS.code && socket >= 0 ? nil : ClientFault(status, code)
+    }
+
     /// The buffer of the connection's TLS; `nil` without TLS, or once the library has closed the socket.
     var buffer: TLSBuffer? { mosquitto_ssl_get(handle).map(TLSBuffer.init) }
 
@@ -115,10 +184,20 @@ final class MosquittoClient {
 
     private func receive(_ message: mosquitto_message) {
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
-        inbox.deliver(
+        received.append(
             IncomingMessage(
                 topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
                 qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
+        receivedBytes += payload.count
+        if receivedBytes >= Self.batchBytes { deliver() }
+    }
+
+    /// Delivers the messages received since the last call, so that each subscriber is woken once for all of them.
+    func deliver() {
+        guard !received.isEmpty else { return }
+        inbox.deliver(received)
+        received.removeAll(keepingCapacity: received.count <= 64)
+        receivedBytes = 0
     }
 
     /// Keeps the last part of a line such as `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca`.
@@ -132,7 +211,50 @@ final class MosquittoClient {
     func stopLogging() { mosquitto_log_callback_set(handle, nil) }
 }
 
+/// Why a call of the library failed. Its codes, and those of the system beside them, have no name outside this file.
+struct ClientFault {
+    private let status: Int32
+    private let code: Int32
+
+    /// - Parameters:
+    ///   - status: the library's.
+    ///   - code: `errno` after the call.
+    fileprivate init(_ status: Int32, _ code: Int32) { (self.status, self.code) = (status, code) }
+
+    /// The peer closed the connection, which the library did not notice.
+    static func connectionLost(errno code: Int32) -> ClientFault { ClientFault(MOSQ_ERR_CONN_LOST.code, code) }
+    static func system(_ code: Int32) -> ClientFault { ClientFault(MOSQ_ERR_ERRNO.code, code) }
+
+    /// The library reports EPROTO for every break below TLS.
+    var isReset: Bool { code == ECONNRESET || code == EPIPE || code == EPROTO }
+    var isConnectionLost: Bool { status == MOSQ_ERR_CONN_LOST.code }
+
+    /// Whether a peer answered: then other addresses need not be tried.
+    var hasReachedPeer: Bool { status == MOSQ_ERR_TLS.code || (status == MOSQ_ERR_ERRNO.code && isReset) }
+
+    /// Whether the peer closed the connection, or sent something that forces it closed; otherwise the peer vanished.
+    var isHangUp: Bool {
+        switch status {
+        case MOSQ_ERR_ERRNO.code: isReset
+        case MOSQ_ERR_KEEPALIVE.code: false
+        default: true
+        }
+    }
+
+    var reason: String {
+        switch status {
+        case MOSQ_ERR_ERRNO.code where code == EPROTO: "TLS or the network connection was cut off"
+        case MOSQ_ERR_ERRNO.code: String(cString: strerror(code))
+        case MOSQ_ERR_EAI.code: "the host is unknown"
+        case MOSQ_ERR_KEEPALIVE.code: "it did not answer a ping"
+        case MOSQ_ERR_SUCCESS.code, MOSQ_ERR_CONN_LOST.code: "the broker closed it"
+        case MOSQ_ERR_PROTOCOL.code, MOSQ_ERR_MALFORMED_PACKET.code: "what it sent is not MQTT 3.1.1"
+        default: String(cString: mosquitto_strerror(status))
+        }
+    }
+}
+
 extension mosq_err_t {
     /// The code as the library's functions return it.
-    var code: Int32 { rawValue }
+    fileprivate var code: Int32 { rawValue }
 }

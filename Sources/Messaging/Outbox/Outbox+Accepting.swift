@@ -2,51 +2,121 @@ import Groundwork
 import Storage
 
 extension Outbox {
-    /// Accepts a message. When this returns, the message survives a power cut.
+    /// Accepts a message. When this returns, the broker or the disk has it.
     ///
     /// - Returns: its number, ascending in the order in which messages are sent.
     /// - Throws: ``MessagingError``: `payloadTooLarge`, `outboxFull`, `outboxShareFull`, `outboxUnusable`,
-    ///   `outboxClosed`; the message has then not been accepted.
+    ///   `outboxClosed`. The message has then not been accepted; after `outboxUnusable` the broker may have it
+    ///   nevertheless, as it may have been on the way.
     @discardableResult
     public func accept(_ message: OutgoingMessage) async throws(MessagingError) -> Int64 {
         try await accept([message])[0]
     }
 
-    /// Accepts several messages, all or none, in one write.
+    /// Accepts several messages, all or none.
     @discardableResult
     public func accept(_ messages: [OutgoingMessage]) async throws(MessagingError) -> [Int64] {
-        guard store != nil else { throw .outboxClosed(path: path) }
-        guard !messages.isEmpty else { return [] }
-        for message in messages where message.payload.count > policy.payloadLimit {
-            throw .payloadTooLarge(bytes: message.payload.count, limit: policy.payloadLimit)
-        }
-        let result = await withCheckedContinuation { answer in
-            requests.append(Request(messages: messages, answer: answer))
-            // Runs after every call already queued for this actor, so that they share one sync.
-            if requests.count == 1 { Task { write() } }
-        }
+        guard store == nil || !messages.isEmpty else { return [] }
+        let result = await withCheckedContinuation { answer in offer(messages) { answer.resume(returning: $0) } }
         return try result.get()
     }
 
-    /// Writes all pending requests in one transaction, along with the removals that are due.
+    /// Accepts messages, all or none: holds them in memory, or has them written.
+    ///
+    /// - Parameter answer: resumed when they are safe, or refused; `nil` for readings that nobody waits for. Those that
+    ///   have no room count as dropped.
+    public func offer(_ messages: [OutgoingMessage], answering answer: Answer? = nil) {
+        if let refusal = refusal(of: messages) {
+            answer?(.failure(refusal))
+            return
+        }
+        let size = messages.reduce(0) { $0 + $1.size }
+        // Never ahead of messages that are about to be written, and never where a limit has to be judged.
+        guard mayHold, requests.isEmpty, held.bytes + size <= OutboxPolicy.heldBytes,
+            ledger.bytes + size <= policy.publisherLimit,
+            // Behind a backlog on the disk no broker has it soon.
+            let patience = policy.patience(
+                isAwaited: answer != nil, isConnected: arrival != nil && cursor >= newestRow)
+        else {
+            requests.append(Request(messages: messages, answer: answer))
+            // Runs after every call already queued for this actor, so that they share one sync.
+            if requests.count == 1 { Task { write() } }
+            return
+        }
+        let now = clock()
+        shares = nil
+        held.hold(
+            messages.map { QueuedMessage(id: ledger.accept(size: $0.size), message: $0, acceptedAt: now) },
+            due: .now + patience, answer: answer)
+        killPoint("outbox-held")
+        scheduleSpill()
+        wakeSender()
+    }
+
+    private func refusal(of messages: [OutgoingMessage]) -> MessagingError? {
+        guard store != nil else { return .outboxClosed(path: path) }
+        let tooLarge = messages.first { $0.payload.count > policy.payloadLimit }
+        return tooLarge.map { .payloadTooLarge(bytes: $0.payload.count, limit: policy.payloadLimit) }
+    }
+
+    /// One timer, for the message that is due first.
+    private func scheduleSpill() {
+        guard let due = held.nextDue, spill == nil || due < spillDue else { return }
+        spill?.cancel()
+        spillDue = due
+        spill = Task(executorPreference: thread.tasks) { await self.spill(at: due) }
+    }
+
+    private func spill(at time: SuspendingClock.Instant) async {
+        guard (try? await thread.sleep(for: time - .now)) != nil else { return }
+        spill = nil
+        // Most messages have left before they are due.
+        if let due = held.nextDue, due <= .now { write() }
+        scheduleSpill()
+    }
+
+    /// Writes all that is in memory and all pending requests in one transaction, along with the removals that are due.
     func write() {
-        guard !requests.isEmpty, let store else { return }
+        guard !requests.isEmpty || !held.isEmpty, let store else { return }
         let due = requests
         requests = []
         let before = ledger
         var answers: [Result<[Int64], MessagingError>] = []
         do throws(StorageError) {
-            try change(store) {
+            try change(store, writingHeld: true) {
                 try expire(in: store)
                 for request in due { answers.append(try insert(request.messages, into: store)) }
                 killPoint("outbox-append-written")
             }
         } catch {
-            answers = due.map { _ in .failure(.outboxUnusable(error)) }
+            withdraw(because: error)
+            answers = due.map { request in
+                if request.answer == nil { countUnwritten(request.messages.count) }
+                return .failure(.outboxUnusable(error))
+            }
         }
         killPoint("outbox-append-committed")
-        for (request, answer) in zip(due, answers) { request.answer.resume(returning: answer) }
+        for (request, answer) in zip(due, answers) { request.answer?(answer) }
         if ledger.accepted > before.accepted { wakeSender() }
+    }
+
+    /// After a write failed: what somebody waits for is not accepted, although it may have been sent.
+    private func withdraw(because error: StorageError) {
+        let later = SuspendingClock.now + max(policy.flush, .seconds(1))
+        let groups = held.withdraw(postponingOthersUntil: later) { message in
+            weights[message.id] = nil
+            ledger.withdraw(size: message.size)
+            withdrawn += 1
+        }
+        for group in groups { group.answer?(.failure(.outboxUnusable(error))) }
+    }
+
+    /// Readings that the disk has no room for.
+    private func countUnwritten(_ count: Int) {
+        let before = ledger
+        ledger.refused += Int64(count)
+        ledger.count(count, droppedAs: .full)
+        report(since: before)
     }
 
     /// Wakes the sender if it had already seen the last message.
@@ -56,15 +126,26 @@ extension Outbox {
         arrival?()
     }
 
+    /// The counts that fit to the rows.
+    var durableLedger: OutboxLedger { ledger.without(held.count, bytes: held.bytes) }
+
     /// One transaction: removes what is acknowledged, does `body` and writes the sums where they changed. If it
     /// fails, nothing has changed.
-    func change(_ store: any OutboxStore, _ body: () throws -> Void) throws(StorageError) {
+    ///
+    /// - Parameter writingHeld: whether what is in memory is written too; whatever adds messages has to, so that the
+    ///   numbers in memory stay above those on the disk.
+    func change(
+        _ store: any OutboxStore, writingHeld: Bool = false, _ body: () throws -> Void
+    ) throws(StorageError) {
         let (before, lettersBefore) = (ledger, letters)
         do throws(StorageError) {
             try store.transaction {
                 for run in acknowledged.sorted().runs { try store.remove(run) }
+                if writingHeld { try writeHeld(to: store) }
                 try body()
-                if ledger.mustBeSaved(after: written) { try store.save(ledger) }
+                let ledger = writingHeld ? ledger : durableLedger
+                // A message of a lower number than one that was acknowledged from memory does not count itself.
+                if ledger.mustBeSaved(after: written) || (writingHeld && !held.isEmpty) { try store.save(ledger) }
             }
         } catch {
             (ledger, letters) = (before, lettersBefore)
@@ -76,8 +157,23 @@ extension Outbox {
         acknowledged.removeAll(keepingCapacity: true)
         removal?.cancel()
         removal = nil
-        written = ledger
+        if writingHeld {
+            newestRow = ledger.accepted
+            if !held.isEmpty { killPoint("outbox-spill-committed") }
+            for group in held.removeAll() { group.succeed() }
+        }
+        written = durableLedger
         report(since: before)
+    }
+
+    private func writeHeld(to store: any OutboxStore) throws(StorageError) {
+        guard !held.isEmpty else { return }
+        var total = durableLedger.acceptedBytes
+        for message in held.all {
+            total += Int64(message.size)
+            try store.append(message, acceptedBytes: total)
+        }
+        killPoint("outbox-spill-written")
     }
 
     private func report(since before: OutboxLedger) {

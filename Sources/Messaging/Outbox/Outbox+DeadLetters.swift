@@ -17,7 +17,9 @@ extension Outbox {
     /// Moves a message that is being sent to the dead letters, in one transaction. If there are too many, the oldest
     /// are dropped.
     func makeDeadLetter(_ id: Int64, because reason: String) throws(MessagingError) {
-        guard let store, let weight = weights[id] else { return }
+        // Only what is on the disk can be moved there.
+        write()
+        guard let store, let weight = weights[id], !held.contains(id) else { return }
         var letter: DeadLetter?
         do throws(StorageError) {
             try change(store) {
@@ -48,7 +50,7 @@ extension Outbox {
         guard let store else { throw .outboxClosed(path: path) }
         var answer: Result<[Int64], MessagingError> = .failure(.noSuchDeadLetter(id))
         do throws(StorageError) {
-            try change(store) {
+            try change(store, writingHeld: true) {
                 answer = try insert([message], into: store)
                 guard case .success = answer else { return }
                 try store.removeDeadLetter(id)

@@ -11,11 +11,14 @@ extension Outbox {
 
     /// Starts again at the oldest message: messages in flight are sent again, in order.
     ///
-    /// - Parameter arrival: called once when there are messages after ``next(limit:bytes:acknowledging:)`` had none
-    ///   left.
+    /// - Parameter arrival: called once when there are messages after ``next(limit:bytes:)`` had none left; `nil`
+    ///   when there is no connection any more: what is held is then written.
     /// - Throws: ``MessagingError``
     func rewind(arrival: (@Sendable () -> Void)?) throws(MessagingError) {
+        let isLost = arrival == nil && self.arrival != nil
         self.arrival = arrival
+        // Not after each attempt that failed: readings are written in groups.
+        if isLost { write() }
         do {
             try removeAcknowledged()
         } catch {
@@ -27,44 +30,71 @@ extension Outbox {
         isDrained = false
     }
 
-    /// Returns the next messages in order, and records those that the broker has acknowledged.
+    /// Returns the next messages in order, first those on the disk.
     ///
     /// - Parameters:
     ///   - limit: the most messages.
     ///   - bytes: no further message is returned once this many bytes are.
     /// - Returns: `isLast` is true when there are no more; `arrival` is then called for the next one.
-    func next(
-        limit: Int, bytes: Int, acknowledging ids: [Int64]
-    ) throws(MessagingError) -> (messages: [QueuedMessage], isLast: Bool) {
+    func next(limit: Int, bytes: Int) throws(MessagingError) -> (messages: [QueuedMessage], isLast: Bool) {
         guard let store else { throw .outboxClosed(path: path) }
+        // There is nothing after the last message returned.
+        guard !isDrained, limit > 0 else { return ([], isDrained) }
+        var messages: [QueuedMessage] = []
         do throws(StorageError) {
-            try acknowledge(ids)
-            // There is nothing after the last message returned.
-            if isDrained { return ([], true) }
-            while limit > 0 {
+            while messages.isEmpty, cursor < newestRow {
                 let page = try store.page(after: cursor, limit: limit, bytes: bytes)
                 let now = clock()
                 let expired = page.messages.filter { policy.hasExpired($0.acceptedAt, now: now) }
                 if !expired.isEmpty { try change(store) { try drop(expired, from: store) } }
-                isDrained = page.isLast
-                cursor = page.messages.last?.id ?? cursor
-                let good =
-                    expired.isEmpty
-                    ? page.messages
-                    : page.messages.filter { message in
-                        !expired.contains { $0.id == message.id }
-                    }
-                for message in good { weights[message.id] = message.weight }
-                if !good.isEmpty || page.isLast { return (good, page.isLast) }
+                cursor = page.isLast ? newestRow : page.messages.last?.id ?? cursor
+                messages = page.messages.filter { message in !expired.contains { $0.id == message.id } }
             }
-            return ([], false)
         } catch {
             throw .outboxUnusable(error)
+        }
+        if messages.isEmpty {
+            // Seconds old at most: their age is not judged.
+            let page = held.page(after: cursor, limit: limit, bytes: bytes)
+            messages = page.messages
+            cursor = page.isLast ? ledger.accepted : messages.last?.id ?? cursor
+        }
+        for message in messages { weights[message.id] = message.weight }
+        isDrained = cursor == ledger.accepted
+        return (messages, isDrained)
+    }
+
+    /// Records messages that the broker has.
+    func acknowledge(_ ids: [Int64]) throws(MessagingError) {
+        guard !ids.isEmpty else { return }
+        killPoint("outbox-acknowledge-told")
+        for id in ids {
+            guard let weight = weights.removeValue(forKey: id) else { continue }
+            ledger.remove(size: weight.size)
+            shares?.remove(weight)
+            let (wasHeld, finished) = held.remove(id)
+            if !wasHeld { acknowledged.append(id) }
+            finished?.succeed()
+        }
+        // Not for every message: a publisher that sends one after the other would set the timer anew for each.
+        if held.isEmpty, spillDue > .now + .seconds(1) {
+            spill?.cancel()
+            spill = nil
+        }
+        if acknowledged.count >= Self.removalLimit {
+            do {
+                try removeAcknowledged()
+            } catch {
+                throw .outboxUnusable(error)
+            }
+        } else if !acknowledged.isEmpty, removal == nil {
+            removal = Task(executorPreference: thread.tasks) { try await self.removeLater() }
         }
     }
 
     /// Drops a message that the client library rejects.
     func discard(_ id: Int64) throws(MessagingError) {
+        write()
         guard let store, let weight = weights.removeValue(forKey: id) else { return }
         do {
             try change(store) {
@@ -73,23 +103,9 @@ extension Outbox {
                 shares?.remove(weight)
                 ledger.count(1, droppedAs: .unsendable)
             }
+            _ = held.remove(id)
         } catch {
             throw .outboxUnusable(error)
-        }
-    }
-
-    private func acknowledge(_ ids: [Int64]) throws(StorageError) {
-        if !ids.isEmpty { killPoint("outbox-acknowledge-told") }
-        for id in ids {
-            guard let weight = weights.removeValue(forKey: id) else { continue }
-            ledger.remove(size: weight.size)
-            shares?.remove(weight)
-            acknowledged.append(id)
-        }
-        if acknowledged.count >= Self.removalLimit {
-            try removeAcknowledged()
-        } else if !acknowledged.isEmpty, removal == nil {
-            removal = Task(executorPreference: thread.tasks) { try await self.removeLater() }
         }
     }
 

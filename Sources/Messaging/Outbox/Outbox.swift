@@ -2,15 +2,21 @@ import FoundationEssentials
 import Groundwork
 import Storage
 
-/// Messages waiting for the broker, on the disk before their publisher gets an answer.
+/// Messages waiting for the broker. A message is safe when the broker or the disk has it, whichever is first; then its
+/// publisher gets the answer.
 ///
-/// ``accept(_:)`` returns when the message is durable (write-ahead log, full sync). Publishers that call at the same
-/// time share one sync: messages that arrive while the disk is busy are written together. A message is removed when
-/// the broker acknowledges it. The removal is written with the next messages or within two seconds; a message whose
-/// removal is lost in a power cut is sent once more.
+/// While there is a connection, a message is held in memory (``HeldMessages``) and sent. If the broker acknowledges it
+/// within ``OutboxPolicy/spill``, it is never written. When the time is over, the connection ends or the outbox is
+/// closed, all that is held is written in one transaction. Without a connection ``accept(_:)`` writes at once;
+/// publishers that call at the same time share one sync. Readings that nobody waits for (``offer(_:answering:)``) are written in
+/// groups (``OutboxPolicy/flush``).
+///
+/// The numbers in memory are above all on the disk, so that messages are sent in the order of their numbers. A written
+/// message is removed when the broker acknowledges it. The removal is written with the next messages or within two
+/// seconds; a message whose removal is lost in a power cut is sent once more.
 ///
 /// Runs on ``NamedThread/storage``.
-public actor Outbox {
+public final actor Outbox {
     /// Drops, as they happen.
     public nonisolated let events = Broadcast<OutboxEvent>()
     public nonisolated let path: String
@@ -19,9 +25,13 @@ public actor Outbox {
     let thread = NamedThread.storage
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+    /// Tells a publisher that its messages are safe, with their numbers, or why they were not accepted.
+    public typealias Answer = @Sendable (Result<[Int64], MessagingError>) -> Void
+
     struct Request {
         let messages: [OutgoingMessage]
-        let answer: CheckedContinuation<Result<[Int64], MessagingError>, Never>
+        /// `nil` if nobody waits.
+        let answer: Answer?
     }
 
     /// The system's time, for the age of messages.
@@ -35,8 +45,18 @@ public actor Outbox {
     /// The counts now, and as last written.
     var ledger = OutboxLedger()
     var written = OutboxLedger()
-    /// Requests that have not been written yet.
+    /// Requests that are written as soon as the thread is free.
     var requests: [Request] = []
+    var held = HeldMessages()
+    /// Writes what is held at ``spillDue``; `nil` while nothing is.
+    var spill: Task<Void, Never>?
+    var spillDue = SuspendingClock.now
+    /// Messages whose publishers were told that they could not be written.
+    var withdrawn = 0
+    /// The newest message on the disk.
+    var newestRow: Int64 = 0
+    /// Whether messages may be held at all.
+    var mayHold = false
     /// The weights of the messages being sent.
     var weights: [Int64: OutboxWeight] = [:]
     /// The bytes by owner; `nil` while they are not needed.
@@ -50,6 +70,7 @@ public actor Outbox {
     var cursor: Int64 = 0
     /// Whether the sender has seen the last message and waits for ``arrival``.
     var isDrained = false
+    /// Set while there is a connection.
     var arrival: (@Sendable () -> Void)?
     /// No telemetry that may be dropped is at or before this message.
     var telemetryAfter: Int64 = 0
@@ -88,6 +109,8 @@ public actor Outbox {
                 if let setAside { rescued = file.rescue(from: setAside, owner: owner, policy: policy) }
                 ledger = try file.ledger()
                 written = ledger
+                newestRow = ledger.accepted
+                mayHold = true
                 self.setAside = setAside
                 store = file
                 if let owner { try claim(file, for: owner) }
@@ -100,13 +123,14 @@ public actor Outbox {
         }
     }
 
-    /// Writes pending changes and closes the database. Waiting messages stay in it.
+    /// Writes all that is in memory and closes the database. Waiting messages stay in it.
     public func close() {
         guard let store else { return }
         write()
         // A message that is not removed now is sent again after the next start.
-        try? removeAcknowledged()
+        if !acknowledged.isEmpty || durableLedger.mustBeSaved(after: written) { try? change(store) {} }
         removal?.cancel()
+        spill?.cancel()
         store.close()
         self.store = nil
         arrival = nil
@@ -140,6 +164,8 @@ public actor Outbox {
 
     private func removeAll(from store: any OutboxStore) throws(StorageError) -> Int {
         var count = 0
+        // Readings that could not be written.
+        _ = held.removeAll()
         try change(store) {
             count = ledger.depth + Int(ledger.dead)
             try store.removeAll()
@@ -153,8 +179,10 @@ public actor Outbox {
 
     public func status() -> OutboxStatus {
         OutboxStatus(
-            depth: ledger.depth, bytes: ledger.bytes, oldest: ledger.depth > 0 ? try? store?.oldest() : nil,
-            accepted: Int(ledger.accepted), delivered: ledger.delivered, dropped: ledger.drops, setAside: setAside,
+            depth: ledger.depth, bytes: ledger.bytes, unwritten: held.count,
+            oldest: ledger.depth > 0 ? (try? store?.oldest()) ?? held.all.first?.acceptedAt : nil,
+            accepted: Int(ledger.accepted) - withdrawn, delivered: ledger.delivered, dropped: ledger.drops,
+            setAside: setAside,
             rescued: rescued, deadLetters: letters.count)
     }
 }

@@ -87,7 +87,6 @@ final class OutboxFile: OutboxStore {
         try log.begin()
         if let owner { log.save(owner: owner) }
         for id in letters { log.change(deadLetter: id, isThere: true) }
-        if ledger.accepted > cursor { log.remove(cursor + 1...ledger.accepted) }
         log.save(ledger)
         try log.commit()
         killPoint("outbox-takeover-copied")

@@ -12,7 +12,8 @@ struct OutboxLedger: Equatable {
 
     var depth: Int { Int(accepted - removed) }
     var bytes: Int { Int(acceptedBytes - removedBytes) }
-    /// Telemetry that was refused for lack of room counts as dropped, but was never a row.
+    /// Telemetry that was refused for lack of room counts as dropped, but was never a row; less the messages that left
+    /// without being delivered or dropped, because they could not be written.
     var refused: Int64 = 0
     /// Dead letters there are now, and those that were accepted once more: both left the rows without being delivered.
     var dead: Int64 = 0
@@ -34,6 +35,20 @@ struct OutboxLedger: Equatable {
     mutating func remove(size: Int) {
         removed += 1
         removedBytes += Int64(size)
+    }
+
+    /// Counts out a message that could not be written: its publisher knows.
+    mutating func withdraw(size: Int) {
+        remove(size: size)
+        refused -= 1
+    }
+
+    /// The counts without the newest messages, which are in memory only: what fits to the rows.
+    func without(_ count: Int, bytes: Int) -> OutboxLedger {
+        var ledger = self
+        ledger.accepted -= Int64(count)
+        ledger.acceptedBytes -= Int64(bytes)
+        return ledger
     }
 
     mutating func count(_ count: Int, droppedAs reason: OutboxEvent.DropReason) {

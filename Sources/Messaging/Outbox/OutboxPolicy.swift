@@ -12,6 +12,14 @@ public struct OutboxPolicy: Sendable, Equatable {
     public var payloadLimit: Int
     /// Room that explicit messages leave free for telemetry, in bytes.
     public var telemetryReserve: Int
+    /// How long the broker may take to acknowledge a message before it is written to the disk; zero writes each at
+    /// once.
+    public var spill = Duration.milliseconds(250)
+    /// How long readings that nobody waits for may stay in memory while there is no broker; zero writes each at once.
+    public var flush = Duration.seconds(5)
+
+    /// The most bytes in memory that wait for the broker: what may be on the way to it at once.
+    static let heldBytes = SendWindow.byteLimit
 
     /// Bytes counted for each message in addition to payload and topic.
     public static let rowOverhead = 32
@@ -44,13 +52,29 @@ public struct OutboxPolicy: Sendable, Equatable {
         return now.timeIntervalSince(acceptedAt) > Double(maxAge.components.seconds)
     }
 
+    /// How long a message may be in memory only; `nil` if it has to be written at once.
+    ///
+    /// - Parameters:
+    ///   - isAwaited: whether a publisher waits for the answer that the message is safe.
+    ///   - isConnected: whether the broker may have it sooner than the disk.
+    func patience(isAwaited: Bool, isConnected: Bool) -> Duration? {
+        let patience =
+            switch (isConnected, isAwaited) {
+            case (true, true): spill
+            case (true, false): spill == .zero ? .zero : max(spill, flush)
+            case (false, true): Duration.zero
+            case (false, false): flush
+            }
+        return patience > .zero ? patience : nil
+    }
+
     /// Least room made at once, in bytes, so that not every message to a full outbox causes a removal too.
     var slack: Int { min(16 << 10, limitBytes / 16) }
 }
 
 /// Where an ``Outbox`` keeps its messages.
 public enum Durability: Sendable, Equatable {
-    /// In files: accepted means on the disk.
+    /// In files: accepted means that the broker or the disk has it.
     case disk
     /// In memory, lost with the process: for boards that may not write to their disk, and to measure what durability
     /// costs.
@@ -64,6 +88,8 @@ public struct OutboxStatus: Sendable, Equatable {
     public var depth: Int
     /// Bytes that count against ``OutboxPolicy/limitBytes``.
     public var bytes: Int
+    /// Waiting messages that are in memory only: a power cut loses those that nobody waits for.
+    public var unwritten = 0
     /// When the oldest waiting message was accepted.
     public var oldest: Date?
     public var accepted: Int

@@ -18,7 +18,8 @@ extension OutgoingMessage {
 
 /// Storage for the rows of an outbox. Used by one actor, which keeps the counts.
 protocol OutboxStore: AnyObject {
-    /// The counts as last written, updated from the newest row.
+    /// The counts as last written, updated from the newest row where that is newer: messages that never were rows are
+    /// counted too.
     func ledger() throws(StorageError) -> OutboxLedger
     /// Does all of `body` or nothing.
     func transaction(_ body: () throws -> Void) throws(StorageError)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Passes each message from the broker to every subscription that matches it. Called on the connection's thread;
-/// never blocks.
+/// Passes each message from the broker to every subscription that matches it, in batches. Called on the connection's
+/// thread; never blocks.
 final class Inbox: Sendable {
     struct Counts: Sendable {
         var received = 0
@@ -52,21 +52,34 @@ final class Inbox: Sendable {
         return subscription
     }
 
-    func deliver(_ message: IncomingMessage) {
-        let receivers: [Subscription] = state.withLock { state in
-            state.counts.received += 1
-            guard message.payload.count <= payloadLimit else {
-                state.counts.oversized += 1
-                return []
+    func deliver(_ messages: [IncomingMessage]) {
+        var parcels: [(Subscription, [IncomingMessage])] = []
+        state.withLock { state in
+            var accepted: [IncomingMessage] = []
+            for var message in messages {
+                state.counts.received += 1
+                message.number = state.counts.received
+                message.isShared = state.entries.count > 1
+                if message.payload.count <= payloadLimit {
+                    accepted.append(message)
+                } else {
+                    state.counts.oversized += 1
+                }
             }
-            let receivers = state.entries.values.compactMap { entry in
-                entry.filter.matches(message.topic) ? entry.subscription : nil
+            var isClaimed = [Bool](repeating: false, count: accepted.count)
+            for entry in state.entries.values {
+                guard let subscription = entry.subscription else { continue }
+                var parcel: [IncomingMessage] = []
+                for (place, message) in accepted.enumerated() where entry.filter.matches(message.topic) {
+                    isClaimed[place] = true
+                    parcel.append(message)
+                }
+                if !parcel.isEmpty { parcels.append((subscription, parcel)) }
             }
-            if receivers.isEmpty { state.counts.unclaimed += 1 }
-            return receivers
+            for isClaimed in isClaimed where !isClaimed { state.counts.unclaimed += 1 }
         }
         // Outside the lock: a subscription may end here, which removes it above.
-        for receiver in receivers { receiver.deliver(message) }
+        for (subscription, parcel) in parcels { subscription.deliver(parcel) }
     }
 
     /// Ends all subscriptions.

@@ -1,4 +1,3 @@
-import CMosquitto
 import FoundationEssentials
 import Groundwork
 import Storage
@@ -15,7 +14,7 @@ import Storage
 /// a dead letter of the outbox (``SendPace``), and the others proceed.
 ///
 /// Runs on the outbox's thread, which takes part in every send: a message does not wake two threads.
-public actor Messenger {
+public final actor Messenger {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
     public nonisolated let address: BrokerAddress
@@ -24,11 +23,7 @@ public actor Messenger {
     public nonisolated let settings: MessengerSettings
 
     /// The system's libmosquitto.
-    public static var libraryVersion: String {
-        var (major, minor, revision): (Int32, Int32, Int32) = (0, 0, 0)
-        mosquitto_lib_version(&major, &minor, &revision)
-        return "\(major).\(minor).\(revision)"
-    }
+    public static var libraryVersion: String { MosquittoClient.libraryVersion }
 
     private let credentials: @Sendable () async throws -> BrokerCredentials
     let inbox: Inbox
@@ -112,7 +107,7 @@ public actor Messenger {
     }
 
     /// One connection from its credentials to its end.
-    private func connect() async -> (ending: Mailbox.Ending, at: ContinuousClock.Instant?) {
+    private func connect() async -> (ending: ConnectionEnding, at: ContinuousClock.Instant?) {
         reconnectsAtOnce = false
         let order: ConnectionOrder
         do {
@@ -125,13 +120,12 @@ public actor Messenger {
             return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil)
         }
         guard !Task.isCancelled, !reconnectsAtOnce else { return (.closed, nil) }
-        let mailbox = Mailbox()
-        let connection = BrokerConnection(order, inbox: inbox, mailbox: mailbox)
+        let connection = BrokerConnection(order, inbox: inbox)
         self.connection = connection
         var openedAt: ContinuousClock.Instant?
         // Continuations resume on the preferred executor first: this one is the actor's own thread.
         let ending = await withTaskExecutorPreference(NamedThread.storage.tasks) {
-            await serve(connection, mailbox) { openedAt = .now }
+            await serve(connection) { openedAt = .now }
         }
         self.connection = nil
         isOpen = false
@@ -142,26 +136,24 @@ public actor Messenger {
         return (ending, openedAt)
     }
 
-    private func learn(from loss: Mailbox.Loss, _ error: MessagingError) async {
+    private func learn(from loss: ConnectionLoss, _ error: MessagingError) async {
         guard let id = pace.connectionEnded(with: loss) else { return }
         // If this cannot be written, the message is sent again and found again.
         try? await outbox.makeDeadLetter(id, because: "each time it was sent alone, \(error.message)")
     }
 
-    private func serve(_ connection: BrokerConnection, _ mailbox: Mailbox, opened: () -> Void) async -> Mailbox.Ending {
+    private func serve(_ connection: BrokerConnection, opened: () -> Void) async -> ConnectionEnding {
         var window = SendWindow(limit: pace.window)
-        var done: [Int64] = []
         var isProven = false
-        while let news = await mailbox.next() {
+        while let news = await connection.news() {
             do throws(MessagingError) {
                 if let sessionPresent = news.opened {
                     opened()
                     open(connection, sessionPresent: sessionPresent)
-                    try await outbox.rewind { mailbox.post { $0.hasArrivals = true } }
+                    try await outbox.rewind { connection.post { $0.hasArrivals = true } }
                 }
                 for answer in news.answers { self.answer(answer.filter, granted: answer.granted) }
                 for id in news.acknowledged { window.complete(id) }
-                done += news.acknowledged
                 acknowledged += news.acknowledged.count
                 pace.acknowledge(news.acknowledged)
                 window.limit = pace.window
@@ -169,56 +161,47 @@ public actor Messenger {
                     window.complete(id)
                     try await outbox.discard(id)
                 }
+                try await outbox.acknowledge(news.acknowledged)
                 isProven = isProven || news.isProven
                 if isOpen, news.ending == nil, isProven || !pace.isCautious {
-                    try await send(over: connection, &window, &done)
-                } else if !done.isEmpty {
-                    _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: done)
-                    done = []
+                    try await send(over: connection, &window)
                 }
             } catch {
                 connection.send(.close(announcing: false))
-                _ = await mailbox.last()
+                _ = await connection.lastNews()
                 return .failed(error, loss: nil)
             }
             if let ending = news.ending { return ending }
         }
-        return await end(connection, mailbox, done)
+        return await end(connection)
     }
 
-    /// Sends as much as the window allows, and passes acknowledgements to the outbox.
-    private func send(
-        over connection: BrokerConnection, _ window: inout SendWindow, _ done: inout [Int64]
-    ) async throws(MessagingError) {
-        while window.room > 0 || !done.isEmpty {
-            let finished = done
-            done = []
-            let limit = window.room
-            let page = try await outbox.next(limit: limit, bytes: window.byteRoom, acknowledging: finished)
-            window.add(page.messages)
-            push(&window, over: connection)
-            if page.isLast { break }
-        }
-        push(&window, over: connection)
-    }
-
-    private func push(_ window: inout SendWindow, over connection: BrokerConnection) {
-        let ready = window.ready()
-        guard !ready.isEmpty else { return }
-        sent += ready.count
-        connection.send(.publish(ready))
+    /// Sends as much as the window allows.
+    private func send(over connection: BrokerConnection, _ window: inout SendWindow) async throws(MessagingError) {
+        var isLast = false
+        repeat {
+            if window.room > 0 {
+                let page = try await outbox.next(limit: window.room, bytes: window.byteRoom)
+                window.add(page.messages)
+                isLast = page.isLast
+            }
+            let ready = window.ready()
+            guard !ready.isEmpty else { continue }
+            sent += ready.count
+            connection.send(.publish(ready))
+        } while window.room > 0 && !isLast
     }
 
     /// After a cancellation.
-    private func end(_ connection: BrokerConnection, _ mailbox: Mailbox, _ done: [Int64]) async -> Mailbox.Ending {
+    private func end(_ connection: BrokerConnection) async -> ConnectionEnding {
         connection.send(.close(announcing: true))
         guard isOpen else {
             // It may still be resolving the host name; there is no need to wait for that.
             return .closed
         }
-        let last = await mailbox.last()
+        let last = await connection.lastNews()
         acknowledged += last.acknowledged.count
-        _ = try? await outbox.next(limit: 0, bytes: 0, acknowledging: done + last.acknowledged)
+        try? await outbox.acknowledge(last.acknowledged)
         return .closed
     }
 

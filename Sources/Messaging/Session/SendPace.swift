@@ -7,7 +7,7 @@
 /// it can be identified. MQTT 3.1.1 has no other way to refuse a message.
 ///
 /// A message is blamed only for connections on which the broker acknowledged something else before
-/// (``Mailbox/Loss/isProven``): a failing broker or a dead line must not turn good messages into dead letters.
+/// (``ConnectionLoss/isProven``): a failing broker or a dead line must not turn good messages into dead letters.
 struct SendPace: Equatable {
     /// A message that was alone in flight when connections ended.
     private struct Suspect: Equatable {
@@ -50,7 +50,7 @@ struct SendPace: Equatable {
     /// Called when a connection ended that the broker had accepted.
     ///
     /// - Returns: the message that must not be sent any more.
-    mutating func connectionEnded(with loss: Mailbox.Loss) -> Int64? {
+    mutating func connectionEnded(with loss: ConnectionLoss) -> Int64? {
         guard let id = loss.underWay.first else { return nil }
         (window, acknowledged) = (1, 0)
         guard loss.underWay.count == 1, loss.isProven else { return nil }

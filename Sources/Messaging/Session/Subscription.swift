@@ -1,10 +1,10 @@
 import Groundwork
 
-/// An element of a ``Subscription``.
-public enum Delivery: Sendable, Equatable {
-    case message(IncomingMessage)
-    /// This many messages, the oldest ones, were dropped here because the subscriber did not keep up.
-    case lagged(Int)
+/// An element of a ``Subscription``: messages that arrived together.
+public struct Delivery: Sendable {
+    /// This many messages before these, the oldest ones, were dropped here because the subscriber did not keep up.
+    public let lost: Int
+    public let messages: ArraySlice<IncomingMessage>
 }
 
 /// The messages that one subscriber asked for, in the order in which the broker sent them.
@@ -14,24 +14,42 @@ public enum Delivery: Sendable, Equatable {
 public final class Subscription: AsyncSequence, Sendable {
     public typealias Failure = Never
 
-    /// The most payload bytes that wait for one subscriber. A user of the local API has at most ten subscriptions, so
-    /// less than 8 MiB.
+    /// The most bytes that wait for one subscriber. A user of the local API has at most ten subscriptions, so less than
+    /// 8 MiB.
     static let byteLimit = 768 << 10
 
     private struct State {
-        var waiting = Queue<IncomingMessage>()
+        /// As they arrived, shared with other subscribers.
+        var parcels = Queue<[IncomingMessage]>()
+        /// How many messages of the first parcel were dropped.
+        var skipped = 0
+        var count = 0
         var bytes = 0
         var lost = 0
         var hasEnded = false
 
-        mutating func take() -> Delivery? {
-            if lost > 0 {
-                defer { lost = 0 }
-                return .lagged(lost)
+        mutating func add(_ parcel: [IncomingMessage], bound: Int) {
+            parcels.append(parcel)
+            count += parcel.count
+            for message in parcel { bytes += message.size }
+            while count > bound || (bytes > Subscription.byteLimit && count > 1), let first = parcels.first {
+                bytes -= first[skipped].size
+                count -= 1
+                lost += 1
+                skipped += 1
+                guard skipped == first.count else { continue }
+                _ = parcels.popFirst()
+                skipped = 0
             }
-            guard let message = waiting.popFirst() else { return nil }
-            bytes -= message.payload.count
-            return .message(message)
+        }
+
+        mutating func take() -> Delivery? {
+            guard let parcel = parcels.popFirst() else { return nil }
+            let messages = parcel[skipped...]
+            for message in messages { bytes -= message.size }
+            count -= messages.count
+            defer { (lost, skipped) = (0, 0) }
+            return Delivery(lost: lost, messages: messages)
         }
     }
 
@@ -62,15 +80,9 @@ public final class Subscription: AsyncSequence, Sendable {
         if isFirst { onEnd() }
     }
 
-    func deliver(_ message: IncomingMessage) {
+    func deliver(_ parcel: [IncomingMessage]) {
         state.change { state in
-            guard !state.hasEnded else { return }
-            state.waiting.append(message)
-            state.bytes += message.payload.count
-            while state.waiting.count > bound || (state.bytes > Self.byteLimit && state.waiting.count > 1) {
-                state.bytes -= state.waiting.popFirst()?.payload.count ?? 0
-                state.lost += 1
-            }
+            if !state.hasEnded { state.add(parcel, bound: bound) }
         }
     }
 
@@ -96,4 +108,9 @@ public final class Subscription: AsyncSequence, Sendable {
             await subscription.next()
         }
     }
+}
+
+extension IncomingMessage {
+    /// The bytes that it counts while it waits, which are never none.
+    fileprivate var size: Int { payload.count + topic.utf8.count + 1 }
 }

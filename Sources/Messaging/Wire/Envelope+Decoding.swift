@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Groundwork
 
 extension Envelope {
@@ -13,7 +14,7 @@ extension Envelope {
     /// - Returns: `nil` if it is not an envelope, so that the payload is delivered as it is: it is not a JSON object,
     ///   or lacks `SentTime` or a `Payload` in base 64.
     public init?(decoding bytes: [UInt8]) {
-        guard Self.looksLikeObject(bytes), let json = try? JSON(parsing: bytes, limit: Self.limit),
+        guard Self.looksLikeEnvelope(bytes), let json = try? JSON(parsing: bytes, limit: Self.limit),
             let sentAt = json["SentTime"]?.integer, let text = json["Payload"]?.string,
             let payload = Self.decode(text), !payload.isEmpty
         else { return nil }
@@ -32,10 +33,21 @@ extension Envelope {
         topic = field("Topic")
     }
 
-    /// Keeps readings and other plain payloads away from the parser.
-    private static func looksLikeObject(_ bytes: [UInt8]) -> Bool {
-        let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
-        return bytes.count <= limit && bytes.first { !blanks.contains($0) } == UInt8(ascii: "{")
+    /// Keeps readings, other objects and plain payloads away from the parser. In JSON, only an escape lets a name stand
+    /// there without its own characters.
+    private static func looksLikeEnvelope(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count <= limit,
+            bytes.first(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }) == UInt8(ascii: "{")
+        else { return false }
+        return bytes.withUnsafeBufferPointer { text in
+            text.indices.contains { place in
+                switch text[place] {
+                case UInt8(ascii: "S"): place + 8 <= text.count && memcmp(text.baseAddress! + place, "SentTime", 8) == 0
+                case UInt8(ascii: "\\"): place + 1 < text.count && text[place + 1] == UInt8(ascii: "u")
+                default: false
+                }
+            }
+        }
     }
 
     /// Base 64 with or without line breaks and padding.

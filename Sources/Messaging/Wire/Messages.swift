@@ -34,13 +34,17 @@ public struct OutgoingMessage: Sendable, Equatable {
 }
 
 /// A message that the broker sent.
-public struct IncomingMessage: Sendable, Equatable {
+public struct IncomingMessage: Sendable {
     public var topic: String
     public var payload: [UInt8]
     public var qos: QoS
     /// Whether the broker had retained it from before the subscription.
     public var retained: Bool
     public var receivedAt: Date
+    /// The place in the order in which the broker's messages arrived, from 1; 0 before it has one.
+    public var number = 0
+    /// Whether there were several subscriptions when it arrived.
+    public var isShared = false
 
     public init(topic: String, payload: [UInt8], qos: QoS, retained: Bool, receivedAt: Date) {
         self.topic = topic

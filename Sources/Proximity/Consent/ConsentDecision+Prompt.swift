@@ -1,4 +1,4 @@
-public import Prompts
+import Prompts
 
 // A question for consent as a prompt.
 
@@ -12,33 +12,12 @@ extension ConsentRequest {
     }
 }
 
-extension ConsentSource {
-    public init(_ answerer: Answerer) {
-        self =
-            switch answerer {
-            case .button: .button
-            case .user(let name): .user(name)
-            case .program(let name): .program(name)
-            case .agent: .agent
-            }
-    }
-
-    fileprivate var answerer: Answerer {
-        switch self {
-        case .button: .button
-        case .user(let name): .user(name)
-        case .program(let name): .program(name)
-        case .policy, .agent: .agent
-        }
-    }
-}
-
 extension ConsentDecision {
     init(_ outcome: PromptOutcome) {
         self =
             switch outcome {
-            case .answered(_, let answerer): .granted(by: ConsentSource(answerer))
-            case .refused(let answerer): .refused(by: ConsentSource(answerer))
+            case .answered(_, let answerer): .granted(by: answerer)
+            case .refused(let answerer): .refused(by: answerer)
             case .expired: .timedOut
             case .withdrawn: .withdrawn
             }
@@ -47,8 +26,8 @@ extension ConsentDecision {
     /// The prompt's outcome for this decision.
     var outcome: PromptOutcome {
         switch self {
-        case .granted(let source): .answered(.grant, by: source.answerer)
-        case .refused(let source): .refused(by: source.answerer)
+        case .granted(let source): .answered(.grant, by: source)
+        case .refused(let source): .refused(by: source)
         // A press that authorizes no device.
         case .ambiguous: .refused(by: .button)
         case .timedOut: .expired

@@ -1,27 +1,6 @@
 import FoundationEssentials
 import Groundwork
-
-/// Who answered.
-public enum ConsentSource: Sendable, Hashable, CustomStringConvertible {
-    case button
-    /// A person at the local API or a terminal.
-    case user(String)
-    case program(String)
-    /// The setting that grants, or refuses, every request.
-    case policy
-    /// The agent itself: the user logged out, the gateway was switched, or the agent stops.
-    case agent
-
-    public var description: String {
-        switch self {
-        case .button: "button"
-        case .user(let name): "user \(DisplayText.clean(name))"
-        case .program(let name): "program \(DisplayText.clean(name))"
-        case .policy: "policy"
-        case .agent: "agent"
-        }
-    }
-}
+public import Prompts
 
 /// A question that waits for consent.
 public struct ConsentRequest: Sendable, Hashable, Identifiable {
@@ -48,8 +27,8 @@ public struct ConsentRequest: Sendable, Hashable, Identifiable {
 
 /// The decision on a question. Anything but ``granted(by:)`` is a refusal.
 public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
-    case granted(by: ConsentSource)
-    case refused(by: ConsentSource)
+    case granted(by: Answerer)
+    case refused(by: Answerer)
     /// There was no answer in time.
     case timedOut
     /// This requester, or all requesters together, asked too often.
@@ -63,7 +42,7 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
     /// The requester or the asking program has left.
     case withdrawn
     /// Sharing was ended while the question waited.
-    case sharingEnded(by: ConsentSource)
+    case sharingEnded(by: Answerer)
 
     public var isGranted: Bool { if case .granted = self { true } else { false } }
 
@@ -84,7 +63,7 @@ public enum ConsentDecision: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var source: ConsentSource? {
+    public var source: Answerer? {
         switch self {
         case .granted(let source), .refused(let source), .sharingEnded(let source): source
         default: nil

@@ -30,10 +30,7 @@ public actor ConsentDesk {
     private var gestures: ButtonGestures
     private var line: [Waiting] = []
     private var askedUntil: Duration?
-    /// The earliest time when a press can grant again; `nil` while it is clear which question a press means.
-    private var ambiguousUntil: Duration?
-    /// When a question last left the queue.
-    private var lastGone: Duration?
+    private var meaning: PressMeaning
     private var answered: AnsweredSessions
     private var unconcluded: Set<Int> = []
     /// Whether a request of `lookRequests` has not been answered yet.
@@ -55,13 +52,14 @@ public actor ConsentDesk {
         answered = AnsweredSessions(memory: settings.memory)
         rate = RequestRate(perMinute: settings.requestsPerMinute)
         gestures = ButtonGestures(timing: settings.button)
+        meaning = PressMeaning(solitude: settings.solitude)
     }
 
     /// The waiting questions; the first one is being asked.
     public var pending: [ConsentRequest] { line.map(\.request) }
 
     /// The light that the board's LED has to show; `nil` while there is no question.
-    public var light: ConsentLight? { line.isEmpty ? nil : ambiguousUntil == nil ? .waiting : .ambiguous }
+    public var light: ConsentLight? { line.isEmpty ? nil : meaning.isClear ? .waiting : .ambiguous }
 
     /// Asks, and waits for the answer. After a grant the caller must report the outcome with ``conclude(_:_:)``.
     ///
@@ -94,7 +92,7 @@ public actor ConsentDesk {
     /// Answers a question.
     ///
     /// - Throws: ``ProximityError/noSuchRequest(id:)`` if there is no such waiting question
-    public func answer(_ id: Int, grant: Bool, by source: ConsentSource) throws(ProximityError) {
+    public func answer(_ id: Int, grant: Bool, by source: Answerer) throws(ProximityError) {
         guard settle(id, grant ? .granted(by: source) : .refused(by: source)) else { throw .noSuchRequest(id: id) }
     }
 
@@ -105,7 +103,7 @@ public actor ConsentDesk {
     }
 
     /// Refuses all waiting questions and requests the end of sharing.
-    public func endSharing(by source: ConsentSource) {
+    public func endSharing(by source: Answerer) {
         // The newest first: otherwise the next would be asked, only to be refused.
         for request in pending.reversed() { settle(request.id, .sharingEnded(by: source)) }
         events.send(.sharingEndRequested(by: source))
@@ -122,35 +120,35 @@ public actor ConsentDesk {
     /// - Parameter time: when the edge happened, on the clock's scale; the same for the functions below.
     public func buttonPressed(at time: Duration) {
         // In this order: a press from the ambiguous time must not count as a press after it.
-        obey(gestures.expire(at: time))
+        carryOut(gestures.expire(at: time))
         becomeClear(at: time)
-        obey(gestures.pressed(at: time))
+        carryOut(gestures.pressed(at: time))
     }
     /// The button was down when watching began.
-    public func buttonFoundDown(at time: Duration) { obey(gestures.foundDown(at: time)) }
-    public func buttonReleased(at time: Duration) { obey(gestures.released(at: time)) }
+    public func buttonFoundDown(at time: Duration) { carryOut(gestures.foundDown(at: time)) }
+    public func buttonReleased(at time: Duration) { carryOut(gestures.released(at: time)) }
     /// Every edge before this time has been reported.
     public func buttonWatched(until time: Duration) {
         isLooking = false
         // In this order, for the same reason as in `buttonPressed`.
-        obey(gestures.expire(at: time))
+        carryOut(gestures.expire(at: time))
         becomeClear(at: clock.now)
         setAlarm()
     }
     /// The button's line is unavailable or was lost.
     public func buttonLost() {
         isLooking = false
-        obey(gestures.lost())
+        carryOut(gestures.lost())
     }
-    public func buttonFound() { obey(gestures.found()) }
+    public func buttonFound() { carryOut(gestures.found()) }
 
     /// Whether there was a question at any time since `time`.
-    public func hasAsked(since time: Duration) -> Bool { !line.isEmpty || lastGone.map { $0 >= time } ?? false }
+    public func hasAsked(since time: Duration) -> Bool { !line.isEmpty || meaning.hasSeenQuestion(since: time) }
 
     /// Why the button cannot answer at present.
     public var buttonFault: ButtonFault? { gestures.fault }
 
-    private func obey(_ outcomes: [ButtonGestures.Outcome]) {
+    private func carryOut(_ outcomes: [ButtonGestures.Outcome]) {
         for outcome in outcomes {
             switch outcome {
             case .grant: answerByButton(.granted(by: .button), ifAmbiguous: .ambiguous)
@@ -166,7 +164,7 @@ public actor ConsentDesk {
     /// While it is unclear which question a press means, it applies to all: they are refused, and their devices may ask
     /// again one by one.
     private func answerByButton(_ decision: ConsentDecision, ifAmbiguous other: ConsentDecision) {
-        guard ambiguousUntil != nil else {
+        guard !meaning.isClear else {
             if let asked = line.first { settle(asked.request.id, decision) }
             return
         }
@@ -175,19 +173,15 @@ public actor ConsentDesk {
     }
 
     private func becomeAmbiguous() {
-        let wasClear = ambiguousUntil == nil
-        ambiguousUntil = clock.now + settings.solitude
-        if wasClear { events.send(.consentAmbiguous(waiting: line.count)) }
+        if meaning.becomeAmbiguous(at: clock.now) { events.send(.consentAmbiguous(waiting: line.count)) }
         setAlarm()
     }
 
     /// Lets a press that begins from now on answer the only remaining question.
     private func becomeClear(at now: Duration) {
-        guard let until = ambiguousUntil, now >= until, line.count < 2 else { return }
-        ambiguousUntil = nil
-        guard let asked = line.first else { return }
+        guard meaning.becomeClear(at: now, waiting: line.count), let asked = line.first else { return }
         events.send(.consentUnambiguous(asked.request))
-        obey(gestures.ask(at: now))
+        carryOut(gestures.ask(at: now))
     }
 
     // MARK: Queue
@@ -223,20 +217,18 @@ public actor ConsentDesk {
 
     /// Asks the first question of the queue.
     private func present() {
+        let now = clock.now
+        let isAmbiguous = meaning.begin(at: now, waiting: line.count)
         guard let asked = line.first else {
-            (askedUntil, ambiguousUntil) = (nil, nil)
+            askedUntil = nil
             setAlarm()
             return
         }
-        let now = clock.now
         askedUntil = now + settings.patience
         prompts.show(asked.request.id, timeLeft: settings.patience)
         events.send(.consentAsked(asked.request))
-        // A press may be meant for a question that has just ended.
-        let isAlone = line.count == 1 && lastGone.map { now - $0 >= settings.solitude } ?? true
-        ambiguousUntil = nil
-        if !isAlone { becomeAmbiguous() }
-        obey(gestures.ask(at: now))
+        if isAmbiguous { becomeAmbiguous() }
+        carryOut(gestures.ask(at: now))
     }
 
     /// - Returns: whether this call decided the question: also `false` if another answer came first, whose decision
@@ -251,17 +243,11 @@ public actor ConsentDesk {
     private func remove(_ id: Int, _ decision: ConsentDecision) {
         guard let index = line.firstIndex(where: { $0.request.id == id }) else { return }
         let waiting = line.remove(at: index)
-        lastGone = clock.now
+        meaning.questionLeft(at: clock.now)
         if index == 0 { gestures.close() }
         settle(waiting.request, waiting.session, decision)
         waiting.continuation.resume(returning: decision)
-        if index == 0 {
-            present()
-        } else if ambiguousUntil != nil {
-            // A remaining question must be the only one for a while from now.
-            ambiguousUntil = clock.now + settings.solitude
-            setAlarm()
-        }
+        if index == 0 { present() } else { setAlarm() }
     }
 
     private func settle(_ request: ConsentRequest, _ session: String?, _ decision: ConsentDecision) {
@@ -284,7 +270,7 @@ public actor ConsentDesk {
         alarm?.cancel()
         alarm = nil
         // Until the requested edges are reported, no decision may depend on the button.
-        let solitude = line.count == 1 && !isLooking ? ambiguousUntil : nil
+        let solitude = line.count == 1 && !isLooking ? meaning.ambiguousUntil : nil
         let gesture = isLooking ? nil : gestures.deadline
         guard let deadline = [askedUntil, gesture, solitude].compactMap(\.self).min() else { return }
         alarm = Task { [clock, weak self] in

@@ -21,7 +21,7 @@ extension ProximityError {
             said("interrupted", .temporary, "Bluetooth was interrupted: \(reason)", remedy: Self.status)
         case .invalidUUID(let text):
             said(
-                "invalid-uuid", .invalidConfiguration, "“\(DisplayText.clean(text))” is no Bluetooth UUID",
+                "invalid-uuid", .invalidConfiguration, "“\(DisplayText.clean(text))” is not a Bluetooth UUID",
                 remedy: "correct msso_ble_service_uuid and msso_ble_characteristic_uuid in the gateway's configuration")
         case .advertisingFailed(let reason):
             said(
@@ -47,12 +47,14 @@ extension ProximityError {
                 "sharing-in-progress", .busy, "the session is already offered to devices nearby",
                 remedy: "end it first: latchkey share --stop")
         case .centralUnsubscribed(let central):
-            said("central-unsubscribed", .unreachable, "\(central) could not be told the outcome", remedy: Self.again)
+            said(
+                "central-unsubscribed", .unreachable, "\(central) could not be notified of the outcome",
+                remedy: Self.again)
         case .requestRefused(let refusal):
             said(
                 "request-\(refusal.rawValue)", refusal.kind, "the request was refused: \(refusal.text)",
                 remedy: refusal.remedy)
-        case .nobodyToAsk: said("nobody-to-ask", .denied, "nobody is there to be asked for consent")
+        case .nobodyToAsk: said("nobody-to-ask", .denied, "no one is available to give consent")
         case .userDeclined(let source):
             said("user-declined", .denied, "the request was declined (\(source))", remedy: Self.askPerson)
         case .invalidAuthorizeURL(let reason):
@@ -136,7 +138,7 @@ extension ProximityError {
     }
 
     private static let adapter = "attach a Bluetooth 4.0 adapter, or log in with the QR code"
-    private static let status = "see `latchkey proximity status` for how the adapter stands"
+    private static let status = "see `latchkey proximity status` for the state of the adapter"
     private static let again = "start again on the device that wants to log in"
     private static let askPerson = "ask the person at the device that shares, and start again"
     private static let gatewayCheck = "start again; see `latchkey doctor` for whether the gateway answers"

@@ -1,5 +1,6 @@
 import Bluetooth
 import Groundwork
+import Prompts
 
 /// An event of a login with a nearby device.
 public enum ProximityEvent: Sendable, Equatable {
@@ -52,7 +53,7 @@ public enum ProximityEvent: Sendable, Equatable {
     case sessionNotNotified(Requester, ProximityError)
 
     // The button of this device.
-    case sharingEndRequested(by: ConsentSource)
+    case sharingEndRequested(by: Answerer)
     case buttonFault(ButtonFault)
     case buttonRecovered
 }

@@ -10,7 +10,7 @@ public actor ProximityLogin {
     private let events: Broadcast<ProximityEvent>
     private var isRunning = false
     /// Ends the connection to the device that authorized this one.
-    private var parting: Task<Void, Never>?
+    private var disconnecting: Task<Void, Never>?
     private var connected: (link: any RemotePeripheral, address: String)?
 
     public init(
@@ -26,7 +26,7 @@ public actor ProximityLogin {
 
     /// Runs until a user is logged in, a final failure, or the end of the time. Cancel the task to stop it.
     ///
-    /// Returns before the connection has ended, which takes seconds through bluetoothd; see ``parted()``.
+    /// Returns before the connection has ended, which takes seconds through bluetoothd; see ``disconnected()``.
     ///
     /// - Returns: the name of the user.
     /// - Throws: ``ProximityError``, what the gateway throws, `CancellationError`
@@ -37,7 +37,7 @@ public actor ProximityLogin {
         do {
             let userName = try await logIn()
             events.send(.loginSucceeded(userName: userName))
-            beginParting()
+            disconnectInBackground()
             return userName
         } catch is CancellationError {
             throw CancellationError()
@@ -48,13 +48,13 @@ public actor ProximityLogin {
     }
 
     /// Waits until the connection of the successful login has ended.
-    public func parted() async { await parting?.value }
+    public func disconnected() async { await disconnecting?.value }
 
     /// Ends the connection in the background, after the login's result is reported.
-    private func beginParting() {
+    private func disconnectInBackground() {
         guard let remote = connected else { return }
         connected = nil
-        parting = Task { [events] in
+        disconnecting = Task { [events] in
             await remote.link.close()
             events.send(.deviceDisconnected(address: remote.address))
         }

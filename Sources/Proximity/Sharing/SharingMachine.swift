@@ -103,7 +103,7 @@ struct SharingMachine {
     }
 
     /// The radio failed and with it every connection.
-    mutating func forsaken() -> [Action] {
+    mutating func radioFailed() -> [Action] {
         peers.keys.sorted { $0.description < $1.description }.flatMap { disconnected($0) }
     }
 

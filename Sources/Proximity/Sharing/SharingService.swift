@@ -168,7 +168,7 @@ public actor SharingService {
                 take { $0.receive(event, now: $1) }
             }
             guard !Task.isCancelled else { return }
-            take { machine, _ in machine.forsaken() }
+            take { machine, _ in machine.radioFailed() }
             events.send(.sharingInterrupted(reason: "the Bluetooth service ended"))
             while (try? await clock.sleep(until: clock.now + backoff.next())) != nil {
                 do throws(ProximityError) {

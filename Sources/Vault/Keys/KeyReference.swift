@@ -31,7 +31,7 @@ public struct KeyReference: Hashable, Sendable {
     /// - Parameter label: what the key is for, at most 47 characters that are allowed in a name.
     /// - Returns: `nil` for an invalid label.
     /// - Throws: `CryptographyError` when the system has no random bytes.
-    static func fresh(_ keeper: Keeper, label: String) throws(CryptographyError) -> KeyReference? {
+    public static func fresh(_ keeper: Keeper, label: String) throws(CryptographyError) -> KeyReference? {
         guard !label.isEmpty else { return nil }
         return KeyReference(keeper, name: "\(label)-\(Hex.encode(try Random.bytes(8)))")
     }

@@ -24,9 +24,6 @@ public protocol KeyStore: Sendable {
     /// The references of all keys.
     func references() async throws(VaultError) -> Set<KeyReference>
 
-    /// Removes a key; a missing one is not an error.
-    func delete(_ reference: KeyReference) async throws(VaultError)
-
     /// The changes that remove a key as part of a commit of the vault; a missing key is not an error.
     func removal(of reference: KeyReference) -> [Change]
 

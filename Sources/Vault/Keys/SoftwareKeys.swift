@@ -33,10 +33,6 @@ public struct SoftwareKeys: KeyStore {
 
     public func references() async throws(VaultError) -> Set<KeyReference> { try await vault.keyReferences(in: scope) }
 
-    public func delete(_ reference: KeyReference) async throws(VaultError) {
-        try await vault.commit(removal(of: reference))
-    }
-
     public func removal(of reference: KeyReference) -> [Change] { [.remove(reference.record(in: scope))] }
 
     @discardableResult

@@ -19,6 +19,9 @@ struct AccountOption: ParsableArguments {
     /// - Parameter route: below `/v1/`.
     func path(_ route: String) -> String { account.map { "/v1/accounts/\($0)/\(route)" } ?? "/v1/\(route)" }
 
+    /// The name of the account, also of the default one.
+    var shown: String { account ?? AccountName.gateway.text }
+
     static func name(_ text: String) throws -> AccountName {
         guard let name = AccountName(text) else {
             throw ValidationError(
@@ -34,7 +37,7 @@ struct Accounts: AsyncParsableCommand {
         abstract: "Show and remove the accounts of this board.",
         discussion: """
             An account is a name for the board's relation to one gateway: its registration there, its tokens and \
-            whoever is logged in. 'gateway' is the default one; others are made with 'latchkey enroll --account NAME', \
+            the user who is logged in. 'gateway' is the default one; others are made with 'latchkey enroll --account NAME', \
             and held beside it.
             """,
         subcommands: [List.self, Remove.self], defaultSubcommand: List.self)
@@ -76,6 +79,10 @@ struct Accounts: AsyncParsableCommand {
         }
         if let user = account["user"]?["userName"]?.string { parts.append("user \(out.shown(user))") }
         if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
+        if account["registration"]?["state"]?.string == "unknown", let fault = account["lastError"]?["message"]?.string
+        {
+            parts.append(out.red("unusable: \(out.shown(fault))"))
+        }
         return parts.joined(separator: ", ")
     }
 }

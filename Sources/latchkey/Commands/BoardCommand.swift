@@ -53,7 +53,7 @@ struct BoardCommand: AsyncParsableCommand {
 
     struct Watch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print readings as they are sent, until Ctrl-C.")
-        @Option(help: ArgumentHelp("End after so many sample sets.", valueName: "n")) var count: Int?
+        @Option(help: ArgumentHelp("End after this many sample sets.", valueName: "n")) var count: Int?
         @OptionGroup var options: ClientOptions
 
         func validate() throws {

@@ -37,7 +37,7 @@ struct Consent: AsyncParsableCommand {
 
     struct Ask: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask here, each time somebody wants to be let in, until Ctrl-C.")
+            abstract: "Ask here each time a device wants to be let in, until Ctrl-C.")
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

@@ -26,7 +26,7 @@ struct Enroll: AsyncParsableCommand {
                 + "read it in the process list.", valueName: "-|file"))
     var source: String
 
-    @Flag(help: "Do not register yet: whoever logs in first registers the board.")
+    @Flag(help: "Do not register yet: the first user who logs in registers the board.")
     var noRegister = false
 
     @OptionGroup var account: AccountOption

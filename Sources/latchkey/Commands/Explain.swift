@@ -47,7 +47,7 @@ struct Explain: ParsableCommand {
 
     private static func listing(of entries: [CatalogueEntry]) -> String {
         var fields = Fields()
-        for entry in entries { fields.add(entry.name, entry.meaning ?? entry.tellings.first?.message) }
+        for entry in entries { fields.add(entry.name, entry.meaning ?? entry.wordings.first?.message) }
         return fields.text
     }
 
@@ -56,9 +56,9 @@ struct Explain: ParsableCommand {
         fields.add("meaning", entry.meaning)
         fields.add("from", entry.source)
         fields.add("code", entry.code)
-        for telling in entry.tellings {
-            fields.add("message", telling.message == entry.meaning ? nil : telling.message)
-            fields.add("what to do", telling.remedy)
+        for wording in entry.wordings {
+            fields.add("message", wording.message == entry.meaning ? nil : wording.message)
+            fields.add("what to do", wording.remedy)
         }
         if let kind = entry.kind {
             fields.add("kind", "\(kind.rawValue): \(kind.meaning)")

@@ -16,8 +16,11 @@ struct Renew: AsyncParsableCommand {
 
 struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove this board at the gateway, and its identity here.",
-        discussion: "Asks first. When the gateway refuses or does not answer, everything stays as it is.")
+        abstract: "Remove this board at the gateway of an account, and its identity here.",
+        discussion: """
+            Asks first. Without --account, it is about the default account. When the gateway refuses or does not answer, \
+            everything stays as it is.
+            """)
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
@@ -25,7 +28,8 @@ struct Deregister: AsyncParsableCommand {
     func run() async throws {
         let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
         try Confirmation.ask(
-            "this removes the board's registration at the gateway, and its identity here\(warning)", isGiven: yes)
+            "this removes the board's registration at the gateway of the account \(account.shown), and its identity "
+                + "here\(warning)", isGiven: yes)
         let answer = try await options.client.post(account.path("deregister"), [:], timeout: .seconds(180))
         options.show(answer) { "this board is no longer registered" + Waiting.discarded($0) }
     }
@@ -33,10 +37,11 @@ struct Deregister: AsyncParsableCommand {
 
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Forget the identity at the active gateway, here only.",
-        discussion:
-            "Asks first. The gateway is not notified and keeps the old registration; 'latchkey deregister' removes both. "
-            + "Enrolled again, the board is another device.")
+        abstract: "Forget this board's identity at the gateway of an account, here only.",
+        discussion: """
+            Asks first. Without --account, it is about the default account. The gateway is not notified and keeps the \
+            old registration; 'latchkey deregister' removes both. Enrolled again, the board is another device.
+            """)
 
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
@@ -46,7 +51,9 @@ struct Reset: AsyncParsableCommand {
 
     func run() async throws {
         let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
-        try Confirmation.ask("this forgets the board's key, certificate and tokens\(warning)", isGiven: yes)
+        try Confirmation.ask(
+            "this forgets the board's key, certificate and tokens of the account \(account.shown)\(warning)",
+            isGiven: yes)
         let answer = try await options.client.post(account.path("reset"), [:])
         options.show(answer) { "local identity removed" + Waiting.discarded($0) }
     }
@@ -57,7 +64,7 @@ enum Waiting {
     /// The warning about them in a question; empty if there are none.
     static func warning(by client: LocalClient, of account: AccountOption) async throws -> String {
         let status = try await client.get("/v1/status")
-        let name = account.account ?? AccountName.gateway.text
+        let name = account.shown
         let usesBroker = status["accounts"]?.array?.first { $0["name"]?.string == name }?["usesBroker"]?.bool
         guard usesBroker == true else { return "" }
         let outbox = status["outbox"]

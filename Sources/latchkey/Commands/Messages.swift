@@ -6,7 +6,8 @@ import LocalAPI
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Publish a message; when this returns it is on disk, or in memory if the settings say so.",
+        abstract:
+            "Publish a message; when this returns, the broker or the disk has it, or memory if the settings say so.",
         discussion: """
             The topic is below the device's own topics, unless --raw says that it is a whole one.
 
@@ -75,51 +76,6 @@ struct Publish: AsyncParsableCommand {
                 "topic": .string(topic), "payload": .string(Base64.encode(payload)), "encoding": "base64",
                 "qos": .integer(Int64(qos)), "retain": .bool(retain), "raw": .bool(raw),
             ])
-    }
-}
-
-struct Subscribe: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Print messages as they arrive, until Ctrl-C.",
-        discussion:
-            "Without a filter: everything sent to this device, except its own telemetry and status. Topics below the "
-            + "device's own are shown as 'latchkey publish' takes them. With --json: one object per line. Resumes when the daemon "
-            + "has restarted, and ends when the registration is removed.")
-
-    @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
-    @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
-    @Option(help: ArgumentHelp("Stop after N messages.", valueName: "n")) var count: Int?
-    @Flag(help: "Take the filter as it is, not below the device's own topics; show whole topics and senders.") var raw =
-        false
-    @OptionGroup var options: ClientOptions
-
-    func validate() throws {
-        guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
-        guard count ?? 1 > 0 else { throw ValidationError("--count is 1 or more") }
-    }
-
-    func run() async throws {
-        var query = "?qos=\(qos)&raw=\(raw)"
-        if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
-        var received = 0
-        try await Following(client: options.client, path: "/v1/messages\(query)").run { event in
-            guard event.name == "message" else {
-                Terminal.error("latchkey: \(EventLine(event).text)")
-                return true
-            }
-            Terminal.line(options.json ? event.data.text : text(of: event.data))
-            received += 1
-            return received != count
-        }
-    }
-
-    private func text(of message: JSON) -> String {
-        let whole = message["topic"]?.string ?? ""
-        let topic = raw ? whole : message["ownTopic"]?.string ?? whole
-        let sender = message["envelope"]?["senderID"]?.string.map { " from \(raw ? $0 : Identifier.short($0))" } ?? ""
-        let payload = message["text"]?.string ?? "\(Amount.of(message["bytes"]?.integer ?? 0, "byte")) of binary data"
-        let out = Terminal.standardOutput
-        return "\(out.dim(out.shown(topic + sender)))  \(out.shown(payload))"
     }
 }
 

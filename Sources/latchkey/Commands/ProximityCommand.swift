@@ -4,7 +4,7 @@ import LocalAPI
 
 struct ProximityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "proximity", abstract: "Log-in with devices nearby: how it stands, and who was let in.",
+        commandName: "proximity", abstract: "Login with nearby devices: its state, and who was let in.",
         subcommands: [Standing.self, Audit.self, Pair.self], defaultSubcommand: Standing.self)
 
     struct Standing: AsyncParsableCommand {

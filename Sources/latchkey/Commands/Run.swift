@@ -5,7 +5,7 @@ import Logging
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the daemon until it is told to stop.",
+        abstract: "Run the daemon until it is stopped.",
         discussion: "Started by systemd as latchkey.service. SIGTERM and SIGINT end it; nothing accepted is lost.")
 
     @Option(

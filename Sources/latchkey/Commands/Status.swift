@@ -66,6 +66,9 @@ struct Status: AsyncParsableCommand {
             let names = failing.compactMap(\.string).joined(separator: ", ")
             fields.add("sensors", failing.isEmpty ? "\(count)" : "\(count), " + out.yellow("failing: \(names)"))
         }
+        if let unsent = status["sensors"]?["unsent"]?.integer, unsent > 0 {
+            fields.add("readings", out.yellow("\(Amount.of(unsent, "message")) not sent, for want of an account"))
+        }
         for account in status["accounts"]?.array ?? [] where account["isDefault"]?.bool != true {
             fields.add("account", "\(account["name"]?.string ?? "?"): \(Accounts.describe(account))")
         }
@@ -121,6 +124,11 @@ struct Status: AsyncParsableCommand {
                 "\(Amount.of(outbox["depth"]?.integer ?? 0, "message")), "
                     + "\(Amount.bytes(Double(outbox["bytes"]?.integer ?? 0))), \(outbox["dropped"]?.integer ?? 0) dropped"
             )
+            if let unwritten = outbox["unwritten"]?.integer, unwritten > 0 {
+                let limit = Amount.of(outbox["flushSeconds"]?.integer ?? 0, "second")
+                fields.add(
+                    "in memory", "\(Amount.of(unwritten, "message")); a power cut loses readings of the last \(limit)")
+            }
             if let dead = outbox["deadLetters"]?.integer, dead > 0 {
                 fields.add("dead letters", out.yellow("\(dead), no longer sent; see: latchkey dead-letters"))
             }

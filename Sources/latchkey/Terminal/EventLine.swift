@@ -12,7 +12,7 @@ struct EventLine {
         let members = event.data.object ?? [:]
         let time = members["time"]?.string.map { out.dim($0) + "  " } ?? ""
         guard let message = members["message"]?.string else {
-            let details = members.filter { !Self.told.contains($0.key) }.sorted { $0.key < $1.key }
+            let details = members.filter { !Self.omitted.contains($0.key) }.sorted { $0.key < $1.key }
                 .map { "\($0.key)=\($0.value.string ?? $0.value.text)" }.joined(separator: " ")
             return "\(time)\(out.bold(event.name))\(details.isEmpty ? "" : "  \(out.shown(details))")"
         }
@@ -22,5 +22,5 @@ struct EventLine {
     }
 
     /// Members that are shown elsewhere in the line.
-    private static let told: Set = ["time", "event"]
+    private static let omitted: Set = ["time", "event"]
 }

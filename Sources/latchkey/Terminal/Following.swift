@@ -5,32 +5,73 @@ import LocalAPI
 ///
 /// A stream that ends because the daemon does is opened again, with a note on standard error: it lacks the events in
 /// between.
-struct Following {
-    let client: LocalClient
-    let path: String
+final class Following {
+    private let client: LocalClient
+    private let path: String
+    private let form: StreamForm
     /// Whether the daemon has answered already: a daemon that does not run at all is an error.
-    var isKnown = false
-    var backoff = Backoff(initial: .milliseconds(500), cap: .seconds(15))
+    private var isKnown: Bool
+    private var hasToldOfEnd = false
+    private var backoff: Backoff
+    private var records: LocalRecords?
+    /// The error after the records that were returned last.
+    private var failure: LocalAPIError?
+
+    init(
+        client: LocalClient, path: String, isKnown: Bool = false, as form: StreamForm = .lines,
+        backoff: Backoff = Backoff(initial: .milliseconds(500), cap: .seconds(15))
+    ) {
+        self.client = client
+        self.path = path
+        self.form = form
+        self.isKnown = isKnown
+        self.backoff = backoff
+    }
 
     /// - Parameter take: called with each event; returns `false` to end the stream.
     /// - Throws: `LocalAPIError` for anything but an end of the daemon, and what `take` throws.
     func run(_ take: (LocalEvent) async throws -> Bool) async throws {
-        var (isKnown, hasToldOfEnd, backoff) = (isKnown, false, backoff)
+        while let batch = try await next() {
+            for record in batch { guard try await take(try record.event()) else { return } }
+        }
+    }
+
+    /// The next records, as they came together.
+    ///
+    /// - Returns: `nil` in a canceled task.
+    /// - Throws: `LocalAPIError` for anything but an end of the daemon.
+    func next() async throws -> [LocalRecord]? {
         while !Task.isCancelled {
             var reason = "the daemon ended the stream"
             do {
-                for try await event in client.events(path) {
-                    (isKnown, hasToldOfEnd) = (true, false)
-                    backoff.reset()
-                    guard try await take(event) else { return }
-                }
+                if let failure { throw failure }
+                let stream = records ?? client.records(path, as: form)
+                records = stream
+                if let batch = try await stream.next() { return parsed(batch) }
             } catch let error as LocalAPIError where isKnown && error.isEndOfDaemon {
                 reason = error.message
             }
+            (records, failure) = (nil, nil)
             if !hasToldOfEnd { Terminal.error("latchkey: \(reason); waiting for the daemon to come back") }
             hasToldOfEnd = true
             try await Task.sleep(for: backoff.next())
         }
+        return nil
+    }
+
+    /// The records up to one that is none, or the error with which the daemon breaks off.
+    private func parsed(_ batch: [[UInt8]]) -> [LocalRecord] {
+        var parsed: [LocalRecord] = []
+        do throws(LocalAPIError) {
+            for bytes in batch where !bytes.isEmpty { parsed.append(try LocalRecord(bytes, in: form)) }
+        } catch {
+            failure = error
+        }
+        if !parsed.isEmpty {
+            (isKnown, hasToldOfEnd) = (true, false)
+            backoff.reset()
+        }
+        return parsed
     }
 }
 

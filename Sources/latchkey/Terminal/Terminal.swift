@@ -28,7 +28,7 @@ struct Terminal {
         hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Text from outside: unchanged in a pipe; without control characters on a terminal, which would obey them.
+    /// Text from outside: unchanged in a pipe; without control characters on a terminal, which would interpret them.
     func shown(_ text: String) -> String { isTerminal ? Self.withoutControls(text) : text }
 
     /// Replaces control characters except tab and line feed by U+FFFD: text keeps its lines, unlike in a log.

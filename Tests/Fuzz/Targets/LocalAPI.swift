@@ -28,5 +28,20 @@ extension FuzzTarget {
             try require(found == lines, "lines do not depend on how the stream was cut")
             return lines.isEmpty ? .refused : .accepted
         },
+        FuzzTarget(name: "event-frames") { bytes throws(Violation) in
+            guard let size = bytes.first.map({ Int($0) + 1 }) else { return .refused }
+            let stream = Array(bytes.dropFirst())
+            var (whole, pieces) = (FrameSplitter(), FrameSplitter())
+            guard let frames = try? whole.add(stream) else { return .refused }
+            var found: [[UInt8]] = []
+            for start in stride(from: 0, to: stream.count, by: size) {
+                guard let more = try? pieces.add(Array(stream[start..<min(start + size, stream.count)])) else {
+                    throw Violation(description: "pieces are no longer than the whole")
+                }
+                found += more
+            }
+            try require(found == frames, "frames do not depend on how the stream was cut")
+            return frames.isEmpty ? .refused : .accepted
+        },
     ]
 }

@@ -58,7 +58,7 @@ struct ConfigurationTests {
             ("server.prefix", "a b", "server.prefix", "has characters"),
             ("server.server_certs", "x", "server.server_certs", "is a string, not an array"),
             ("server.server_certs.0", ["nonsense"], "server.server_certs[0]", "is not a certificate"),
-            ("server.server_certs.0", [1], "server.server_certs[0]", "has lines that are no strings"),
+            ("server.server_certs.0", [1], "server.server_certs[0]", "has lines that are not strings"),
             ("server.server_certs", nil, "server.server_certs", "is missing, and so is every other way"),
             ("oauth.client.organization", nil, "oauth.client.organization", "is missing"),
             (

@@ -65,6 +65,29 @@ struct GatewaysTests {
         }
     }
 
+    @Test("store in the commit of the account that the board does not register by itself, until a person wants it")
+    func withoutRegistering() async throws {
+        try await withBench { bench in
+            let gateways = Gateways(vault: bench.vault)
+            try await gateways.activate(bench.configuration, registers: false)
+            // As after a power cut right behind that commit.
+            let session = bench.session()
+            #expect(await failure { try await session.ready() } == .notRegistered)
+            #expect(bench.lab.connections == 0)
+            try await session.register()
+
+            try await gateways.activate(bench.configuration, registers: false)
+            let registered = bench.session()
+            try await registered.dropAccessToken()
+            try await registered.ready()
+            #expect(try await !bench.records().contains("registration-rest"), "it waits for nobody")
+
+            try await registered.reset()
+            try await gateways.activate(bench.configuration)
+            try await bench.session().ready()
+        }
+    }
+
     @Test("have the default one where a vault of the version before has its active gateway")
     func formerVault() async throws {
         try await withBench { bench in

@@ -230,12 +230,9 @@ struct ProximityLifeTests {
                 bench.lab.resetCounts()
                 // bob is about to log in; meanwhile alice's consent is carried out, and the gateway says that her token has ended.
                 // A new one has to wait until bob is in.
-                bench.lab.inject(Fault(.delay(milliseconds: 3000), at: .token, times: 1))
+                let delayed = bench.delayNext(.token, milliseconds: 3000)
                 async let bob = session.logIn("bob")
-                while bench.lab.activeFaults.contains(where: { $0.endpoint == .token }) {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+                await delayed.value
                 bench.lab.inject(Fault(.error(code: 1_003_990, status: 401), at: .deviceAuthorization, times: 1))
                 #expect(
                     await failure { try await session.authorize(providerURL: url, loggedInAt: alice.loggedInAt) }

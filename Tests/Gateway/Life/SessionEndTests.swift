@@ -25,13 +25,10 @@ struct SessionEndTests {
     @Test("what a session does while it is closed has ended when that returns, and leaves no key that nobody knows")
     func underWay() async throws {
         try await withBench { bench in
-            bench.lab.inject(Fault(.delay(milliseconds: 20_000), at: .registration, times: 1))
+            let delayed = bench.delayNext(.clientRegistration, milliseconds: 20_000)
             let session = bench.session()
             let registering = Task { try await session.register() }
-            while bench.lab.requestCounts[.registration, default: 0] == 0 {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            await delayed.value
             await session.close()
             let left = try await bench.records()
             await #expect(throws: CancellationError.self) { try await registering.value }

@@ -252,6 +252,24 @@ struct TokenLifeTests {
         }
     }
 
+    @Test("An answer of another host is not taken for contact with the gateway")
+    func contact() async throws {
+        try await withBench { bench in
+            // The lab by its address is another host, with the same authority.
+            let host = try HostSecurity(
+                host: "127.0.0.1", port: bench.lab.port, anchors: bench.configuration.anchors, checksHostName: false)
+            let session = bench.session(hosts: [host])
+            try await session.ready()
+            let contact = try #require(try await session.status().lastContact)
+            bench.time.pass(60)
+            let address = "https://127.0.0.1:\(bench.lab.port)/lab/hello"
+            #expect(try await session.call(method: "GET", path: address).status == 200)
+            #expect(try await session.status().lastContact == contact)
+            #expect(try await session.call(method: "GET", path: "/lab/hello").status == 200)
+            #expect(try await session.status().lastContact ?? contact >= contact + 60)
+        }
+    }
+
     @Test("A caller who gives up does not take the registration away from the others")
     func cancellation() async throws {
         try await withBench { bench in

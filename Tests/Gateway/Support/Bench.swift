@@ -33,6 +33,13 @@ struct Bench: Sendable {
 
     func count(_ endpoint: GatewayLab.Endpoint) -> Int { lab.requestCounts[endpoint] ?? 0 }
 
+    /// Delays the next answer of an endpoint. The task ends once a request waits for it, or the lab stops.
+    func delayNext(_ endpoint: GatewayLab.Endpoint, milliseconds: Int) -> Task<Void, Never> {
+        let events = lab.events.subscribe()
+        lab.inject(Fault(.delay(milliseconds: milliseconds), at: endpoint, times: 1))
+        return Task { _ = await events.first { $0.kind == .fault && $0.endpoint == endpoint } }
+    }
+
     /// The names of the records of the gateway.
     func records() async throws -> Set<String> {
         Set(try await vault.names(scope: configuration.identity.scope).map(\.name))

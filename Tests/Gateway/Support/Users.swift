@@ -8,6 +8,13 @@ import Testing
 @testable import Gateway
 
 extension GatewaySession {
+    /// A new access token, even if the current one is still valid.
+    @discardableResult
+    func refreshedToken() async throws -> AccessToken {
+        try await dropAccessToken()
+        return try await accessToken()
+    }
+
     /// Logs one of the lab's people in.
     @discardableResult
     func logIn(_ name: String) async throws -> UserStatus {

@@ -51,6 +51,7 @@ class Central:
         self.options = options
         self.leave_at = leave_at
         self.connection: Connection | None = None
+        self.has_written = False
         self.gone = asyncio.Event()
         self.values: asyncio.Queue[bytes | None] = asyncio.Queue()
 
@@ -64,6 +65,9 @@ class Central:
         """Notes a step, and leaves if it is the one."""
         self.journal.note(step, **facts)
         if step == self.leave_at:
+            if self.options.settled and self.has_written:
+                # What is asked next is answered when all before it has been read.
+                await self.client.discover_service(UUID(self.options.service))
             await self.hang_up()
             raise Vanished
 
@@ -164,6 +168,7 @@ class Central:
         """
         if self.gone.is_set():
             raise Gone
+        self.has_written = True
         asks = Characteristic.Properties.WRITE_WITHOUT_RESPONSE not in self.characteristic.properties
         await self.client.write_value(self.characteristic, piece, with_response=asks)
         if completed:

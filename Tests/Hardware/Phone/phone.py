@@ -43,6 +43,8 @@ def parser() -> argparse.ArgumentParser:
                           "leave:STEP, where a step is seen, connected, paired, discovered, begun, unfinished, written or answered")
     exchange.add_argument("--bond", action="store_true", help="pair first of all")
     exchange.add_argument("--no-subscription", action="store_true", help="leave the descriptor alone")
+    exchange.add_argument("--settled", action="store_true", help="leave early only once what was written has been read: "
+                          "bluetoothd 5.66 aborts if a write comes from a device that has gone")
     exchange.add_argument("--patience", type=float, default=120, help="seconds for an exchange")
     exchange.add_argument("--least-rssi", type=int, default=-127, help="dBm")
     exchange.add_argument("--count", type=int, default=100, help="requests of a flood, packets of noise")

@@ -122,9 +122,18 @@ share_nearby
 
 step bluez
 rm $units/latchkey.service.d/*
-board bluetoothd
+# As this machine's systemd starts it, with the drop-in.
+rm $units/bluetooth.service
+systemctl daemon-reload
+systemctl start bluetooth || give_up
 restart
 share_nearby
+
+step crashed
+kill -ABRT "$(pidof bluetoothd)"
+await '"proximity.sharing-interrupted"'
+await '"proximity.sharing-started"'
+systemctl show bluetooth -p NRestarts | note bluetoothd
 
 step hung
 printf '[Service]\nWatchdogSec=10\nRestartSec=1\n' > $units/latchkey.service.d/watchdog.conf

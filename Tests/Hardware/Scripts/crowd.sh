@@ -76,7 +76,7 @@ meet_crowd() {
     for mode in leave:begun flood endless; do
         step "air-$mode"
         next_url
-        crowd first --url "$url" --mode $mode
+        crowd first --url "$url" ${settled:+"$settled"} --mode $mode
         await_leave 1
         await_air
     done

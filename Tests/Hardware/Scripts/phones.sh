@@ -4,6 +4,9 @@
 TRANSPORT=${TRANSPORT:?kernel or bluez}
 PHONE=${PHONE:?the folder of phone.py}
 gateway=https://localhost:8443
+# How phones leave early.
+settled=
+[ "$TRANSPORT" = kernel ] || settled=--settled
 
 # Notes what a subcommand prints and its exit status.
 ask() {
@@ -38,7 +41,7 @@ next_url() {
 # The central makes exchanges with the URL: its options.
 order() {
     echo "{\"event\":\"ordered\",\"url\":\"$url\",\"ms\":$(milliseconds)}" >> "$log"
-    echo "--url $url $*" > /run/orders
+    echo "--url $url $settled $*" > /run/orders
 }
 # How many lines of a pattern the log has since the beginning of the step.
 logged() { tail -n "+$((seen + 1))" "$log" | grep -c -- "$1"; }

@@ -145,6 +145,20 @@ final class Served: Sendable {
                     continuation.finish(throwing: Refusal.teapot)
                 })
         }
+        router.on(
+            "GET", "/v1/framed", needs: .read,
+            .init("Messages, then breaks off", events: ["begun": .openObject("")], hasFrames: true)
+        ) { _ in
+            .stream { writer in
+                guard await writer.send(LocalEvent(name: "begun", data: ["text": "a\nb"])) else { return }
+                var messages: [UInt8] = []
+                for content in [[], [0, 10, 13, 255], [UInt8](repeating: 10, count: 100_000)] {
+                    StreamForm.write(frame: content, to: &messages)
+                }
+                guard await writer.send(messages) else { return }
+                throw Refusal.teapot
+            }
+        }
         router.on("GET", "/v1/flood", needs: .read, .init("Events without end", events: ["drop": .string("")])) { _ in
             let source = Flood(letGo: letGo)
             return .events(AsyncStream<LocalEvent>(unfolding: { source.next }))

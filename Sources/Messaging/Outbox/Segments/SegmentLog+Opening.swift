@@ -87,6 +87,7 @@ extension SegmentLog {
         let size = segments[newest].bytes
         let reader = try SegmentReader(name(segments[newest].first), mark: mark, of: path)
         var (offset, end, pending) = (0, 0, OutboxState())
+        pending.newest = segments[newest].first - 1
         while let (frame, bytes) = try reader.frame(at: offset, limit: size) {
             // A frame of the transaction that begins where the last one ended.
             guard frame.start == end, offset == end ? frame.number > number || end == 0 : frame.number == number else {

@@ -32,7 +32,8 @@ extension SegmentLog {
         let scan = SegmentScan(self, after: 0)
         (scan.passesDamage, scan.collectsState) = (true, true)
         while try scan.next() != nil {}
-        state.ledger.accepted = max(state.ledger.accepted, segments[segments.count - 1].first - 1)
+        state.newest = max(state.newest, segments[segments.count - 1].first - 1)
+        state.ledger.accepted = max(state.ledger.accepted, state.newest)
     }
 
     private func isWhole(_ index: Int) throws(StorageError) -> Bool {

@@ -61,7 +61,7 @@ final class SegmentLog {
 
     /// The last number that a segment's messages may have.
     func last(of index: Int) -> Int64 {
-        index + 1 < segments.count ? segments[index + 1].first - 1 : state.ledger.accepted
+        index + 1 < segments.count ? segments[index + 1].first - 1 : state.newest
     }
 
     // MARK: Transactions
@@ -140,8 +140,7 @@ final class SegmentLog {
             frame.append(
                 message.id, at: message.acceptedAt.milliseconds, flags: flags, topic: topic.name, payload: $0)
         }
-        state.ledger.accepted = message.id
-        state.ledger.acceptedBytes += Int64(message.size)
+        state.add(message.id, bytes: message.size)
         // Room is kept before the message is accepted: it can be removed on a disk that is full by then.
         let end = tail + frame.bytes.count + Self.reserve
         if end > reserved {
@@ -193,7 +192,7 @@ final class SegmentLog {
 
     /// Begins a new segment.
     func rotate() throws(StorageError) {
-        let first = state.ledger.accepted + 1
+        let first = state.newest + 1
         let draft = try SegmentDraft(self)
         let room = try draft.file.reserve(segmentBytes + Self.reserve)
         try draft.finish(as: first)

@@ -1,0 +1,39 @@
+/// What happened on a connection.
+struct ConnectionNews: Sendable {
+    /// Set once the broker has accepted the connection: whether it had kept the session.
+    var opened: Bool?
+    /// Messages that the broker has acknowledged.
+    var acknowledged: [Int64] = []
+    /// Messages that the client library rejects.
+    var unsendable: [Int64] = []
+    /// Answers to subscriptions; `false` where they were refused.
+    var answers: [(filter: TopicFilter, granted: Bool)] = []
+    /// The broker has acknowledged something on this connection: it accepts messages, and its answers arrive.
+    var isProven = false
+    /// There are new messages to send.
+    var hasArrivals = false
+    var ending: ConnectionEnding?
+}
+
+enum ConnectionEnding: Sendable, Equatable {
+    /// Closed on request.
+    case closed
+    /// - Parameter loss: set if the broker had accepted the connection.
+    case failed(MessagingError, loss: ConnectionLoss?)
+}
+
+/// The messages in flight when a connection was lost, and how it was lost.
+struct ConnectionLoss: Sendable, Equatable {
+    enum Cause: Sendable, Equatable {
+        /// The broker closed it, or so it appears from here.
+        case hangUp
+        /// The peer vanished without closing.
+        case silence
+    }
+
+    var cause: Cause
+    /// The messages that were sent and not acknowledged, in the order they were sent.
+    var underWay: [Int64]
+    /// Whether the broker had acknowledged something else on the connection.
+    var isProven = true
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Subscribe: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print messages as they arrive, until Ctrl-C.",
+        discussion: """
+            Without a filter: everything sent to this device, except its own telemetry and status. Topics below the \
+            device's own are shown as 'latchkey publish' takes them. With --json: one object per line. Resumes when the \
+            daemon has restarted, and ends when the registration is removed.
+
+            With --payload, only the bytes of the messages: 'line' adds a line feed to each; if they may contain line \
+            feeds, 'nul' adds a NUL (for xargs -0), and 'length' puts the length before each, in four bytes with the \
+            most significant first. Everything else, such as how many messages were lost because the reader was too \
+            slow, goes to standard error.
+
+              $ latchkey subscribe 'door/#' --payload line
+            """)
+
+    @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
+    @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
+    @Option(help: ArgumentHelp("Stop after N messages.", valueName: "n")) var count: Int?
+    @Flag(help: "Take the filter as it is, not below the device's own topics; show whole topics and senders.") var raw =
+        false
+    @Option(help: ArgumentHelp("Print payloads alone: line, nul or length.", valueName: "framing")) var payload: String?
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
+        guard count ?? 1 > 0 else { throw ValidationError("--count is 1 or more") }
+        guard ["line", "nul", "length"].contains(payload ?? "line") else {
+            throw ValidationError("--payload is line, nul or length")
+        }
+        guard payload == nil || !options.json else { throw ValidationError("give one of --payload and --json") }
+    }
+
+    func run() async throws {
+        var query = "?qos=\(qos)&raw=\(raw)"
+        if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
+        let following = Following(
+            client: options.client, path: "/v1/messages\(query)", as: payload == nil ? .lines : .frames)
+        var received = 0
+        while received != count, let batch = try await following.next() {
+            // Those that came together are written together.
+            var output: [UInt8] = []
+            for record in batch {
+                switch record {
+                case .event(let event): Terminal.error("latchkey: \(EventLine(event).text)")
+                case .message(let message) where received != count:
+                    append(message, to: &output)
+                    received += 1
+                case .message: break
+                }
+            }
+            Terminal.bytes(output)
+        }
+    }
+
+    private func append(_ message: [UInt8], to output: inout [UInt8]) {
+        if payload == nil, !options.json {
+            output += text(of: (try? JSON(parsing: message, limit: .max)) ?? .null).utf8
+        } else if payload == "line", Terminal.standardOutput.isTerminal {
+            output += Terminal.withoutControls(String(decoding: message, as: UTF8.self)).utf8
+        } else {
+            if payload == "length" {
+                for place in 0..<4 { output.append(UInt8(truncatingIfNeeded: message.count >> (24 - 8 * place))) }
+            }
+            output += message
+        }
+        if payload != "length" { output.append(payload == "nul" ? 0 : UInt8(ascii: "\n")) }
+    }
+
+    private func text(of message: JSON) -> String {
+        let whole = message["topic"]?.string ?? ""
+        let topic = raw ? whole : message["ownTopic"]?.string ?? whole
+        let sender = message["envelope"]?["senderID"]?.string.map { " from \(raw ? $0 : Identifier.short($0))" } ?? ""
+        let payload = message["text"]?.string ?? "\(Amount.of(message["bytes"]?.integer ?? 0, "byte")) of binary data"
+        let out = Terminal.standardOutput
+        return "\(out.dim(out.shown(topic + sender)))  \(out.shown(payload))"
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import GatewayLab
+import TestSupport
+import Testing
+
+/// A message is safe when the broker or the disk has it, whichever is first.
+@Suite("The promise to a publisher", .timeLimit(.minutes(5)))
+struct PromiseTests {
+    private static let quiet = "[telemetry]\nenabled = false"
+
+    private func publish(_ text: String, on board: TestBoard) throws -> Int {
+        try LocalRequest.post(
+            #"{"topic":"counter","payload":"\#(text)"}"#, to: "/v1/messages", socket: board.socket)
+    }
+
+    /// The files of the outbox, each with its size and when it was last written.
+    private func files(of board: TestBoard) throws -> [String: [String]] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: board.state.path)
+        return try names.filter { $0.hasPrefix("outbox-") && !$0.hasSuffix("-shm") }.reduce(into: [:]) { files, name in
+            let attributes = try FileManager.default.attributesOfItem(atPath: board.state.appending(path: name).path)
+            files[name] = [FileAttributeKey.size, .modificationDate].map { "\(attributes[$0] ?? "")" }
+        }
+    }
+
+    /// The numbers that reached the broker, in order, repetitions left out.
+    private func numbers(at lab: Lab) -> [Int] {
+        var seen: Set<Int> = []
+        return lab.messages.filter { $0.topic.hasSuffix("/custom/counter") }
+            .compactMap { Int(String(decoding: $0.payload, as: UTF8.self)) }.filter { seen.insert($0).inserted }
+    }
+
+    @Test("while the broker answers, a message is answered when the broker has it, and never written")
+    func connected() async throws {
+        try await withLabAndBoard(settings: Self.quiet + "\n[outbox]\nspill_milliseconds = 1000") { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            // On a machine that stands still for a second, a message is written in between: then once more.
+            var (rounds, isUnwritten) = (0, false)
+            while !isUnwritten, rounds < 5 {
+                let acknowledged = try #require(try await board.drained().broker?.acknowledged)
+                let before = try files(of: board)
+                #expect(before.count == 2)
+                for number in 1...200 { #expect(try publish("\(200 * rounds + number)", on: board) == 202) }
+                isUnwritten = try files(of: board) == before
+                rounds += 1
+                let status = try await board.status()
+                #expect(status.outbox?.delivered == 200 * rounds || !isUnwritten)
+                #expect(status.broker?.acknowledged == acknowledged + 200 || !isUnwritten)
+            }
+            #expect(isUnwritten)
+            #expect(numbers(at: lab) == Array(1...200 * rounds))
+        }
+    }
+
+    @Test("when the broker does not answer, a message is on the disk when it is answered, and survives a kill")
+    func frozen() async throws {
+        try await withLabAndBoard(settings: Self.quiet) { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            #expect(try publish("1", on: board) == 202)
+            await lab.suspendBroker()
+            let start = ContinuousClock.now
+            #expect(try publish("2", on: board) == 202)
+            let taken = ContinuousClock.now - start
+            #expect(taken >= .milliseconds(250) && taken < .seconds(10), "\(taken)")
+            #expect(try await board.status().outbox?.unwritten == 0)
+            for number in 3...5 { #expect(try publish("\(number)", on: board) == 202) }
+            try await board.stop(SIGKILL)
+            await lab.resumeBroker()
+            try await board.start()
+            _ = try await board.drained()
+            #expect(numbers(at: lab) == Array(1...5))
+        }
+    }
+
+    @Test("away, messages are on the disk when they are answered, and readings are written in the end")
+    func away() async throws {
+        let settings = "[telemetry]\ntopic = \"readings\"\n[outbox]\nflush_seconds = 3600"
+        try await withLabAndBoard(settings: settings) { lab, board in
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            await lab.stopBroker(abruptly: true)
+            _ = try await board.status { !$0.isConnected }
+            var status = try await board.status { $0.outbox?.unwritten ?? 0 >= 1 }
+            #expect(status.outbox?.flushSeconds == 3600)
+            #expect(
+                try await board.latchkey("status").output.contains(
+                    "a power cut loses readings of the last 3600 seconds"))
+            #expect(try publish("1", on: board) == 202)
+            try await board.stop(SIGKILL)
+            try await board.start()
+            status = try await board.status { $0.outbox?.unwritten ?? 0 >= 1 }
+            // The message, and the readings that were written with it.
+            let depth = try #require(status.outbox?.depth)
+            #expect(depth - (status.outbox?.unwritten ?? 0) >= 1)
+            #expect(try await board.stop() == 0)
+            try await board.start()
+            // A stop in good order has written all.
+            status = try await board.status { $0.outbox?.depth != nil }
+            #expect(status.outbox?.depth ?? 0 >= depth)
+            try await lab.startBroker()
+            _ = try await board.drained()
+            #expect(numbers(at: lab) == [1])
+        }
+    }
+}
