@@ -117,7 +117,7 @@ struct PowerCutTests {
                 }
                 let survived = try disk.restart(seed: chance.next() >> 1)
                 let outbox = try await Outbox.open(at: path, owner: "device-1", policy: policy)
-                let found = try await outbox.next(limit: .max, bytes: .max, acknowledging: []).messages
+                let found = try await outbox.next(limit: .max, bytes: .max).messages
                 let texts = found.map { String(decoding: $0.message.payload, as: UTF8.self) }
                 #expect(texts == earlier.readings, "cut \(cut) of seed \(chance.seed): \(survived)")
                 let status = await outbox.status()

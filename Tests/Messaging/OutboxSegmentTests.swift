@@ -35,7 +35,7 @@ struct OutboxSegmentTests {
         try await outbox.rewind(arrival: nil)
         var numbers: [Int] = []
         while true {
-            let page = try await outbox.next(limit: 7, bytes: 1 << 20, acknowledging: [])
+            let page = try await outbox.next(limit: 7, bytes: 1 << 20)
             numbers += page.messages.compactMap {
                 Int(String(decoding: $0.message.payload, as: UTF8.self).prefix { $0 != " " })
             }
@@ -72,8 +72,8 @@ struct OutboxSegmentTests {
             let mode = try FileManager.default.attributesOfItem(atPath: bench.path(name))[.posixPermissions] as? Int
             #expect(mode == 0o600, "\(name)")
         }
-        let first = try await outbox.next(limit: 150, bytes: 1 << 20, acknowledging: [])
-        _ = try await outbox.next(limit: 0, bytes: 0, acknowledging: first.messages.map(\.id))
+        let first = try await outbox.next(limit: 150, bytes: 1 << 20)
+        try await outbox.acknowledge(first.messages.map(\.id))
         try await outbox.removeAcknowledgedForTest()
         let fewer = try bench.segments()
         #expect(fewer.count < many.count && many.suffix(fewer.count) == fewer[...])
@@ -96,7 +96,7 @@ struct OutboxSegmentTests {
             OutgoingMessage(topic: topic, payload: .init(repeating: 2, count: 200_000), kind: .telemetry)
         ])
         _ = try await (first, second)
-        let page = try await outbox.next(limit: 9, bytes: 1 << 20, acknowledging: [])
+        let page = try await outbox.next(limit: 9, bytes: 1 << 20)
         #expect(page.messages.map(\.id) == [2])
         #expect(await outbox.status().dropped.full == 1)
     }
@@ -237,7 +237,7 @@ struct OutboxSegmentTests {
         let status = await outbox.status()
         #expect((status.depth, status.bytes, status.accepted, status.delivered) == (297, 23_079, 310, 10))
         #expect(status.dropped == .init(full: 1, expired: 1) && status.deadLetters == 2)
-        let page = try await outbox.next(limit: .max, bytes: .max, acknowledging: [])
+        let page = try await outbox.next(limit: .max, bytes: .max)
         #expect(page.messages.map { Int($0.id) } == expected)
         for message in page.messages {
             #expect(message.message.payload == Array("reading \(message.id % 3) \(message.id)".utf8))
