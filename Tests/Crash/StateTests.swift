@@ -233,7 +233,8 @@ struct StateTests {
         switch (state.act, state.point) {
         case (_, "outbox-append-written"), (_, "outbox-held"):
             #expect(readings == ["reading 0 1"])
-        case (_, "outbox-append-committed"), (_, "outbox-group-written"), (_, "outbox-acknowledge-committed"), (.hold, _):
+        case (_, "outbox-append-committed"), (_, "outbox-group-written"), (_, "outbox-acknowledge-committed"),
+            (.hold, _):
             #expect(readings == ["reading 0 0", "reading 0 1"])
         case (_, "outbox-spill-written"):
             #expect(Set(readings).isSubset(of: ["reading 0 0", "reading 0 1"]) && readings.count <= 2, "\(readings)")
