@@ -26,8 +26,11 @@ struct MaskedSecret {
                 let end = position < own.lowerBound ? min(ends[1], own.lowerBound) : ends[1]
                 guard position < end else { continue }
                 let count = pread(memory, chunk.baseAddress, min(chunk.count, Int(end - position)), off_t(position))
-                // No longer mapped, or a device's memory.
-                guard count > 0 else { break }
+                // This page is no longer mapped, as another test has ended; what lies behind it may still be.
+                guard count > 0 else {
+                    position += 4096
+                    continue
+                }
                 if isFound(in: UnsafeRawBufferPointer(rebasing: chunk[..<count])) { return true }
                 position += UInt(count == chunk.count ? count - masked.count : count)
             }
