@@ -101,7 +101,7 @@ let package = Package(
         room("Groundwork", ["CLinux"]),
         room("Settings", ["Groundwork", toml]),
         room("Cryptography", ["Groundwork", "COpenSSL"]),
-        room("Storage", ["Groundwork", "CSQLite"]),
+        room("Storage", ["Groundwork", "CLinux", "CSQLite"]),
         room("Vault", ["Groundwork", "Cryptography", "Storage"]),
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
         room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
@@ -155,7 +155,7 @@ let package = Package(
         tests(
             of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab"],
             exclude: ["Fixtures"]),
-        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
+        tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork"]),
         tests(of: "Prompts", ["Groundwork", "Cryptography", "TestSupport"]),

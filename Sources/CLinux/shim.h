@@ -30,6 +30,10 @@ static inline int latchkey_forbid_dumps(void) {
 /* Keeps huge pages from this process (PR_SET_THP_DISABLE): the kernel would make 2 MiB of a thread's stack of which 24 KiB are used. */
 static inline int latchkey_forbid_huge_pages(void) { return prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
 
+/* Keeps room on the disk for a file up to `bytes`, which its length does not show (fallocate(2)). */
+extern int fallocate(int, int, off_t, off_t);
+static inline int latchkey_reserve(int file, off_t bytes) { return fallocate(file, 1 /* FALLOC_FL_KEEP_SIZE */, 0, bytes); }
+
 /* Named by the header for GNU programs only. */
 extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time);
 

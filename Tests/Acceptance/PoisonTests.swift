@@ -113,7 +113,8 @@ struct FormerIdentityTests {
             try await board.stop(SIGKILL)
             let kept = board.folder.appending(path: "kept")
             try FileManager.default.createDirectory(at: kept, withIntermediateDirectories: true)
-            for name in ["\(outbox)", "\(outbox)-wal"] {
+            for name in try FileManager.default.contentsOfDirectory(atPath: board.state.path)
+            where name.hasPrefix(outbox) {
                 try FileManager.default.copyItem(at: board.state.appending(path: name), to: kept.appending(path: name))
             }
             try await board.start()

@@ -37,8 +37,9 @@ struct DamageTests {
     @Test("that is an outbox is set aside and told of, and what can be read of it is sent", arguments: Damage.allCases)
     func outbox(_ damage: Damage) async throws {
         try await withWaitingMessages { lab, board, outbox in
-            try damage.strike(outbox)
-            let damaged = try Data(contentsOf: URL(filePath: outbox))
+            let segment = try #require(try segments(of: outbox).first)
+            try damage.strike(segment)
+            let damaged = try Data(contentsOf: URL(filePath: segment))
             try await lab.startBroker()
             try await board.start()
             let status = try await board.status {
@@ -59,7 +60,8 @@ struct DamageTests {
             switch damage {
             case .tornTail, .zeroedTail: #expect((150...280).contains(rescued), "\(rescued)")
             case .zeroedMiddle: #expect((280..<300).contains(rescued) && numbers.last == 300, "\(rescued)")
-            case .overwrittenHead: #expect(rescued == 0)
+            // The messages are behind it.
+            case .overwrittenHead: #expect((280...300).contains(rescued) && numbers.last == 300, "\(rescued)")
             }
             _ = try await board.ask("publish", "counter", "1000")
             _ = try await board.status { $0.outbox?.depth == 0 }
@@ -72,14 +74,15 @@ struct DamageTests {
     }
 
     @Test(
-        "whose log alone is torn or zeroed loses what was torn and nothing before it, and is not set aside",
+        "that ends torn or in zeros after a kill loses what was torn and nothing before it, and is not set aside",
         arguments: [
             Damage.tornTail, .zeroedTail,
         ])
     func log(_ damage: Damage) async throws {
         try await withWaitingMessages(stopping: SIGKILL) { lab, board, outbox in
-            #expect(try Data(contentsOf: URL(filePath: outbox + "-wal")).count > 100_000)
-            try damage.strike(outbox + "-wal")
+            let segment = try #require(try segments(of: outbox).first)
+            #expect(try Data(contentsOf: URL(filePath: segment)).count > 100_000)
+            try damage.strike(segment)
             try await lab.startBroker()
             try await board.start()
             let status = try await board.status {
@@ -89,6 +92,20 @@ struct DamageTests {
             let numbers = Self.numbers(at: lab)
             #expect(numbers == Array(1..<numbers.count + 1))
             #expect((100..<300).contains(numbers.count), "\(numbers.count)")
+        }
+    }
+
+    @Test("that is the database of an outbox is set aside and told of, and all messages are sent")
+    func outboxDatabase() async throws {
+        try await withWaitingMessages { lab, board, outbox in
+            try Damage.overwrittenHead.strike(outbox)
+            try await lab.startBroker()
+            try await board.start()
+            let status = try await board.status { $0.isConnected && $0.outbox?.depth == 0 }
+            let name = try #require(status.outbox?.setAside)
+            try await expectWarning(of: URL(filePath: name).lastPathComponent, on: board)
+            #expect(Self.numbers(at: lab) == Array(1...300))
+            #expect(status.outbox?.dropped == 0)
         }
     }
 
@@ -119,9 +136,9 @@ struct DamageTests {
     @Test("found only when it is read, as it is too large to be checked at each start, is set aside then")
     func largeOutbox() async throws {
         try await withWaitingMessages(count: 300, bytes: 60_000) { lab, board, outbox in
-            let size = try Data(contentsOf: URL(filePath: outbox)).count
-            #expect(size > 16 << 20)
-            try Damage.zeroedMiddle.strike(outbox)
+            let segments = try segments(of: outbox)
+            #expect(try segments.reduce(0) { try $0 + Data(contentsOf: URL(filePath: $1)).count } > 16 << 20)
+            try Damage.zeroedMiddle.strike(segments[segments.count / 2])
             try await lab.startBroker()
             try await board.start()
             let status = try await board.status(within: 60) {
@@ -213,6 +230,14 @@ private func withWaitingMessages(
             try await body(lab, board, board.state.appending(path: outbox).path)
         }
     }
+}
+
+/// The segments beside an outbox's database, the oldest first.
+private func segments(of outbox: String) throws -> [String] {
+    let (folder, name) = (URL(filePath: outbox).deletingLastPathComponent(), URL(filePath: outbox).lastPathComponent)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+        $0.hasPrefix(name + "-") && $0.count == name.count + 17
+    }.sorted().map { folder.appending(path: $0).path }
 }
 
 extension TestBoard {

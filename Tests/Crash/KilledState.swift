@@ -7,7 +7,7 @@ struct KilledState: Sendable, CustomTestStringConvertible {
     /// What the board does when it is killed.
     enum Act: String, Sendable {
         case start, migrate, enroll, renew, refresh, switchGateway, addAccount, removeAccount, publish, deliver, hold,
-            spill
+            spill, takeOver
     }
 
     /// The kill point, with `:N` for the Nth time.
@@ -30,6 +30,7 @@ struct KilledState: Sendable, CustomTestStringConvertible {
 
     static let all =
         firstStart + migration + enrollment + registration + tokens + renewal + switching + accounts + messages
+        + takeover
 
     private static let firstStart = [
         KilledState("key-file-drafted", .start, "no key file by halves; the next start makes one", isEnrolled: false),
@@ -133,9 +134,20 @@ struct KilledState: Sendable, CustomTestStringConvertible {
         KilledState("outbox-spill-written", .spill, "not accepted, though it may have been sent"),
         KilledState("outbox-spill-committed", .spill, "there, though nobody was told: sent, maybe again"),
         KilledState("outbox-append-written", .publish, "not accepted, and not there"),
+        KilledState("outbox-group-written", .publish, "there, though nobody was told: sent once"),
         KilledState("outbox-append-committed", .publish, "there, though nobody was told: sent once"),
         KilledState("outbox-acknowledge-told", .deliver, "sent again, none lost"),
         KilledState("outbox-acknowledge-written", .deliver, "sent again, none lost"),
         KilledState("outbox-acknowledge-committed", .deliver, "none lost, and not sent again"),
+    ]
+
+    /// A start with the outbox of a version before, which had the messages in its database.
+    private static let takeover = [
+        KilledState(
+            "outbox-segment-drafted", .takeOver, "the messages are where they were; the next start copies them"),
+        KilledState("outbox-segment-named", .takeOver, "the messages are where they were; the next start copies them"),
+        KilledState("outbox-group-written", .takeOver, "what was copied is copied again, and sent once"),
+        KilledState("outbox-takeover-copied", .takeOver, "what was copied is copied again, and sent once"),
+        KilledState("outbox-takeover-committed", .takeOver, "the segments have the messages; sent once"),
     ]
 }

@@ -73,6 +73,7 @@ struct StateTests {
         case .switchGateway: try await checkSwitch(state, scene)
         case .addAccount, .removeAccount: try await checkAccounts(state, scene)
         case .publish, .deliver, .hold, .spill: try await checkMessages(state, scene)
+        case .takeOver: try await checkTakeover(state, scene)
         }
     }
 
@@ -232,7 +233,8 @@ struct StateTests {
         switch (state.act, state.point) {
         case (_, "outbox-append-written"), (_, "outbox-held"):
             #expect(readings == ["reading 0 1"])
-        case (_, "outbox-append-committed"), (_, "outbox-acknowledge-committed"), (.hold, _):
+        case (_, "outbox-append-committed"), (_, "outbox-group-written"), (_, "outbox-acknowledge-committed"),
+            (.hold, _):
             #expect(readings == ["reading 0 0", "reading 0 1"])
         case (_, "outbox-spill-written"):
             #expect(Set(readings).isSubset(of: ["reading 0 0", "reading 0 1"]) && readings.count <= 2, "\(readings)")
@@ -244,6 +246,26 @@ struct StateTests {
         }
         try await arrivals.stop(SIGKILL)
         try await expectWorking(scene)
+    }
+
+    private func checkTakeover(_ state: KilledState, _ scene: Scene) async throws {
+        _ = try await enrolled(scene)
+        let reader = try await SecondClient(named: "phone", user: "alice", at: scene.lab, in: scene.board.folder)
+        let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/#")
+        let earlier = try EarlierOutbox(inPlaceOfThatAt: scene.board.state)
+        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
+        try await expectDeath(of: try scene.board.launch(), at: state)
+        try await restart(scene)
+        let status = try await scene.board.status { $0.isConnected && $0.outbox?.depth == 0 }
+        #expect(status.outbox?.deadLetters == 2)
+        #expect(status.outbox?.setAside == nil)
+        _ = try await scene.board.ask("publish", "--raw", "/2.0/client/users/alice/custom/end", "that is all")
+        _ = try await arrivals.output.line(containing: "that is all")
+        #expect(arrivals.output.lines.filter { $0.hasPrefix("reading") } == earlier.readings)
+        #expect(try earlier.messagesLeftInDatabase() == false)
+        let files = try FileManager.default.contentsOfDirectory(atPath: scene.board.state.path)
+        #expect(files.allSatisfy { !$0.hasSuffix("-new") }, "\(files)")
+        try await arrivals.stop(SIGKILL)
     }
 
     // MARK: Steps
@@ -274,7 +296,9 @@ struct StateTests {
         scene.board.environment = [:]
         try await scene.board.start()
         let files = try FileManager.default.contentsOfDirectory(atPath: scene.board.state.path)
-        #expect(files.allSatisfy { !$0.contains(".damaged-") && !$0.hasSuffix(".new") }, "\(files)")
+        #expect(
+            files.allSatisfy { !$0.contains(".damaged-") && !$0.hasSuffix(".new") }, "\(files)"
+        )
     }
 
     private func expect(_ requests: [Endpoint: Int], at lab: Lab) {

@@ -17,6 +17,8 @@ struct Stores {
 
     private let disk: String
     private let keys: [DevelopmentKeyFile]
+    /// Segments of 16 KiB, so that many are begun, removed and written anew.
+    private static let policy = OutboxPolicy(limitBytes: 1 << 20)
     private static let names = (0..<6).map { RecordName(scope: "gateway:443/", name: "record \($0)") }
 
     /// Messages accepted and not known to have left, by their number.
@@ -46,7 +48,7 @@ struct Stores {
         do {
             vault = try await Vault.open(at: "\(disk)/vault.db", with: fitting.map { keys[$0] }, creating: !isMade)
             isMade = true
-            outbox = try await Outbox.open(at: "\(disk)/outbox.db")
+            outbox = try await Outbox.open(at: "\(disk)/outbox.db", policy: Self.policy)
             try await outbox?.rewind(arrival: nil)
             while let vault, let outbox {
                 switch Int.random(in: 0..<10, using: &chance) {
@@ -156,7 +158,7 @@ struct Stores {
     }
 
     private mutating func checkOutbox() async throws -> [String] {
-        let outbox = try await Outbox.open(at: "\(disk)/outbox.db")
+        let outbox = try await Outbox.open(at: "\(disk)/outbox.db", policy: Self.policy)
         var faults: [String] = []
         let status = await outbox.status()
         if let setAside = status.setAside { faults.append("set aside: \(setAside)") }

@@ -10,6 +10,17 @@ final class Bench: Sendable {
 
     func path(_ name: String) -> String { directory.appending(path: name).path }
 
+    /// The names of an outbox's files: its database with the log, and its segments.
+    func outboxFiles() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
+            $0.hasPrefix("outbox.db") && !$0.contains(".damaged-")
+        }.sorted()
+    }
+
+    func segments() throws -> [String] {
+        try outboxFiles().filter { $0.wholeMatch(of: /outbox\.db-[0-9a-f]{16}/) != nil }
+    }
+
     @discardableResult
     func write(_ text: String, to name: String) throws -> String {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))

@@ -95,10 +95,7 @@ struct OutboxOwnerTests {
 
     private var files: Data {
         get throws {
-            try ["", "-wal"].map { "outbox.db\($0)" }.reduce(Data()) { all, name in
-                FileManager.default.fileExists(atPath: bench.path(name))
-                    ? all + (try Data(contentsOf: URL(fileURLWithPath: bench.path(name)))) : all
-            }
+            try bench.outboxFiles().reduce(Data()) { try $0 + Data(contentsOf: URL(fileURLWithPath: bench.path($1))) }
         }
     }
 

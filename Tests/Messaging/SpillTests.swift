@@ -33,11 +33,8 @@ struct SpillTests {
     /// What is on the disk, as a kill or a power cut at this moment would leave it.
     private func rows(of bench: Bench? = nil) async throws -> [String] {
         let copy = try Bench()
-        for name in ["outbox.db", "outbox.db-wal"] {
-            let path = (bench ?? self.bench).path(name)
-            // A closed outbox has no log.
-            guard FileManager.default.fileExists(atPath: path) else { continue }
-            try FileManager.default.copyItem(atPath: path, toPath: copy.path(name))
+        for name in try files(of: bench ?? self.bench) {
+            try FileManager.default.copyItem(atPath: (bench ?? self.bench).path(name), toPath: copy.path(name))
         }
         let outbox = try await Outbox.open(at: copy.path("outbox.db"))
         let texts = try await outbox.next(limit: 9999, bytes: .max).messages.map {
@@ -49,8 +46,13 @@ struct SpillTests {
         return texts
     }
 
+    private func files(of bench: Bench) throws -> [String] {
+        let folder = URL(fileURLWithPath: bench.path("outbox.db")).deletingLastPathComponent().path
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("outbox.db") }.sorted()
+    }
+
     private func written(_ bench: Bench) throws -> [Data] {
-        try ["outbox.db", "outbox.db-wal"].map { try Data(contentsOf: URL(fileURLWithPath: bench.path($0))) }
+        try files(of: bench).map { try Data(contentsOf: URL(fileURLWithPath: bench.path($0))) }
     }
 
     @Test("what a connected broker acknowledges in time is never written, one by one or many lines, and readings")

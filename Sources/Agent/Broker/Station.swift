@@ -1,6 +1,5 @@
 import Cryptography
 import Gateway
-import Glibc
 import Groundwork
 import Messaging
 import OAuth
@@ -76,7 +75,7 @@ struct Station: Sendable {
 
     /// Removes a gateway's outbox, which must not be open, with its waiting messages.
     static func removeOutbox(of scope: String, in directory: String) {
-        for ending in ["", "-wal", "-shm"] { unlink("\(directory)/\(outboxName(scope))\(ending)") }
+        Outbox.remove(at: "\(directory)/\(outboxName(scope))")
     }
 
     /// The file name of a gateway's outbox: a readable part of its scope `host:port/prefix`, and a hash of all of it,

@@ -1,7 +1,7 @@
 /// The counts of an outbox.
 ///
-/// The newest row carries both totals of accepted messages; removals are recorded in the transaction that removes the
-/// rows. So accepting writes one page, and opening does not count rows.
+/// Messages that are accepted change both totals by themselves; all else is recorded in the transaction that changes it.
+/// So opening does not count messages.
 struct OutboxLedger: Equatable {
     /// Messages accepted since the outbox was made; the newest has this number.
     var accepted: Int64 = 0

@@ -74,7 +74,7 @@ public struct OutboxPolicy: Sendable, Equatable {
 
 /// Where an ``Outbox`` keeps its messages.
 public enum Durability: Sendable, Equatable {
-    /// In a database: accepted means that the broker or the disk has it.
+    /// In files: accepted means that the broker or the disk has it.
     case disk
     /// In memory, lost with the process: for boards that may not write to their disk, and to measure what durability
     /// costs.
@@ -96,7 +96,7 @@ public struct OutboxStatus: Sendable, Equatable {
     /// Acknowledged by the broker.
     public var delivered: Int
     public var dropped: Drops
-    /// Where a damaged database was moved to when this outbox was opened.
+    /// Where a damaged file was moved to when this outbox was opened.
     public var setAside: String?
     /// Messages copied from it into this one.
     public var rescued = 0

@@ -4,7 +4,7 @@ import Storage
 /// A message in the outbox.
 struct QueuedMessage: Sendable, Equatable {
     /// Ascending in the order of acceptance, never used again.
-    let id: Int64
+    var id: Int64
     let message: OutgoingMessage
     let acceptedAt: Date
 

@@ -60,5 +60,48 @@ extension FuzzTarget {
                 "an envelope that was written reads as the same")
             return .accepted
         },
+        FuzzTarget(name: "outbox-records") { bytes throws(Violation) in
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+            defer { buffer.deallocate() }
+            buffer.copyBytes(from: bytes)
+            var (records, state, next) = (OutboxRecords(UnsafeRawBufferPointer(buffer)), OutboxState(), Int64(0))
+            while let record = records.next() {
+                state.apply(record)
+                if case .position(let id) = record { next = id }
+                guard case .message(let message) = record else { continue }
+                try require(message.id == next, "messages are numbered one after another")
+                next += 1
+                try require(
+                    message.payload.lowerBound >= 0 && message.payload.upperBound <= bytes.count,
+                    "a payload is within its frame")
+                try require(message.size >= OutboxPolicy.rowOverhead, "a message takes room")
+            }
+            try require(
+                zip(state.removed.ranges, state.removed.ranges.dropFirst()).allSatisfy {
+                    $0.upperBound + 1 < $1.lowerBound
+                }, "what has left is in ascending order")
+            return records.isMalformed ? .refused : .accepted
+        },
+        FuzzTarget(name: "outbox-frame") { bytes throws(Violation) in
+            // The mark comes first, so that it need not be guessed; the checksum is made to fit.
+            let mark: UInt64 = 0x0102_0304_0506_0708
+            var sealed = bytes
+            guard bytes.count >= OutboxFrame.headerBytes else { return .refused }
+            let asIs = bytes.withUnsafeBytes { OutboxFrame.parse($0, mark: mark) }
+            if case .frame(let frame) = asIs {
+                try require(frame.length + OutboxFrame.headerBytes <= bytes.count, "a frame is all there")
+            }
+            if case .needs(let count) = asIs {
+                try require(
+                    count > bytes.count && count <= OutboxFrame.limit + OutboxFrame.headerBytes, "a frame has a limit")
+            }
+            OutboxFrame.seal(&sealed, mark: mark, start: 7, number: 9, isLast: true)
+            let parsed = sealed.withUnsafeBytes { OutboxFrame.parse($0, mark: mark) }
+            let length = bytes.count - OutboxFrame.headerBytes
+            try require(
+                parsed == .frame(OutboxFrame(length: length, start: 7, number: 9, isLast: true)),
+                "what was sealed can be read")
+            return asIs == .none ? .refused : .accepted
+        },
     ]
 }

@@ -1,0 +1,207 @@
+import Groundwork
+import Storage
+
+/// The messages of an outbox in files that are only written at their end.
+///
+/// A segment is named after the outbox's file and the number of its first message. Its first frame has the outbox's
+/// whole state (``OutboxState``), so that only the newest is read at a start. Messages that leave are recorded in the
+/// newest one; a segment is removed when all of its messages have left, and rewritten without those that have left
+/// when the files take more than twice the room of what waits, and four segments.
+///
+/// What changes between ``begin()`` and ``commit()`` is durable when that returns.
+final class SegmentLog {
+    struct Segment {
+        /// The number of its first message.
+        let first: Int64
+        var bytes: Int
+        /// Whether messages have left since it was last rewritten.
+        var isTouched = true
+    }
+
+    /// The most gaps between messages that have left, before segments are rewritten without them.
+    static let rangeLimit = 4096
+    /// Room kept for the records of removals on a disk that is full.
+    static let reserve = 1 << 16
+
+    let path: String
+    let mark: UInt64
+    /// A segment that has so many bytes is not continued.
+    let segmentBytes: Int
+    /// Ascending; the last one is written to.
+    var segments: [Segment] = []
+    var state = OutboxState()
+    /// The latest transaction's number.
+    var number: UInt64 = 0
+
+    var file: PlainFile?
+    /// How much of the newest segment is written; ``Segment/bytes`` of it is on the disk.
+    var tail = 0
+    var reserved = 0
+    private var frame = OutboxFrameWriter()
+    private var isWriting = false
+    /// The state before the transaction.
+    private var before = OutboxState()
+    /// The disk has failed to sync: what the newest segment ends with is not known, and nothing is written to it.
+    private var isDoubtful = false
+    /// Whether the newest segment was found undamaged when it was opened.
+    var isNewestWhole = true
+    private var hasRemoved = false
+    private var scans: [SegmentScan?] = [nil, nil]
+
+    init(path: String, mark: UInt64, segmentBytes: Int) {
+        self.path = path
+        self.mark = mark
+        self.segmentBytes = segmentBytes
+    }
+
+    func name(_ first: Int64) -> String {
+        let digits = String(first, radix: 16)
+        return "\(path)-\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)"
+    }
+
+    /// The last number that a segment's messages may have.
+    func last(of index: Int) -> Int64 {
+        index + 1 < segments.count ? segments[index + 1].first - 1 : state.newest
+    }
+
+    // MARK: Transactions
+
+    /// Before the first change of a transaction.
+    func begin() throws(StorageError) {
+        if isDoubtful {
+            try rotate()
+        } else if segments[segments.count - 1].bytes >= segmentBytes {
+            // A full disk may still have room for removals.
+            try? rotate()
+        }
+        before = state
+        number += 1
+        isWriting = true
+    }
+
+    /// Makes the changes of a transaction durable. If it fails, there are none.
+    func commit() throws(StorageError) {
+        do throws(StorageError) {
+            try write()
+        } catch {
+            rollBack()
+            throw error
+        }
+        isWriting = false
+        if hasRemoved { tidy() }
+        hasRemoved = false
+    }
+
+    func rollBack() {
+        state = before
+        frame.clear()
+        (isWriting, hasRemoved) = (false, false)
+        if tail > segments[segments.count - 1].bytes {
+            tail = segments[segments.count - 1].bytes
+            // What stays behind it is overwritten, or has a number that has passed.
+            try? file?.truncate(to: tail)
+        }
+        forgetScans()
+    }
+
+    private func write() throws(StorageError) {
+        guard !frame.isEmpty || tail > segments[segments.count - 1].bytes else { return }
+        try flush(isLast: true)
+        killPoint("outbox-group-written")
+        do {
+            try file?.sync()
+        } catch {
+            isDoubtful = true
+            throw error
+        }
+        segments[segments.count - 1].bytes = tail
+    }
+
+    /// Writes the frame that has been begun.
+    private func flush(isLast: Bool) throws(StorageError) {
+        let newest = segments.count - 1
+        frame.seal(mark: mark, start: segments[newest].bytes, number: number, isLast: isLast)
+        let end = tail + frame.bytes.count
+        try file?.write(frame.bytes, at: tail)
+        tail = end
+        frame.clear()
+    }
+
+    /// Before something is read that this transaction has added.
+    private func flushForReading() throws(StorageError) {
+        if isWriting, !frame.isEmpty { try flush(isLast: false) }
+    }
+
+    // MARK: Changes, each part of a transaction
+
+    func append(_ message: QueuedMessage) throws(StorageError) {
+        let (flags, topic) = (message.message.flags, message.message.topic)
+        message.message.payload.withUnsafeBytes {
+            frame.append(
+                message.id, at: message.acceptedAt.milliseconds, flags: flags, topic: topic.name, payload: $0)
+        }
+        state.add(message.id, bytes: message.size)
+        // Room is kept before the message is accepted: it can be removed on a disk that is full by then.
+        let end = tail + frame.bytes.count + Self.reserve
+        if end > reserved {
+            let more = max(end, segmentBytes) + Self.reserve
+            reserved = try file?.reserve(more) == true ? more : .max
+        }
+        if frame.isFull { try flush(isLast: false) }
+    }
+
+    func remove(_ ids: ClosedRange<Int64>) {
+        state.removed.insert(ids)
+        frame.append(removal: ids)
+        hasRemoved = true
+        for index in segments.indices.reversed() where segments[index].first <= ids.upperBound {
+            segments[index].isTouched = true
+            if segments[index].first <= ids.lowerBound { break }
+        }
+    }
+
+    func save(_ ledger: OutboxLedger) {
+        state.ledger = ledger
+        frame.append(ledger)
+    }
+
+    func change(deadLetter id: Int64, isThere: Bool) {
+        state.apply(isThere ? .deadLetter(id) : .noDeadLetter(id))
+        frame.append(deadLetter: id, isThere: isThere)
+    }
+
+    func save(owner: String) {
+        state.owner = owner
+        frame.append(owner: owner)
+    }
+
+    // MARK: Reading
+
+    /// Reads from what was read last for the same purpose, or from the segment's beginning.
+    func scan(_ purpose: Int, after id: Int64) throws(StorageError) -> SegmentScan {
+        try flushForReading()
+        if let scan = scans[purpose], scan.canGoOn(after: id) { return scan }
+        let scan = SegmentScan(self, after: id)
+        scans[purpose] = scan
+        return scan
+    }
+
+    func forgetScans() { scans = [nil, nil] }
+
+    // MARK: Files
+
+    /// Begins a new segment.
+    func rotate() throws(StorageError) {
+        let first = state.newest + 1
+        let draft = try SegmentDraft(self)
+        let room = try draft.file.reserve(segmentBytes + Self.reserve)
+        try draft.finish(as: first)
+        // Room that was kept behind its end is given back.
+        try? file?.truncate(to: tail)
+        (file, tail) = (draft.file, draft.bytes)
+        reserved = room ? segmentBytes + Self.reserve : .max
+        isDoubtful = false
+        if segments.last?.first == first { segments.removeLast() }
+        segments.append(Segment(first: first, bytes: tail))
+    }
+}
