@@ -1,7 +1,8 @@
 import Foundation
-import GatewayLab
 import Groundwork
 import Testing
+
+@testable import GatewayLab
 
 extension GatewayLabTests {
     @Suite("A lab that stops", .timeLimit(.minutes(1)))
@@ -10,7 +11,8 @@ extension GatewayLabTests {
         func acceptedDuringStop() async throws {
             try await Workshop.open { shop in
                 for _ in 1...10 {
-                    let visitors = Visitors(port: shop.lab.port)
+                    let port = UInt16(shop.lab.port)
+                    let visitors = Visitors { Visitors.connection(to: port) }
                     await visitors.haveCome(20)
                     await shop.lab.suspend()
                     let connections = await visitors.refused()
@@ -18,6 +20,29 @@ extension GatewayLabTests {
                     #expect(connections.allSatisfy(Visitors.isClosedByServer))
                     for connection in connections { close(connection) }
                     try await shop.lab.resume()
+                }
+            }
+        }
+
+        @Test("closes the connections that its broker makes while the gate closes")
+        func gateAcceptedDuringStop() async throws {
+            try await Workshop.open { shop in
+                let gate = BrokerGate(store: shop.lab.store, journal: shop.lab.journal)
+                let path = shop.directory + "/gate"
+                for _ in 1...10 {
+                    let (ready, isReady) = AsyncStream<Void>.makeStream()
+                    let serving = Task {
+                        try await BrokerGateSocket.serve(gate, at: path) { isReady.finish() }
+                    }
+                    for await _ in ready {}
+                    let visitors = Visitors { Visitors.connection(to: path) }
+                    await visitors.haveCome(20)
+                    serving.cancel()
+                    try await serving.value
+                    let connections = await visitors.refused()
+                    #expect(!connections.isEmpty)
+                    #expect(connections.allSatisfy(Visitors.isClosedByServer))
+                    for connection in connections { close(connection) }
                 }
             }
         }
@@ -35,9 +60,10 @@ private final class Visitors: Sendable {
     /// The newest connections that are kept open.
     private static let limit = 200
 
-    init(port: Int) {
+    /// - Parameter connect: returns `nil` once it is refused.
+    init(_ connect: @escaping @Sendable () -> Int32?) {
         Thread.detachNewThread { [state] in
-            while let connection = Self.connection(to: UInt16(port)) {
+            while let connection = connect() {
                 let oldest = state.change { state -> Int32? in
                     state.connections.append(connection)
                     state.count += 1
@@ -62,16 +88,27 @@ private final class Visitors: Sendable {
         return recv(connection, &byte, 1, 0) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK)
     }
 
-    private static func connection(to port: UInt16) -> Int32? {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
+    static func connection(to port: UInt16) -> Int32? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let status = withUnsafePointer(to: &address) { pointer in
+        return connection(AF_INET, address)
+    }
+
+    static func connection(to path: String) -> Int32? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        return connection(AF_UNIX, address)
+    }
+
+    private static func connection<Address>(_ family: Int32, _ address: Address) -> Int32? {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        let status = withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
             }
         }
         guard status == 0 else {

@@ -4,23 +4,27 @@ import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A listening HTTP/1.1 server over Hummingbird, with TLS or without, that can be stopped at once.
+/// A listening HTTP/1.1 server with Hummingbird's connections, with TLS or without, that can be stopped at once.
+///
+/// It accepts by itself: swift-nio ends the program when an open connection is dropped, as Hummingbird's own server
+/// drops those that it accepts while it closes. Here each has its task before it is open.
 final class HTTPListener: Sendable {
     private static let loops = MultiThreadedEventLoopGroup.singleton
 
     let port: Int
     private let channel: any Channel
     private let connections: Connections
-    private let running: Task<Void, Never>
+    private let conversations: Conversations
 
-    private init(port: Int, channel: any Channel, connections: Connections, running: Task<Void, Never>) {
-        self.port = port
+    private init(channel: any Channel, port: Int, connections: Connections, conversations: Conversations) {
         self.channel = channel
+        self.port = channel.localAddress?.port ?? port
         self.connections = connections
-        self.running = running
+        self.conversations = conversations
     }
 
     /// - Parameter tls: `nil` for plain HTTP.
@@ -29,49 +33,70 @@ final class HTTPListener: Sendable {
         _ responder: Responder, address: String, port: Int, tls: TLSChannelConfiguration?, connections: Connections,
         logger: Logger
     ) async throws -> HTTPListener where Responder.Context == ConnectionContext {
-        var logger = logger
-        // At a lower level it would report every stopped server as an error.
-        logger.logLevel = .critical
         // A connection that is idle for two minutes is closed.
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(additionalChannelHandlers: [connections.tracker()], idleTimeout: .seconds(120)))
-        let (channels, channelOpened) = AsyncThrowingStream<any Channel, any Error>.makeStream()
-        let application = Application(
-            responder: responder, server: try tls.map { try .tls(http, configuration: $0) } ?? http,
-            configuration: .init(address: .hostname(address, port: port)),
-            onServerRunning: { channelOpened.yield($0) }, eventLoopGroupProvider: .shared(Self.loops), logger: logger)
-        let running = Task {
-            do {
-                try await application.run()
-                channelOpened.finish()
-            } catch {
-                channelOpened.finish(throwing: error)
-            }
-        }
+        let http = HTTP1Channel(
+            responder: { request, writer, channel in
+                let context = ConnectionContext(source: .init(channel: channel, logger: logger))
+                var response: Response
+                do {
+                    response = try await responder.respond(to: request, context: context)
+                } catch let error as HTTPParserError {
+                    throw error  // Hummingbird says 400.
+                } catch {
+                    response = Response(status: .internalServerError)
+                }
+                response.headers[.date] = Self.date()
+                try await writer.write(response: response.head, body: response.body)
+            }, configuration: .init(additionalChannelHandlers: [connections.tracker()], idleTimeout: .seconds(120)))
+        let conversations = Conversations()
         do {
-            for try await channel in channels {
-                return HTTPListener(
-                    port: channel.localAddress?.port ?? port, channel: channel, connections: connections,
-                    running: running)
-            }
-            throw LabError.cannotListen(address: address, port: port, reason: "it stopped at once")
-        } catch let error as LabError {
-            throw error
+            let channel =
+                if let tls {
+                    try await listen(
+                        try TLSChannel(http, configuration: tls), address: address, port: port, conversations, logger)
+                } else {
+                    try await listen(http, address: address, port: port, conversations, logger)
+                }
+            return HTTPListener(channel: channel, port: port, connections: connections, conversations: conversations)
         } catch {
             throw LabError.cannotListen(address: address, port: port, error)
         }
     }
 
+    private static func listen(
+        _ setup: some ServerChildChannel, address: String, port: Int, _ conversations: Conversations, _ logger: Logger
+    ) async throws -> any Channel {
+        try await ServerBootstrap(group: loops)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { channel in
+                // Also one that was accepted while the server was closing.
+                channel.parent?.closeFuture.whenComplete { _ in channel.close(promise: nil) }
+                return setup.setup(channel: channel, logger: logger).map { connection in
+                    conversations.add { await setup.handle(value: connection, logger: logger) }
+                }
+            }
+            .bind(host: address, port: port)
+            .get()
+    }
+
+    /// The time as HTTP writes it (RFC 9110 section 5.6.7).
+    private static func date() -> String {
+        var now = time(nil)
+        var parts = tm()
+        gmtime_r(&now, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        let length = strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+        return String(decoding: text[..<length].map(UInt8.init), as: UTF8.self)
+    }
+
     /// Closes the port and every connection. Returns when both are closed.
     func stop() async {
-        // A connection that the server accepts but no longer takes would end the program, because swift-nio allows nobody
-        // to drop an open one. So no more are accepted, and those accepted are closed, before the server ends.
         // It fails where the server has closed by itself, which is as good.
-        try? await channel.setOption(ChannelOptions.autoRead, value: false).get()
-        for loop in Self.loops.makeIterator() { try? await loop.submit {}.get() }
+        try? await channel.close().get()
         await connections.closeAll()
-        running.cancel()
-        await running.value
+        await conversations.end()
     }
 }
 
