@@ -9,12 +9,15 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Folds functions of the shipped program that are the same code, exports none of them, binds all it calls before it starts, so that what is
-/// bound is read-only then, and has what libdispatch asks of the system go through `CDispatchPools`.
+/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that, so that what is bound
+/// is read-only then, and has what libdispatch asks of the system go through `CDispatchPools`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
-        ["--icf=all", "--no-export-dynamic", "-z", "now", "--wrap=dispatch_source_set_timer", "--wrap=setpriority"]
-            .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
+        [
+            "--no-export-dynamic", "-z", "pack-relative-relocs", "-z", "now", "--wrap=dispatch_source_set_timer",
+            "--wrap=setpriority",
+        ]
+        .flatMap { ["-Xlinker", $0] }, .when(configuration: .release))
 ]
 
 /// A system library: a module map under `Sources/`, installed from Debian.

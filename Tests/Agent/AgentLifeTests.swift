@@ -75,8 +75,10 @@ struct AgentLifeTests {
             #expect(account["name"] == "gateway" && account["registration"] == ["state": "unknown"])
             #expect(account["gateway"]?["url"] == "https://gw.example:8443")
             #expect(account["lastError"]?["code"] == "gateway.configuration-unreadable")
+            #expect(try await agent.examinedState().unusableAccount?.name == "gateway")
             try await agent.removeAccount(.gateway)
             #expect(try await agent.accountReports() == [])
+            #expect(try await agent.examinedState().unusableAccount == nil)
         }
     }
 

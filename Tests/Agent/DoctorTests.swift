@@ -105,6 +105,10 @@ struct DoctorTests {
         Row(DeviceCertificateDates(), "fail", "ended") { $0.certificateEnd = days(-0.1, after: $0.now) },
 
         Row(AccountsCheck(), "skip", "none beside") { _ in },
+        Row(AccountsCheck(), "fail", "what is stored of plant3 cannot be used: ") {
+            $0.otherAccounts = [account(endsIn: 30, after: $0.now)]
+            $0.unusableAccount = ("plant3", Explanation(of: GatewayError.noGrantApplies))
+        },
         Row(AccountsCheck(), "pass", "plant2 is registered") {
             $0.otherAccounts = [account(endsIn: 30, after: $0.now)]
         },

@@ -2,12 +2,18 @@ import FoundationEssentials
 import Gateway
 import Groundwork
 
-/// Fails when the certificate of an account other than the default one has expired; warns when such an account is not
-/// registered or awaits activation, or its gateway has a problem.
+/// Fails when what is stored of an account cannot be used, or the certificate of one other than the default has expired;
+/// warns when such an account is not registered or awaits activation, or its gateway has a problem.
 struct AccountsCheck: HealthCheck {
     static let name = "accounts"
 
     func run(_ agent: AgentState) -> Verdict {
+        if let (name, fault) = agent.unusableAccount {
+            return .fail(
+                "what is stored of \(name) cannot be used: \(fault.message)",
+                remedy: "enroll it again: latchkey enroll --account \(name) -; "
+                    + "or remove it: latchkey accounts remove \(name)")
+        }
         guard !agent.otherAccounts.isEmpty else { return .skip("there is none beside the default one") }
         for account in agent.otherAccounts {
             if let end = account.certificateEnd, end < agent.now {

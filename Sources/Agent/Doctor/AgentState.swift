@@ -45,6 +45,8 @@ struct AgentState: Sendable {
     var certificateEnd: Date?
     var renewDays: Int
     var otherAccounts: [OtherAccount] = []
+    /// The first account whose stored records cannot be used, the default one included, and why.
+    var unusableAccount: (name: String, fault: Explanation)?
     var broker: Broker?
     var outbox: Outbox?
     /// Why the outbox cannot be opened.

@@ -9,6 +9,8 @@ struct AccountsFeature: Feature {
     var checks: [any HealthCheck] { [AccountsCheck()] }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        state.unusableAccount = await agent.accounts.unusable.min { $0.key < $1.key }
+            .map { ($0.key.text, $0.value) }
         for account in await agent.accounts.all where account.name != .gateway {
             let status = try await account.session.status()
             state.otherAccounts.append(
