@@ -186,7 +186,8 @@ let package = Package(
                 "TestSupport", "Groundwork", "hardware-probe", "bluetooth-probe", "latchkey", "latchkey-lab",
             ], path: "Tests/Hardware",
             exclude: ["Probe", "BluetoothProbe", "Phone", "Scripts"], swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", path: "Tests/Architecture", swiftSettings: strict),
+        .testTarget(
+            name: "ArchitectureTests", dependencies: ["TestSupport"], path: "Tests/Architecture", swiftSettings: strict),
         // Whole programs: built before the tests because the tests depend on them.
         .testTarget(
             name: "AcceptanceTests",

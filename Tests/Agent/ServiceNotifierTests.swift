@@ -84,7 +84,7 @@ struct ServiceNotifierTests {
             await questions.next()
             #expect(systemd.isEmpty, "fed before the agent answered")
             answers.continuation.yield()
-            #expect(try systemd.text() == "WATCHDOG=1")
+            #expect(try await systemd.textOfTask() == "WATCHDOG=1")
             await questions.next()
             #expect(systemd.isEmpty, "fed though the second question was not answered")
             answers.continuation.finish()

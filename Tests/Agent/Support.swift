@@ -40,14 +40,16 @@ final class DatagramReceiver {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
         }
         try #require(bound == 0)
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }
 
-    /// The next datagram, waited for.
-    func bytes() throws -> [UInt8] {
+    /// The next datagram, which was sent already or is sent by a thread that is not of the tasks' pool.
+    func bytes() throws -> [UInt8] { try Self.bytes(from: descriptor) }
+
+    private static func bytes(from descriptor: Int32) throws -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         try #require(count >= 0, "no datagram came")
@@ -55,6 +57,16 @@ final class DatagramReceiver {
     }
 
     func text() throws -> String { String(decoding: try bytes(), as: UTF8.self) }
+
+    /// The next datagram, which a task sends: the wait takes no thread from it.
+    func textOfTask() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { [descriptor] in
+                continuation.resume(
+                    with: Result { String(decoding: try Self.bytes(from: descriptor), as: UTF8.self) })
+            }
+        }
+    }
 
     var isEmpty: Bool {
         var byte: UInt8 = 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The map of `Sources/README.md` as a rule: each room with the rooms it may know.
@@ -51,27 +52,20 @@ struct ArrowTests {
         }
         var targets: [Target]
 
-        static func read() throws -> Manifest {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
+        static func read() async throws -> Manifest {
             let scratch = FileManager.default.temporaryDirectory.appending(
                 path: "latchkey-manifest-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
-            process.arguments = [
+            let dumped = try await Program.found.run([
                 "swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
-            ]
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return try JSONDecoder().decode(Manifest.self, from: text)
+            ])
+            return try JSONDecoder().decode(Manifest.self, from: Data(dumped.output.utf8))
         }
     }
 
     @Test("in the manifest")
-    func manifest() throws {
-        let targets = try Manifest.read().targets.filter { ["regular", "executable"].contains($0.type) }
+    func manifest() async throws {
+        let targets = try await Manifest.read().targets.filter { ["regular", "executable"].contains($0.type) }
         let rooms = targets.filter { allowed[$0.name] != nil }
         #expect(rooms.count == allowed.count, "the rule names rooms that are not there")
         for target in rooms {

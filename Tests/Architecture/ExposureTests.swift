@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What systemd itself thinks of the unit: 0 is a program that can do nothing, 10 one that may do everything.
@@ -12,7 +13,7 @@ struct ExposureTests {
 
     @Test(
         "its unit scores at most 2.0, with the drop-in for Bluetooth too", arguments: [nil, "latchkey-bluetooth.conf"])
-    func score(dropIn: String?) throws {
+    func score(dropIn: String?) async throws {
         let analyze = try #require(Self.analyze, "install the Debian package systemd")
         let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-unit-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -25,14 +26,7 @@ struct ExposureTests {
                 at: Self.units.appending(path: dropIn), to: dropIns.appending(path: dropIn))
         }
 
-        let process = Process()
-        process.executableURL = URL(filePath: analyze)
-        process.arguments = ["security", "--offline=true", "--no-pager", unit.path]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = try await Program.found.run([analyze, "security", "--offline=true", "--no-pager", unit.path]).output
         let line = try #require(text.split(separator: "\n").last { $0.contains("Overall exposure level") }, "\(text)")
         let score = try #require(line.split(separator: ":").last?.split(separator: " ").first.flatMap { Double($0) })
         print("exposure: \(score)\(dropIn.map { " with \($0)" } ?? "")")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What gives or takes a private key's bytes is `@_spi(KeyBytes)`: who wants it has to ask for it by name, which is
@@ -107,36 +108,31 @@ struct KeyBytesTests {
     }
 
     @Test("and the compiler refuses who has not asked", .timeLimit(.minutes(2)))
-    func compiler() throws {
+    func compiler() async throws {
         let use = """
             func f(_ key: PrivateKey) throws -> SecretBytes { try key.pkcs8() }
             func g(_ bytes: SecretBytes) throws -> PrivateKey { try PrivateKey(pkcs8: bytes) }
             """
-        let refused = try Self.typecheck("import Cryptography\n\(use)")
+        let refused = try await Self.typecheck("import Cryptography\n\(use)")
         #expect(refused.errors.contains { $0.contains("'pkcs8' is inaccessible due to '@_spi' protection level") })
         for line in 2...3 { #expect(refused.errors.contains { $0.contains(".swift:\(line):") }, "\(refused.text)") }
-        let allowed = try Self.typecheck("@_spi(KeyBytes) import Cryptography\n\(use)")
+        let allowed = try await Self.typecheck("@_spi(KeyBytes) import Cryptography\n\(use)")
         #expect(allowed.errors == [], "\(allowed.text)")
     }
 
     /// - Returns: what the compiler says of a file that stands on the modules this test was built with.
-    private static func typecheck(_ source: String) throws -> (errors: [String], text: String) {
+    private static func typecheck(_ source: String) async throws -> (errors: [String], text: String) {
         let modules = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "Modules")
         let file = FileManager.default.temporaryDirectory.appending(path: "latchkey-spi-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         try source.write(to: file, atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
         let maps = ["CLinux", "COpenSSL"].flatMap {
             ["-Xcc", "-fmodule-map-file=\(root.appending(path: "Sources/\($0)/module.modulemap").path)"]
         }
-        process.arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path] + maps + [file.path]
-        let output = Pipe()
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = try await Program.found.run(
+            ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path] + maps + [file.path]
+        ).errors
         return (text.split(separator: "\n").map(String.init).filter { $0.contains(": error:") }, text)
     }
 }

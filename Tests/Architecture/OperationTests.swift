@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What must run inside an operation takes a `SingleFlight.Operation`; these are the ways in which one could be had
@@ -12,8 +13,8 @@ struct OperationTests {
         """
 
     @Test("is lent to an operation, and handed on", .timeLimit(.minutes(2)))
-    func lent() throws {
-        let errors = try Self.errors(
+    func lent() async throws {
+        let errors = try await Self.errors(
             """
             func use(_ flights: SingleFlight<Int>) async throws {
                 try await flights.join(1) { operation in await change(in: operation) }
@@ -31,13 +32,13 @@ struct OperationTests {
             "func f(_ operation: borrowing Operation) { Task { await change(in: operation) } }",
             "func f(_ other: borrowing SingleFlight<String>.Operation) async { await change(in: other) }",
         ])
-    func refused(source: String) throws {
-        let errors = try Self.errors(source)
+    func refused(source: String) async throws {
+        let errors = try await Self.errors(source)
         #expect(!errors.isEmpty && errors.allSatisfy { !$0.contains("no such module") }, "\(errors)")
     }
 
     /// What the compiler says of a file that stands on the modules this test was built with.
-    private static func errors(_ source: String) throws -> [String] {
+    private static func errors(_ source: String) async throws -> [String] {
         let modules = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "Modules")
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
@@ -45,18 +46,11 @@ struct OperationTests {
             path: "latchkey-operation-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         try "\(before)\n\(source)".write(to: file, atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
         // Not -typecheck: what becomes of a value that cannot be copied is looked at later.
-        process.arguments = [
+        let compiled = try await Program.found.run([
             "swiftc", "-emit-sil", "-o", "/dev/null", "-parse-as-library", "-swift-version", "6", "-I", modules.path,
             "-Xcc", "-fmodule-map-file=\(root.appending(path: "Sources/CLinux/module.modulemap").path)", file.path,
-        ]
-        let output = Pipe()
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return text.split(separator: "\n").map(String.init).filter { $0.contains("error:") }
+        ])
+        return compiled.errors.split(separator: "\n").map(String.init).filter { $0.contains("error:") }
     }
 }

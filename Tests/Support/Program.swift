@@ -16,6 +16,9 @@ package struct Program {
     /// Whether programs have a sanitizer, which keeps what is freed and remembers what was: their memory grows by that.
     package static let isSanitized = ProcessInfo.processInfo.environment["LATCHKEY_SANITIZER"] != nil
 
+    /// The program that is named first in the arguments, found by PATH.
+    package static let found = Program(url: URL(filePath: "/usr/bin/env"))
+
     /// A program of this build.
     package init(name: String) { url = Self.folder.appending(path: name) }
     package init(url: URL) { self.url = url }
