@@ -48,8 +48,8 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
-    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging", "Board",
-    "Bluetooth", "Proximity", "LocalAPI", "Agent",
+    "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices", "Messaging",
+    "Board", "Bluetooth", "Proximity", "LocalAPI", "Agent",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -109,6 +109,7 @@ let package = Package(
         room("HTTPClient", ["Groundwork", "Cryptography", "CCurl"]),
         room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
+        room("GatewayServices", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
@@ -118,8 +119,8 @@ let package = Package(
         room(
             "Agent",
             [
-                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging",
-                "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings", logging, signals,
+                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
+                "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings", logging, signals,
             ]),
         .executableTarget(
             name: "latchkey",
@@ -159,6 +160,10 @@ let package = Package(
         tests(
             of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab"],
             exclude: ["Fixtures"]),
+        tests(
+            of: "GatewayServices",
+            ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway", "GatewayLab", "TestSupport"],
+            exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork"]),

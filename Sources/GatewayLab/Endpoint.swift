@@ -18,9 +18,12 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case logout = "E10"
     case sessionStatus = "E11"
     case userinfo = "E12"
-    /// Announced because one of the known clients refuses a configuration without it; answers 501.
+    /// The list of enterprise applications.
     case enterpriseBrowser = "E13"
-    /// Like ``enterpriseBrowser``.
+    case deviceList = "E14"
+    /// Continues with a `/` and the name of an attribute, or not.
+    case deviceMetadata = "E15"
+    /// Announced because one of the known clients refuses a configuration without it; answers 501.
     case oneTimePassword = "E16"
     case discovery = "E17"
     case keySet = "E18"
@@ -28,12 +31,20 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case deviceAuthorization = "E19"
     /// Like ``deviceAuthorization``, with `/poll` after the session.
     case poll = "E20"
+    /// Users, groups and schemas; continues with their paths.
+    case scim = "E21"
+    /// Cloud storage; continues with a segment and a key.
+    case storage = "E22"
     /// `GET /lab/hello`: greets the bearer of any valid token.
     case hello = "L1"
     /// `POST /lab/echo`: returns the method, headers and body it was sent.
     case echo = "L2"
     /// `GET /lab/scoped/{scope}`: only for tokens with that scope.
     case scoped = "L3"
+    /// A page of an enterprise application; continues with a `/` and its identifier.
+    case webApp = "L4"
+    /// `GET /lab/icons/{id}.png`: an icon, without credentials.
+    case appIcon = "L5"
 
     /// Below the prefix. ``scoped`` continues with a `/` and the scope.
     public var path: String {
@@ -54,6 +65,8 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .sessionStatus: "/connect/session/status"
         case .userinfo: "/openid/connect/v1/userinfo"
         case .enterpriseBrowser: "/connect/enterprise/browser"
+        case .deviceList: "/connect/device/list"
+        case .deviceMetadata: "/connect/device/metadata"
         case .oneTimePassword: "/auth/generateOTP"
         case .discovery: "/.well-known/openid-configuration"
         case .keySet: "/openid/connect/jwks.json"
@@ -61,6 +74,10 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .hello: "/lab/hello"
         case .echo: "/lab/echo"
         case .scoped: "/lab/scoped"
+        case .scim: "/SCIM/MAS/v2"
+        case .storage: "/MASS/v1"
+        case .webApp: "/connect/enterprise/browser/websso/authorize"
+        case .appIcon: "/lab/icons"
         }
     }
 
@@ -82,7 +99,9 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .logout: "log a user out"
         case .sessionStatus: "status of a session"
         case .userinfo: "profile of the user"
-        case .enterpriseBrowser: "enterprise browser"
+        case .enterpriseBrowser: "enterprise applications"
+        case .deviceList: "devices of the user"
+        case .deviceMetadata: "metadata of a device"
         case .oneTimePassword: "delivery of one-time passwords"
         case .discovery: "OpenID discovery"
         case .keySet: "signing keys"
@@ -91,23 +110,32 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .hello: "greet any valid token"
         case .echo: "return what was sent"
         case .scoped: "for tokens with one scope"
+        case .scim: "users and groups (SCIM)"
+        case .storage: "cloud storage"
+        case .webApp: "page of an application"
+        case .appIcon: "icon of an application"
         }
     }
 
     public var methods: [String] {
         switch self {
         case .enrollment, .authorization, .enterpriseLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
-            .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped:
+            .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon:
             ["GET"]
         case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
         case .login, .deviceAuthorization: ["GET", "POST"]
         case .renewal: ["PUT"]
         case .removal: ["DELETE"]
         case .revocation: ["DELETE", "POST"]
+        case .deviceMetadata: ["GET", "PUT", "DELETE"]
+        case .scim, .storage: ["GET", "POST", "PUT", "DELETE"]
         }
     }
 
     static let pollSuffix = "/poll"
+
+    /// Those whose paths continue.
+    private static let trees: [Endpoint] = [.deviceMetadata, .scim, .storage, .webApp, .appIcon]
 
     /// The endpoint that a path below the prefix belongs to.
     init?(at path: String) {
@@ -115,6 +143,8 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
             self = .scoped
         } else if path.hasPrefix(Endpoint.deviceAuthorization.path + "/") {
             self = path.hasSuffix(Self.pollSuffix) ? .poll : .deviceAuthorization
+        } else if let tree = Self.trees.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
+            self = tree
         } else {
             let found = Endpoint.allCases.first { endpoint in
                 ![.scoped, .deviceAuthorization, .poll].contains(endpoint) && endpoint.path == path

@@ -11,9 +11,11 @@ public struct GatewayNumbers: Sendable, Equatable {
         case targetAPI = "target-api"
         /// The client, during a login with a nearby device; the number is one of MAG 8.6.
         case proximityLocal = "proximity-local"
+        /// What is stored under keys, here or at the gateway; the number is one of MAG 11.
+        case storage
 
         /// Whether the number is from the public clients, not from a gateway.
-        public var isOfClient: Bool { self == .local || self == .proximityLocal }
+        public var isOfClient: Bool { self == .local || self == .proximityLocal || self == .storage }
     }
 
     public let domain: Domain

@@ -31,6 +31,11 @@ struct Latchkey: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Call.self]),
+            CommandGroup(
+                name: "Services of the gateway",
+                subcommands: [
+                    Users.self, Groups.self, StorageCommand.self, Devices.self, Metadata.self, Apps.self,
+                ]),
             CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
             CommandGroup(name: "More", subcommands: [Explain.self, Completions.self, VersionCommand.self]),
         ])

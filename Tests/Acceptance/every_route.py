@@ -98,6 +98,35 @@ def log_in_by_prompt(account):
         sys.exit(f"POST {account}/login/prompted: {end}")
 
 
+def use_services(account):
+    """Users and groups, storage, devices and applications; alice is logged in."""
+    ask("GET", f"{account}/users?filter=userName%20sw%20%22a%22&spelling=repeated&sortBy=userName&sortOrder=descending&startIndex=1&count=5")
+    for target in ["users/alice?by=id&attributes=userName", "users/alice/photo", "schemas/user", "schemas/group", "devices", "apps",
+                   "apps/timesheet/icon"]:
+        ask("GET", f"{account}/{target}")
+    ask("POST", f"{account}/apps/timesheet/open")
+    ask("POST", f"{account}/groups", {"displayName": "fitters", "members": ["alice"], "by": "name"}, 201)
+    ask("GET", f"{account}/groups")
+    ask("GET", f"{account}/groups/fitters")
+    ask("POST", f"{account}/groups/fitters/members", {"user": "bob"})
+    ask("DELETE", f"{account}/groups/fitters/members/bob")
+    ask("DELETE", f"{account}/groups/fitters")
+    for place in ["local", "cloud"]:
+        ask("POST", f"{account}/storage/{place}", {"key": "k", "value": "aGk=", "encoding": "base64", "type": "a/b", "segment": "application-user"})
+        ask("GET", f"{account}/storage/{place}?segment=application-user")
+        ask("GET", f"{account}/storage/{place}/item?segment=application-user&key=k")
+        ask("DELETE", f"{account}/storage/{place}/item?segment=application-user&key=k")
+    ask("POST", f"{account}/storage/local", {"key": "k", "value": "hi", "password": "open sesame"})
+    ask("POST", f"{account}/storage/local/item", {"key": "k", "password": "open sesame"})
+    ask("DELETE", f"{account}/storage/local")
+    ask("POST", f"{account}/device/metadata", {"name": "n", "value": "v"})
+    ask("GET", f"{account}/device/metadata")
+    ask("GET", f"{account}/device/metadata/item?name=n")
+    ask("DELETE", f"{account}/device/metadata/item?name=n")
+    ask("GET", f"{account}/device/metadata/item?name=n")
+    ask("DELETE", f"{account}/device/metadata")
+
+
 # What is about an account is there for the default one, and by name for each.
 ACCOUNTS = ["/v1", "/v1/accounts/gateway"]
 
@@ -125,6 +154,7 @@ for account in ACCOUNTS:
     log_in_by_browser(account)
     ask("GET", f"{account}/user")
     ask("GET", f"{account}/user/info")
+    use_services(account)
     ask("GET", "/v1/status")
     ask("POST", f"{account}/logout")
     log_in_by_prompt(account)

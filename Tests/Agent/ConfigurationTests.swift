@@ -69,6 +69,7 @@ struct ConfigurationTests {
         ("proximity.requests_per_minute", "0", "3"),
         ("proximity.least_signal", "20", "-70"),
         ("proximity.require_encryption", "\"yes\"", "true"),
+        ("storage.local", "\"yes\"", "true"),
     ]
 
     private static func text(_ key: String, _ value: String) -> String {

@@ -12,6 +12,7 @@ private let allowed: [String: Set<String>] = [
     "HTTPClient": ["Groundwork", "Cryptography"],
     "OAuth": ["Groundwork", "Cryptography", "HTTPClient"],
     "Gateway": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
+    "GatewayServices": ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"],
     "Messaging": ["Groundwork", "Cryptography", "Storage"],
     "Board": ["Groundwork", "Settings"],
     "Bluetooth": ["Groundwork"],
@@ -19,8 +20,8 @@ private let allowed: [String: Set<String>] = [
     "Proximity": ["Groundwork", "Bluetooth", "Prompts"],
     "LocalAPI": ["Groundwork", "HTTPClient"],
     "Agent": [
-        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging", "Board",
-        "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
+        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
+        "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
     ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
     "GatewayLab": ["Groundwork", "Cryptography"],

@@ -11,7 +11,8 @@ struct FuzzTarget: Sendable {
     let check: @Sendable ([UInt8]) throws(Violation) -> Verdict
 
     static let all =
-        groundwork + cryptography + vault + http + oauth + gateway + messaging + settings + board + bluetooth
+        groundwork + cryptography + vault + http + oauth + gateway + gatewayServices + messaging + settings + board
+        + bluetooth
         + proximity + localAPI + agent
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

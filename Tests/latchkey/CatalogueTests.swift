@@ -91,7 +91,7 @@ struct CatalogueTests {
 
     @Test("has every event that the sources name")
     func events() throws {
-        let family = /"((?:agent|broker|button|gateway|outbox|prompt|proximity|sensor|vault)\.[a-z-]+)"/
+        let family = /"((?:agent|broker|button|gateway|outbox|prompt|proximity|sensor|vault|items)\.[a-z-]+)"/
         let agent = Sources.all.filter { $0.path.hasPrefix("Agent/") }.map(\.text)
         var names = Set(agent.flatMap { $0.matches(of: family).map { String($0.1) } })
         let gateway = try Sources.text("Sources/Gateway/Session/GatewayEvent.swift")
@@ -102,6 +102,8 @@ struct CatalogueTests {
         for match in proximity.matches(of: /\("([a-z-]+)",/) where match.1 != "event" {
             names.insert("proximity.\(match.1)")
         }
+        let items = try Sources.text("Sources/GatewayServices/Items/ItemError.swift")
+        names.formUnion(items.matches(of: /EventReport\(\s*"(items\.[a-z-]+)"/).map { String($0.1) })
         let prompts = try Sources.text("Sources/Prompts/PromptEvent.swift")
         names.formUnion(prompts.matches(of: /"(prompt\.[a-z-]+)"/).map { String($0.1) })
         #expect(names.count > 80)
@@ -111,11 +113,13 @@ struct CatalogueTests {
     @Test(
         "finds numbers whole, by their last three digits and as the public clients call them",
         arguments: [
-            ("1000105", ["gateway.device-already-registered"]), ("105", ["gateway.device-already-registered"]),
+            ("1000105", ["gateway.device-already-registered"]),
+            ("105", ["gateway.device-already-registered", "items.vault-failed"]),
             ("1000101", ["gateway.certificate-invalid"]),
-            ("101", ["gateway.device-unknown", "gateway.certificate-invalid"]),
+            ("101", ["gateway.device-unknown", "gateway.certificate-invalid", "items.full", "items.vault-failed"]),
             ("132", ["gateway.server-misconfigured", "gateway.enrollment-refused"]), ("8000142", ["gateway.refused"]),
             ("120004", ["gateway.not-registered", "gateway.registration-withdrawn"]), ("000", ["gateway.server-error"]),
+            ("331001", ["items.local-disabled"]), ("140003", ["services.app-native"]),
             ("990", ["gateway.token-expired"]), ("3007990", ["gateway.token-expired"]), ("999", []),
             ("99999999999999999999", []),
         ])

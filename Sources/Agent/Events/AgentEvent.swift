@@ -1,6 +1,7 @@
 import Board
 public import FoundationEssentials
 import Gateway
+import GatewayServices
 public import Groundwork
 import Messaging
 import Prompts
@@ -22,6 +23,7 @@ public struct AgentEvent: Sendable {
         case gateway(GatewayEvent)
         case broker(MessengerEvent)
         case outbox(OutboxEvent)
+        case items(ItemEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -38,6 +40,7 @@ public struct AgentEvent: Sendable {
             case .gateway(let event): event.report
             case .broker(let event): event.report
             case .outbox(let event): event.report
+            case .items(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report

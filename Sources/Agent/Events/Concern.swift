@@ -51,7 +51,7 @@ extension AgentEvent.Source {
         case .proximity(let event): event.bearing
         case .own(let event): event.bearing
         case .account(_, let source): source.bearing
-        case .outbox, .prompt, .button, .sensor: Bearing()
+        case .outbox, .items, .prompt, .button, .sensor: Bearing()
         }
     }
 }

@@ -2,6 +2,7 @@ import Bluetooth
 import Board
 import Cryptography
 import Gateway
+import GatewayServices
 public import Groundwork
 import HTTPClient
 import LocalAPI
@@ -17,7 +18,7 @@ public struct Catalogue: Sendable {
     public static let types: [any Explained.Type] = [
         AccountError.self, AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self,
         CryptographyError.self,
-        GatewayError.self,
+        GatewayError.self, ItemError.self, ServiceError.self,
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, PromptError.self, ProximityError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,

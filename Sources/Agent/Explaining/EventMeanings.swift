@@ -53,6 +53,11 @@ enum EventMeanings {
         "gateway.will-switch": "another gateway is about to become the active one",
     ]
 
+    static let items = [
+        "items.did-delete": "items were deleted that were stored under a key, here or at the gateway",
+        "items.did-save": "an item was stored under a key, here or at the gateway",
+    ]
+
     static let outbox = [
         "outbox.dead-letter": "a message is no longer sent, as the broker ended the connection on it",
         "outbox.dropped": "messages that waited were dropped; the event says how many, and why",

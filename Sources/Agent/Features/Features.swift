@@ -7,6 +7,7 @@ enum Features {
         GatewayFeature(),
         AccountsFeature(),
         UsersFeature(),
+        ServicesFeature(),
         PromptsFeature(),
         MessagesFeature(),
         BoardFeature(),

@@ -1,3 +1,4 @@
+import GatewayServices
 import LocalAPI
 import Messaging
 
@@ -33,6 +34,14 @@ extension Schema {
         ),
         ("button", "ButtonEvent", ["heldMilliseconds": .integer("how long it was pressed")]),
         ("gateway", "GatewayEvent", ["expires": .time("end of the token")]),
+        (
+            "items", "ItemEvent",
+            [
+                "place": .string("where it is stored", choices: ItemEvent.Place.allCases.map(\.rawValue)),
+                "segment": .string("whose it is", choices: ItemSegment.allCases.map(\.rawValue)),
+                "key": .string("of the item; all of the segment without it"),
+            ]
+        ),
         (
             "outbox", "OutboxEvent",
             [

@@ -38,7 +38,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public let bytes: [UInt8]
 
     /// The path of an endpoint, or its absolute URL.
-    func path(of endpoint: GatewayEndpoint) -> String { endpoints[endpoint] ?? endpoint.defaultPath }
+    public func path(of endpoint: GatewayEndpoint) -> String { endpoints[endpoint] ?? endpoint.defaultPath }
 
     /// Bluetooth parameters (`mag.ble`); the protocol has no defaults for absent ones.
     public struct ProximityParameters: Sendable, Equatable {

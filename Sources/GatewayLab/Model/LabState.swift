@@ -15,6 +15,8 @@ struct LabState: Sendable, Equatable, Codable {
     var refreshTokens: [String: LabRefreshToken] = [:]
     /// By the `jti` of the URL's sessionData.
     var tickets: [String: EnrollmentTicket] = [:]
+    /// `nil` in files of earlier versions, and until something is stored.
+    var services: LabServices?
 
     /// The registration of a device identifier, if there is one.
     func device(withID deviceID: String) -> LabDevice? {

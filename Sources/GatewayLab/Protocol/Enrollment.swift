@@ -43,7 +43,10 @@ extension GatewayCore {
         let pins: [JSON] =
             configuration.pinsServerKey
             ? [.string(Base64.encode(hash)), .string(Hex.encode(hash))] : []
-        var mas: [String: JSON] = [:]
+        // With the segment that clients have to take off (MAG 11.1).
+        var mas: [String: JSON] = [
+            "scim-path": .string(Endpoint.scim.path), "mas-storage-path": .string(Endpoint.storage.path + "/Client"),
+        ]
         if let brokerPort { mas["mqtt-port"] = .integer(Int64(brokerPort)) }
         return [
             "server": [
@@ -82,7 +85,9 @@ extension GatewayCore {
             "mag": [
                 "system_endpoints": Self.magEndpoints,
                 "oauth_protected_endpoints": [
-                    "enterprise_browser_endpoint_path": .string(Endpoint.enterpriseBrowser.path)
+                    "enterprise_browser_endpoint_path": .string(Endpoint.enterpriseBrowser.path),
+                    "device_list_endpoint_path": .string(Endpoint.deviceList.path),
+                    "device_metadata_endpoint_path": .string(Endpoint.deviceMetadata.path),
                 ],
                 "mobile_sdk": [
                     "sso_enabled": true, "location_enabled": false, "location_provider": "network",

@@ -64,7 +64,14 @@ struct GatewayCore: Sendable {
         case .userinfo: return try userinfo(request, now: now)
         case .discovery: return discovery()
         case .keySet: return try keySet()
-        case .enterpriseBrowser, .oneTimePassword:
+        case .enterpriseBrowser: return try enterpriseApps(request, now: now)
+        case .webApp: return try webApp(request, now: now)
+        case .appIcon: return try appIcon(request)
+        case .deviceList: return try deviceList(request, now: now)
+        case .deviceMetadata: return try deviceMetadata(request, now: now)
+        case .scim: return try scim(request, now: now)
+        case .storage: return try storage(request, now: now)
+        case .oneTimePassword:
             return GatewayFault(
                 endpoint.errorPrefix + 0, status: 501, "not_implemented", "The lab does not have \(endpoint.summary)"
             ).response
@@ -93,7 +100,10 @@ extension Endpoint {
         case .discovery: 3_008_000
         case .keySet: 3_010_000
         case .oneTimePassword: 8_000_000
-        case .sessionStatus, .userinfo, .enrollment, .enterpriseBrowser, .hello, .echo, .scoped: 3_007_000
+        case .deviceMetadata: 1_016_000
+        case .sessionStatus, .userinfo, .enrollment, .enterpriseBrowser, .deviceList, .scim, .storage, .webApp,
+            .appIcon, .hello, .echo, .scoped:
+            3_007_000
         }
     }
 }

@@ -38,6 +38,7 @@ extension GatewayCore {
     /// Removes a device with its sessions and tokens.
     mutating func removeDevice(_ magIdentifier: String) {
         state.devices[magIdentifier] = nil
+        state.services?.metadata[magIdentifier] = nil
         state.sessions = state.sessions.filter { $0.value.magIdentifier != magIdentifier }
         state.revokeTokens { mag, _ in mag == magIdentifier }
     }

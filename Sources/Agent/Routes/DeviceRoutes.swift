@@ -1,0 +1,138 @@
+import GatewayServices
+import Groundwork
+import HTTPClient
+import LocalAPI
+
+/// The devices of a user and the metadata of this one, and the gateway's enterprise applications.
+extension Agent {
+    nonisolated func addDeviceRoutes(to router: inout Router) {
+        router.on(
+            "GET", "/v1/devices", needs: .operate,
+            .init(
+                "The devices that the gateway lists for the user, or for this board",
+                answer: .object(
+                    ["devices": .array(of: .openObject("as the gateway describes it"), "in its order")],
+                    required: ["devices"]))
+        ) { request in
+            .json(["devices": .array(try await self.services(of: request).devices.devices())])
+        }
+        let attribute = Schema.object(
+            ["name": .string("of the attribute"), "value": .string("of the attribute")], required: ["name", "value"])
+        router.on(
+            "GET", "/v1/device/metadata", needs: .operate,
+            .init(
+                "The attributes that the gateway keeps of this device",
+                answer: .object(["metadata": .array(of: attribute, "ordered by name")], required: ["metadata"]))
+        ) { request in
+            let attributes = try await self.services(of: request).devices.attributes()
+            return .json([
+                "metadata": .array(attributes.map { ["name": .string($0.name), "value": .string($0.value)] })
+            ])
+        }
+        router.on(
+            "POST", "/v1/device/metadata", needs: .operate,
+            .init(
+                "Set an attribute, new or in place of an earlier value",
+                body: ["name": .string("of the attribute"), "value": .string("of the attribute")],
+                required: ["name", "value"], answer: attribute)
+        ) { request in
+            let body = try RequestBody(request)
+            let (name, value) = (try body.string("name"), try body.string("value"))
+            try await self.services(of: request).devices.set(name, to: value)
+            return .json(["name": .string(name), "value": .string(value)])
+        }
+        router.on(
+            "DELETE", "/v1/device/metadata", needs: .operate,
+            .init("Delete all attributes", answer: Self.deletedSchema)
+        ) { request in
+            try await self.services(of: request).devices.deleteAll()
+            return .json(["deleted": "all"])
+        }
+        let name = ["name": Schema.string("of the attribute")]
+        router.on(
+            "GET", "/v1/device/metadata/item", needs: .operate,
+            .init(
+                "One attribute; null where the device has none of the name", query: name, required: ["name"],
+                answer: .object(
+                    ["name": .string("of the attribute"), "value": .string("of the attribute").orNull],
+                    required: ["name", "value"]))
+        ) { request in
+            let name = request.query["name"] ?? ""
+            let value = try await self.services(of: request).devices.value(of: name)
+            return .json(["name": .string(name), "value": value.map(JSON.string) ?? .null])
+        }
+        router.on(
+            "DELETE", "/v1/device/metadata/item", needs: .operate,
+            .init(
+                "Delete an attribute; one that is not there counts as deleted", query: name, required: ["name"],
+                answer: Self.deletedSchema)
+        ) { request in
+            let name = request.query["name"] ?? ""
+            try await self.services(of: request).devices.delete(name)
+            return .json(["deleted": .string(name)])
+        }
+    }
+
+    nonisolated func addAppRoutes(to router: inout Router) {
+        let app = Schema.object(
+            [
+                "id": .string("names it"), "name": .string("for people"), "iconURL": .string("of its icon"),
+                "authURL": .string("of a web application"), "nativeURL": .string("of a native application of a phone"),
+                "custom": .openObject("what else the gateway says of it"),
+            ], required: ["id"])
+        router.on(
+            "GET", "/v1/apps", needs: .operate,
+            .init(
+                "The enterprise applications that the gateway offers",
+                answer: .object(["apps": .array(of: app, "in the gateway's order")], required: ["apps"]))
+        ) { request in
+            .json(["apps": .array(try await self.services(of: request).apps.list().map(\.json))])
+        }
+        router.on(
+            "GET", "/v1/apps/{app}/icon", needs: .operate,
+            .init(
+                "The icon of an application, fetched without credentials",
+                answer: .object(
+                    ["mediaType": .string("of the icon"), "bytes": .base64("the icon")],
+                    required: ["mediaType", "bytes"]))
+        ) { request in
+            let icon = try await self.services(of: request).apps.icon(of: request.parameters["app"] ?? "")
+            return .json(["mediaType": .string(icon.mediaType), "bytes": .string(Base64.encode(icon.body))])
+        }
+        router.on(
+            "POST", "/v1/apps/{app}/open", needs: .operate,
+            .init(
+                "Load the page of a web application with the user's access token",
+                answer: .object(
+                    [
+                        "status": .integer("of HTTP", in: 200...399), "mediaType": .string("of the page"),
+                        "bytes": Schema.base64("the page").asSensitive,
+                        "location": Schema.string("where the page is, if it is elsewhere").asSensitive,
+                    ], required: ["status", "mediaType", "bytes"]))
+        ) { request in
+            let page = try await self.services(of: request).apps.open(request.parameters["app"] ?? "")
+            var members: [String: JSON] = [
+                "status": .integer(Int64(page.status)), "mediaType": .string(page.mediaType),
+                "bytes": .string(Base64.encode(page.body)),
+            ]
+            members["location"] = page.headers.first("Location").map(JSON.string)
+            return .json(.object(members))
+        }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate var mediaType: String { headers.first("Content-Type") ?? "application/octet-stream" }
+}
+
+extension EnterpriseApps.App {
+    fileprivate var json: JSON {
+        var members: [String: JSON] = ["id": .string(id)]
+        members["name"] = name.map(JSON.string)
+        members["iconURL"] = iconURL.map(JSON.string)
+        members["authURL"] = authURL.map(JSON.string)
+        members["nativeURL"] = nativeURL.map(JSON.string)
+        if custom?.object != nil { members["custom"] = custom }
+        return .object(members)
+    }
+}

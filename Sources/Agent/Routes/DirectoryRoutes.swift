@@ -1,0 +1,196 @@
+import Gateway
+import GatewayServices
+import Groundwork
+import LocalAPI
+
+/// The users and groups of the gateway.
+extension Agent {
+    nonisolated func addUserListRoutes(to router: inout Router) {
+        addListRoutes(of: .user, to: &router)
+        router.on(
+            "GET", "/v1/users/{user}/photo", needs: .operate,
+            .init(
+                "The picture of a user: its bytes, or where it is", query: Self.namingQuery,
+                answer: .object([
+                    "mediaType": .string("of the bytes"), "bytes": Schema.base64("the picture").asSensitive,
+                    "url": Schema.string("where the picture is").asSensitive,
+                ]))
+        ) { request in
+            switch try await self.services(of: request).directory.photo(of: try request.directoryKey("user")) {
+            case .bytes(let bytes, let type):
+                return .json(["mediaType": .string(type), "bytes": .string(Base64.encode(bytes))])
+            case .address(let url): return .json(["url": .string(url)])
+            }
+        }
+        router.on(
+            "GET", "/v1/schemas/{kind}", needs: .operate,
+            .init(
+                "The attributes of users or groups",
+                path: ["kind": .choice("of what", of: Directory.Kind.self)],
+                answer: .openObject("a schema of SCIM, RFC 7643 section 7"))
+        ) { request in
+            guard let kind = request.parameters["kind"].flatMap(Directory.Kind.init) else {
+                throw AgentError.badRequest(member: "kind", fault: "is neither user nor group")
+            }
+            return .json(try await self.services(of: request).directory.schema(of: kind))
+        }
+    }
+
+    /// - Parameter mutex: is locked while a group is read and written back.
+    nonisolated func addGroupRoutes(to router: inout Router, changingUnder mutex: AsyncMutex) {
+        addListRoutes(of: .group, to: &router)
+        router.on(
+            "POST", "/v1/groups", needs: .operate,
+            .init(
+                "Create a group, owned by the user who is logged in",
+                body: [
+                    "displayName": .string("its name"),
+                    "members": .array(of: .string("a user"), "who is in it from the beginning"),
+                    "by": Self.namingQuery["by"] ?? .string(""),
+                ], required: ["displayName"], status: 201, answer: Self.resourceSchema)
+        ) { request in
+            let body = try RequestBody(request)
+            let members = try (body["members"]?.array ?? []).map { member throws(AgentError) in
+                guard let text = member.string, !text.isEmpty else {
+                    throw .badRequest(member: "members", fault: "holds something else than text")
+                }
+                return try Directory.Key(text, by: try body.optionalString("by"))
+            }
+            let owner = try await self.account(of: request).session.user()?.userName
+            let name = try body.string("displayName")
+            return .json(
+                try await self.services(of: request).directory.createGroup(name, members: members, owner: owner),
+                status: 201)
+        }
+        router.on(
+            "DELETE", "/v1/groups/{group}", needs: .operate,
+            .init("Delete a group", query: Self.namingQuery, answer: Self.deletedSchema)
+        ) { request in
+            let key = try request.directoryKey("group")
+            try await self.services(of: request).directory.deleteGroup(key)
+            return .json(["deleted": .string(request.parameters["group"] ?? "")])
+        }
+        for (method, path, summary) in [
+            ("POST", "/v1/groups/{group}/members", "Add a user to a group"),
+            ("DELETE", "/v1/groups/{group}/members/{user}", "Remove a user from a group"),
+        ] {
+            let adds = method == "POST"
+            router.on(
+                method, path, needs: .operate,
+                .init(
+                    summary, query: Self.namingQuery, body: adds ? ["user": .string("who")] : nil,
+                    required: adds ? ["user"] : [], answer: Self.resourceSchema)
+            ) { request in
+                let directory = try await self.services(of: request).directory
+                let group = try request.directoryKey("group")
+                let name = adds ? try RequestBody(request).string("user") : request.parameters["user"] ?? ""
+                let user = try Directory.Key(name, by: request.query["by"])
+                await mutex.lock()
+                defer { mutex.unlock() }
+                return .json(
+                    try await adds
+                        ? directory.add(user, toGroup: group) : directory.remove(user, fromGroup: group))
+            }
+        }
+    }
+
+    /// The list, and one of it.
+    private nonisolated func addListRoutes(of kind: Directory.Kind, to router: inout Router) {
+        let plural = "\(kind.rawValue)s"
+        let list = Schema.object(
+            [
+                "total": .integer("how many match"), "startIndex": .integer("of the first of the page, from 1"),
+                "resources": Schema.array(of: Self.resourceSchema, "the page"),
+            ], required: ["total", "startIndex", "resources"])
+        router.on(
+            "GET", "/v1/\(plural)", needs: .operate,
+            .init(
+                "The \(plural) that the gateway's directory has, by pages",
+                query: Self.attributesQuery.merging([
+                    "filter": .string(#"such as: userName sw "a" and active eq true"#),
+                    "spelling": .choice("how filters that are joined are sent", of: SCIMFilter.Spelling.self),
+                    "sortBy": .string("an attribute"), "sortOrder": .choice("", of: SCIMQuery.Order.self),
+                    "startIndex": .integer("of the first of the page, from 1", in: 1...Int64(Int32.max)),
+                    "count": .integer(
+                        "the size of the page; \(SCIMQuery.usualCount) unless given",
+                        in: 1...Int64(SCIMQuery.countLimit)),
+                ]) { own, _ in own }, answer: list)
+        ) { request in
+            let page = try await self.services(of: request).directory.list(kind, try request.directoryQuery())
+            return .json([
+                "total": .integer(Int64(page.total)), "startIndex": .integer(Int64(page.startIndex)),
+                "resources": .array(page.resources),
+            ])
+        }
+        router.on(
+            "GET", "/v1/\(plural)/{\(kind.rawValue)}", needs: .operate,
+            .init(
+                "One \(kind.rawValue)", query: Self.attributesQuery.merging(Self.namingQuery) { own, _ in own },
+                answer: Self.resourceSchema)
+        ) { request in
+            .json(
+                try await self.services(of: request).directory.find(
+                    kind, try request.directoryKey(kind.rawValue), try request.directoryAttributes()))
+        }
+    }
+
+    private static var resourceSchema: Schema {
+        Schema.openObject("as the gateway's directory has it, RFC 7643 section 4").asSensitive
+    }
+
+    static var deletedSchema: Schema {
+        .object(["deleted": .string("what is gone")], required: ["deleted"])
+    }
+
+    private static var namingQuery: [String: Schema] {
+        ["by": .string("what names a user or a group; name unless given", choices: ["name", "id"])]
+    }
+
+    private static var attributesQuery: [String: Schema] {
+        [
+            "attributes": .string("which the answer has, with commas between"),
+            "excludedAttributes": .string("which the answer does not have, with commas between"),
+        ]
+    }
+}
+
+extension Directory.Key {
+    /// - Parameter way: `name`, `id` or nothing, which means the name.
+    init(_ text: String, by way: String?) throws(AgentError) {
+        switch way ?? "name" {
+        case "name": self = .name(text)
+        case "id": self = .id(text)
+        default: throw .badRequest(member: "by", fault: "is neither name nor id")
+        }
+    }
+}
+
+extension LocalRequest {
+    fileprivate func directoryKey(_ parameter: String) throws(AgentError) -> Directory.Key {
+        try Directory.Key(parameters[parameter] ?? "", by: query["by"])
+    }
+
+    fileprivate func directoryAttributes() throws(AgentError) -> SCIMQuery.Attributes? {
+        func list(_ name: String) -> [String]? { query[name].map { $0.split(separator: ",").map(String.init) } }
+        switch (list("attributes"), list("excludedAttributes")) {
+        case (nil, nil): return nil
+        case (let names?, nil): return .only(names)
+        case (nil, let names?): return .without(names)
+        default:
+            throw .badRequest(member: "attributes", fault: "cannot be given together with excludedAttributes")
+        }
+    }
+
+    fileprivate func directoryQuery() throws -> SCIMQuery {
+        var asked = SCIMQuery()
+        asked.filter = try query["filter"].map { text throws(ServiceError) in try SCIMFilter(text) }
+        asked.spelling = try choice("spelling", default: .standard)
+        asked.sortBy = query["sortBy"]
+        asked.order = try choice("sortOrder", default: .ascending)
+        asked.attributes = try directoryAttributes()
+        asked.startIndex = Int(try integer("startIndex", in: 1...Int64(Int32.max), default: 1))
+        asked.count = Int(
+            try integer("count", in: 1...Int64(SCIMQuery.countLimit), default: Int64(SCIMQuery.usualCount)))
+        return asked
+    }
+}
