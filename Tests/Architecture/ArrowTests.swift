@@ -11,6 +11,7 @@ private let allowed: [String: Set<String>] = [
     "HTTPClient": ["Groundwork", "Cryptography"],
     "OAuth": ["Groundwork", "Cryptography", "HTTPClient"],
     "Gateway": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
+    "OAuthAccounts": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
     "Messaging": ["Groundwork", "Cryptography", "Storage"],
     "Board": ["Groundwork", "Settings"],
     "Bluetooth": ["Groundwork"],
@@ -18,7 +19,8 @@ private let allowed: [String: Set<String>] = [
     "Proximity": ["Groundwork", "Bluetooth", "Prompts"],
     "LocalAPI": ["Groundwork", "HTTPClient"],
     "Agent": [
-        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "Messaging", "Board",
+        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
+        "Messaging", "Board",
         "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
     ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],

@@ -6,6 +6,7 @@ public import Groundwork
 import HTTPClient
 import LocalAPI
 import Messaging
+import OAuthAccounts
 import Prompts
 import Proximity
 import Storage
@@ -18,7 +19,8 @@ public struct Catalogue: Sendable {
         AccountError.self, AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self,
         CryptographyError.self,
         GatewayError.self,
-        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, PromptError.self, ProximityError.self,
+        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, OAuthAccountError.self,
+        PromptError.self, ProximityError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,
     ]
