@@ -154,6 +154,15 @@ struct OAuthServerTests {
             let right = try await board.latchkey(
                 "login", "--account", "person", "--user", "alice", input: "alice-password\n")
             #expect(right.status == 0 && right.output.contains("logged in as alice"), "\(right)")
+            // The same user may have a token of another scope beside it.
+            let more = try await board.latchkey(
+                "login", "--account", "person", "--user", "alice", "--scope", "offers", input: "alice-password\n")
+            #expect(more.status == 0, "\(more)")
+            for scope in ["openid", "orders", "offers"] {
+                #expect(try await board.latchkey("token", "--account", "person", "--scope", scope).status == 0)
+            }
+            let both = try await board.latchkey("token", "--account", "person", "--scope", "orders offers", "--json")
+            #expect(both.errors.contains("oauth.login-required"), "\(both.errors)")
 
             try await add(
                 "own", at: server, client: "own-board", "--grant", "client_credentials", "--scope", "orders offers",

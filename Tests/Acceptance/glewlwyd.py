@@ -7,7 +7,6 @@
 FOLDER holds the database. The clients are in CLIENTS; alice is the user.
 """
 import ctypes
-import gzip
 import http.cookiejar
 import json
 import os
@@ -116,9 +115,9 @@ def setup(base):
 
 
 def serve(folder):
-    data = pathlib.Path("/usr/share/doc/glewlwyd/database/init.sqlite3.sql.gz")
+    schema = pathlib.Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
     database = sqlite3.connect(folder / "glewlwyd.db")
-    database.executescript(gzip.decompress(data.read_bytes()).decode())
+    database.executescript(schema.read_text())
     database.close()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -97,8 +97,8 @@ extension Agent {
     }
 
     /// Begins a login in a browser elsewhere.
-    nonisolated func beginBrowser(at account: OAuthAccount) async throws -> JSON {
-        let begun = try await account.beginBrowser()
+    nonisolated func beginBrowser(at account: OAuthAccount, scope: String?) async throws -> JSON {
+        let begun = try await account.beginBrowser(scope: scope)
         let server = await account.server
         return [
             "id": .string(begun.id), "url": .string(begun.url), "provider": .string(server.issuer ?? server.clientID),

@@ -65,6 +65,9 @@ extension Agent {
         }
     }
 
+    /// A member of the logins that gateways have too.
+    static var logInScope: Schema { .string("at an OAuth server: another than the account's, with blanks between") }
+
     private nonisolated func logInByDeviceCode(
         at account: OAuthAccount, scope: String?
     ) -> AsyncThrowingStream<LocalEvent, any Error> {
@@ -98,6 +101,15 @@ extension DeviceAuthorization {
 }
 
 extension RequestBody {
+    /// A gateway's scope is decided by its configuration.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    func refuseScope() throws(AgentError) {
+        guard try optionalString("scope") == nil else {
+            throw .badRequest(member: "scope", fault: "goes with an account at an OAuth server")
+        }
+    }
+
     /// - Throws: ``AgentError/badRequest(member:fault:)``
     fileprivate func serverConfiguration() throws(AgentError) -> ServerConfiguration {
         var server = ServerConfiguration()

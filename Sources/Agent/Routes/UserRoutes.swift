@@ -30,16 +30,19 @@ extension Agent {
                 "Log in by user name and password; registers a board that is not registered",
                 body: [
                     "userName": .string("as the gateway knows it"),
-                    "password": Schema.string("it is not kept").asSensitive,
+                    "password": Schema.string("it is not kept").asSensitive, "scope": Self.logInScope,
                 ],
                 required: ["userName", "password"], answer: .user)
         ) { request in
             let body = try RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
             if let account = try await self.oauthAccount(of: request) {
-                _ = try await account.logIn(userName: try body.string("userName"), password: password)
+                _ = try await account.logIn(
+                    userName: try body.string("userName"), password: password,
+                    scope: try body.optionalString("scope"))
                 return .json(await self.user(of: account))
             }
+            try body.refuseScope()
             return .json(
                 try await self.account(of: request).session
                     .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
@@ -97,17 +100,18 @@ extension Agent {
         router.on(
             "POST", "/v1/login/browser", needs: .operate,
             .init(
-                "Begin to log in by authorization code: what to open in a browser",
+                "Begin to log in by authorization code: what to open in a browser", body: ["scope": Self.logInScope],
                 answer: .object(
                     [
                         "id": .string("of this login"), "url": Schema.string("to open").asSensitive,
                         "provider": .string("who asks for the password"),
                     ], required: ["id", "url", "provider"]))
         ) { request in
-            _ = try RequestBody(request)
+            let body = try RequestBody(request)
             if let account = try await self.oauthAccount(of: request) {
-                return .json(try await self.beginBrowser(at: account))
+                return .json(try await self.beginBrowser(at: account, scope: try body.optionalString("scope")))
             }
+            try body.refuseScope()
             return .json(try await self.browserLogIns.begin(at: try await self.account(of: request).session))
         }
         router.on(

@@ -47,7 +47,8 @@ struct AccountLogin {
         let isTyped = !readsPassword && Terminal.inputIsTerminal
         let password = isTyped ? try Self.typedPassword(of: name) : try Self.givenPassword()
         let answer = try await options.client.post(
-            account.path("login"), ["userName": .string(name), "password": .string(password)], timeout: .seconds(90))
+            account.path("login"), scopeMember(["userName": .string(name), "password": .string(password)]),
+            timeout: .seconds(90))
         options.show(answer, Login.welcome)
     }
 
@@ -74,7 +75,8 @@ struct AccountLogin {
     }
 
     private func logInByBrowser() async throws {
-        let begun = try await options.client.post(account.path("login/browser"), [:], timeout: .seconds(90))
+        let begun = try await options.client.post(
+            account.path("login/browser"), scopeMember([:]), timeout: .seconds(90))
         Terminal.error(
             "Open this address in a browser, log in, and enter the address that it leads to:\n\n  "
                 + "\(begun["url"]?.string ?? "")\n")

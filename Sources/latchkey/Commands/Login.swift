@@ -35,8 +35,7 @@ struct Login: AsyncParsableCommand {
         help: ArgumentHelp(
             "An assertion to log in with at an OAuth server; '-' is standard input.", valueName: "file"))
     var assertion: String?
-    @Option(help: "A scope other than the account's, by device code or assertion at an OAuth server.") var scope:
-        String?
+    @Option(help: "A scope other than the account's, at an OAuth server.") var scope: String?
     @Flag(help: "Draw it for a terminal with dark text on a light background.") var light = false
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
