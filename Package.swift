@@ -110,6 +110,7 @@ let package = Package(
         room("OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("GatewayServices", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"]),
+        room("OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
@@ -119,7 +120,8 @@ let package = Package(
         room(
             "Agent",
             [
-                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
+                "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
+                "GatewayServices",
                 "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings", logging, signals,
             ]),
         .executableTarget(
@@ -157,6 +159,9 @@ let package = Package(
         tests(of: "Vault", ["Groundwork", "Cryptography", "Storage"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
         tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
+        tests(
+            of: "OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "TestSupport"],
+            exclude: ["server.py"]),
         tests(
             of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab"],
             exclude: ["Fixtures"]),
@@ -197,7 +202,7 @@ let package = Package(
         .testTarget(
             name: "AcceptanceTests",
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
-            path: "Tests/Acceptance", exclude: ["every_route.py"], swiftSettings: strict),
+            path: "Tests/Acceptance", exclude: ["every_route.py", "glewlwyd.py"], swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],
             path: "Tests/Faults", exclude: ["Clock"],

@@ -8,9 +8,11 @@ there. Exit status 0 when each answer was the expected success.
 import html
 import http.client
 import json
+import pathlib
 import re
 import socket
 import ssl
+import subprocess
 import sys
 import urllib.parse
 import urllib.request
@@ -47,6 +49,16 @@ def first_event(target, kind, cause=lambda: None):
     if answer.status != 200 or not line:
         sys.exit(f"GET {target}: {answer.status} {line}")
     board.close()
+
+
+def first_event_of_post(target, body, wanted):
+    """Reads a stream until an event, which has to come."""
+    board = Board()
+    board.request("POST", target, json.dumps(body), {"Accept": "application/x-ndjson"})
+    answer = board.getresponse()
+    events = [json.loads(line)["event"] for line in answer]
+    if answer.status != 200 or events[-1:] != [wanted]:
+        sys.exit(f"POST {target}: {answer.status} {events}")
 
 
 class Stay(urllib.request.HTTPRedirectHandler):
@@ -167,6 +179,34 @@ for account in ACCOUNTS:
     ask("POST", f"{account}/login", {"userName": "alice", "password": "alice-password"})
     ask("POST", f"{account}/reset", {})
     ask("POST", f"{account}/login", {"userName": "alice", "password": "alice-password"})
+# Accounts at an OAuth server of the tests, which agrees to everything.
+script = pathlib.Path(__file__).parent.parent / "OAuthAccounts" / "server.py"
+with subprocess.Popen([sys.executable, "-B", str(script)], stdout=subprocess.PIPE, text=True) as server:
+    try:
+        issuer = server.stdout.readline().strip() + "/good"
+        for name, grant in [("device", "device_code"), ("jwt", "jwt_bearer"), ("web", "authorization_code")]:
+            ask("POST", "/v1/accounts", {"name": name, "issuer": issuer, "clientID": "board", "clientSecret": "of-the-board",
+                                         "grant": grant, "scope": "a", "resources": [issuer]})
+        first_event_of_post("/v1/accounts/device/login/device", {"scope": "a"}, "logged-in")
+        ask("POST", "/v1/accounts/jwt/login/assertion", {"assertion": "a.b.c"})
+        ask("POST", "/v1/accounts/jwt/token", {"scope": "a"})
+        ask("POST", "/v1/accounts/jwt/introspect", {})
+        begun = ask("POST", "/v1/accounts/web/login/browser", {})
+        state = urllib.parse.parse_qs(urllib.parse.urlsplit(begun["url"]).query)["state"][0]
+        ask("POST", f"/v1/accounts/web/login/browser/{begun['id']}",
+            {"answer": f"http://127.0.0.1/callback?code=c&state={state}"})
+        for name in ["device", "jwt", "web"]:
+            for target in ["", "/user", "/user/info", "/token"]:
+                ask("GET", f"/v1/accounts/{name}{target}")
+            ask("POST", f"/v1/accounts/{name}/call", {"method": "GET", "path": "/api"})
+        ask("GET", "/v1/status")
+        ask("GET", "/v1/doctor")
+        ask("POST", "/v1/accounts/web/logout", {})
+        ask("GET", "/v1/accounts/web")
+        for name in ["device", "jwt", "web"]:
+            ask("DELETE", f"/v1/accounts/{name}?force=true")
+    finally:
+        server.kill()
 ask("POST", "/v1/reset", {})
 ask("GET", "/v1/status")
 ask("DELETE", "/v1/accounts/gateway")

@@ -128,6 +128,17 @@ struct DoctorTests {
             $0.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: -0.1, after: $0.now)]
         },
 
+        Row(OAuthAccountsCheck(), "skip", "there is none") { _ in },
+        Row(OAuthAccountsCheck(), "pass", "it works") {
+            $0.found[OAuthAccountsCheck.name] = [["name": "cloud", "needsPerson": false]]
+        },
+        Row(OAuthAccountsCheck(), "warn", "nobody is logged in at cloud") {
+            $0.found[OAuthAccountsCheck.name] = [["name": "own"], ["name": "cloud", "needsPerson": true]]
+        },
+        Row(OAuthAccountsCheck(), "warn", "cloud: refused") {
+            $0.found[OAuthAccountsCheck.name] = [["name": "cloud", "lastError": ["message": "refused"]]]
+        },
+
         Row(BrokerCheck(), "skip", "none before") { _ in },
         Row(BrokerCheck(), "pass", "connected to b:8883") { $0.broker = .init(address: "b:8883", isConnected: true) },
         Row(BrokerCheck(), "warn", "not connected to b:8883 yet") {

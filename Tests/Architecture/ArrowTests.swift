@@ -13,6 +13,7 @@ private let allowed: [String: Set<String>] = [
     "OAuth": ["Groundwork", "Cryptography", "HTTPClient"],
     "Gateway": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
     "GatewayServices": ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"],
+    "OAuthAccounts": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
     "Messaging": ["Groundwork", "Cryptography", "Storage"],
     "Board": ["Groundwork", "Settings"],
     "Bluetooth": ["Groundwork"],
@@ -20,8 +21,8 @@ private let allowed: [String: Set<String>] = [
     "Proximity": ["Groundwork", "Bluetooth", "Prompts"],
     "LocalAPI": ["Groundwork", "HTTPClient"],
     "Agent": [
-        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices",
-        "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
+        "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
+        "GatewayServices", "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
     ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
     "GatewayLab": ["Groundwork", "Cryptography"],

@@ -43,7 +43,8 @@ struct StateTests {
                 named.insert(String(match.1))
             }
         }
-        #expect(named == Set(KilledState.all.map(\.point)).union(RewrapTests.states))
+        #expect(
+            named == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states))
     }
 
     @Test(

@@ -1,16 +1,19 @@
 import Gateway
 import Groundwork
 
-/// A named relation of this board to one server: its registration there, its tokens and its logged-in user.
+/// A named relation of this board to one gateway: its registration there, its tokens and its logged-in user.
 struct Account: Sendable {
     /// The kind of server.
     enum Kind: Sendable, CaseIterable {
         case gateway
+        /// An OAuth 2.0 or OpenID Connect server (``OAuthAccount``).
+        case oauth
 
         /// Its name for programs, and in the vault.
         var text: String {
             switch self {
             case .gateway: Gateways.kind
+            case .oauth: "oauth"
             }
         }
     }
@@ -23,7 +26,7 @@ struct Account: Sendable {
     var gateway: GatewayConfiguration { link.gateway }
 }
 
-/// The accounts of this board, each with its running task.
+/// The accounts of this board at gateways, each with its running task.
 struct AccountTable {
     /// The most accounts a board may have: each costs memory, a task and connections.
     static let limit = 8

@@ -1,5 +1,6 @@
 import Gateway
 import Groundwork
+import OAuthAccounts
 import Prompts
 import Proximity
 
@@ -80,7 +81,9 @@ extension Agent {
     /// - Throws: ``AccountError/tooMany(limit:)`` if the account does not exist and there is no room for another.
     func checkRoom(for name: AccountName) async throws {
         let names = try await gateways.accounts().keys
-        guard names.contains(name.text) || names.count < AccountTable.limit else {
+        let others = try await oauthAccounts.names()
+        guard !others.contains(name.text) else { throw AccountError.otherKind(name, kind: Account.Kind.oauth.text) }
+        guard names.contains(name.text) || names.count + others.count < AccountTable.limit else {
             throw AccountError.tooMany(limit: AccountTable.limit)
         }
     }

@@ -12,6 +12,10 @@ public enum AccountError: Explained, Equatable {
     case sameGateway(url: String, account: AccountName)
     /// The account is registered at its server, so it cannot be removed.
     case registered(AccountName)
+    /// There is an account of that name already.
+    case exists(AccountName)
+    /// What was asked for is of another kind of account.
+    case otherKind(AccountName, kind: String)
 
     public var explanation: Explanation {
         switch self {
@@ -36,11 +40,21 @@ public enum AccountError: Explained, Equatable {
                 "account.registered", .conflict, "the account \(name) is registered at its gateway",
                 remedy: "first remove the board there: latchkey deregister --account \(name); "
                     + "or forget its registration here only: latchkey reset --account \(name)")
+        case .exists(let name):
+            Explanation(
+                "account.exists", .conflict, "this board has an account \(name) already",
+                remedy: "use another name, or remove it: latchkey accounts remove \(name)")
+        case .otherKind(let name, let kind):
+            Explanation(
+                "account.other-kind", .conflict,
+                "the account \(name) is of the kind \(kind), which has nothing like that",
+                remedy: "see what it is: latchkey accounts show \(name)")
         }
     }
 
     public static let examples: [AccountError] = [
         .nameInvalid, .unknown(.gateway), .tooMany(limit: AccountTable.limit),
         .sameGateway(url: "URL", account: .gateway), .registered(.gateway),
+        .exists(.gateway), .otherKind(.gateway, kind: "KIND"),
     ]
 }

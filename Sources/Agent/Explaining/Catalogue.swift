@@ -7,6 +7,7 @@ public import Groundwork
 import HTTPClient
 import LocalAPI
 import Messaging
+import OAuthAccounts
 import Prompts
 import Proximity
 import Storage
@@ -19,7 +20,8 @@ public struct Catalogue: Sendable {
         AccountError.self, AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self,
         CryptographyError.self,
         GatewayError.self, ItemError.self, ServiceError.self,
-        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, PromptError.self, ProximityError.self,
+        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, OAuthAccountError.self,
+        PromptError.self, ProximityError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,
     ]

@@ -6,6 +6,7 @@ import Groundwork
 import HTTPClient
 import Logging
 import Messaging
+import OAuthAccounts
 import Prompts
 import Proximity
 import Synchronization
@@ -17,6 +18,7 @@ public final actor Agent {
     nonisolated let vault: Vault
     nonisolated let client: HTTPClient
     nonisolated let gateways: Gateways
+    nonisolated let oauthAccounts: OAuthAccounts
     nonisolated let time: BestKnownTime
     nonisolated let board: BoardParts
     nonisolated let prompts = PromptDesk()
@@ -44,6 +46,7 @@ public final actor Agent {
         self.vault = vault
         self.client = client
         self.gateways = gateways
+        oauthAccounts = OAuthAccounts(vault: vault, client: client) { time.now }
         self.time = time
         self.board = board
         self.logger = logger

@@ -1,6 +1,7 @@
 import Gateway
 import Groundwork
 import LocalAPI
+import OAuthAccounts
 
 /// The accounts of this board.
 extension Agent {
@@ -19,6 +20,9 @@ extension Agent {
             .init("The state of the board at one server", path: path, answer: .account)
         ) { request in
             let name = try request.accountName()
+            if let account = try await self.oauthAccount(of: request) {
+                return .json(try await self.report(of: account, named: name))
+            }
             if let report = try await self.unusableAccounts().first(where: { $0.name == name }) {
                 return .json(report.json)
             }
@@ -28,9 +32,16 @@ extension Agent {
             "DELETE", "/v1/accounts/{account}", needs: .operate,
             .init(
                 "Remove an account that is no longer registered, with everything stored for it", path: path,
+                query: [
+                    "force": .string(
+                        "an account of the kind oauth: even if its server does not answer", choices: ["true"])
+                ],
                 answer: .object(["removed": .accountName], required: ["removed"]))
         ) { request in
             let name = try request.accountName()
+            guard try await !self.removeOAuthAccount(name, force: request.query["force"] != nil) else {
+                return .json(["removed": .string(name.text)])
+            }
             try await self.removeAccount(name)
             return .json(["removed": .string(name.text)])
         }
@@ -39,11 +50,20 @@ extension Agent {
     /// The account that a request is about: the one in its path, else the default one.
     ///
     /// - Throws: ``AccountError``, ``AgentError/notEnrolled``
-    func account(of request: LocalRequest) throws -> Account { try account(try request.accountName()) }
+    func account(of request: LocalRequest) async throws -> Account {
+        let name = try request.accountName()
+        if accounts[name] == nil, try await oauthAccounts.names().contains(name.text) {
+            throw AccountError.otherKind(name, kind: Account.Kind.oauth.text)
+        }
+        return try account(name)
+    }
 
     func accountReports() async throws -> [JSON] {
         var reports = try await unusableAccounts()
         for account in accounts.all { reports.append((account.name, try await report(of: account))) }
+        for name in try await oauthAccounts.names().compactMap(AccountName.init) {
+            reports.append((name, try await reportOfOAuthAccount(name)))
+        }
         return reports.sorted { $0.name < $1.name }.map(\.json)
     }
 
@@ -67,7 +87,7 @@ extension Agent {
         }
     }
 
-    private func identity(of name: AccountName, _ kind: Account.Kind) -> [String: JSON] {
+    func identity(of name: AccountName, _ kind: Account.Kind) -> [String: JSON] {
         [
             "name": .string(name.text), "kind": .string(kind.text), "isDefault": .bool(name == .gateway),
             "usesBroker": .bool(name == brokerAccount),
@@ -112,7 +132,9 @@ extension Schema {
                 "name": accountName,
                 "kind": .string("what it is an account of", choices: Account.Kind.allCases.map(\.text)),
                 "isDefault": .boolean("whether it is the one that is meant where none is named"),
-                "usesBroker": .boolean("whether messages go by it"), "user": user,
-            ]) { own, _ in own }, required: ["name", "kind", "isDefault", "usesBroker", "gateway", "registration"],
-            "The state of the board at one server"))
+                "usesBroker": .boolean("whether messages go by it"), "user": user, "server": oauthServer,
+                "tokens": oauthTokens, "needsPerson": .boolean("whether somebody has to log in first"),
+            ]) { own, _ in own }, required: ["name", "kind", "isDefault", "usesBroker"],
+            "The state of the board at one server: gateway and registration at a gateway, server and tokens at an OAuth server"
+        ))
 }

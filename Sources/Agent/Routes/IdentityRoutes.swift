@@ -5,6 +5,7 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 import OAuth
+import OAuthAccounts
 
 /// Enrollment, the device's registration and its uses.
 extension Agent {
@@ -43,19 +44,10 @@ extension Agent {
             "GET", "/v1/token", needs: .operate,
             .init(
                 "A valid access token of the device",
-                answer: .object(
-                    [
-                        "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-                        "expiresAt": .time("end of its life"),
-                        "scope": .string("with blanks between"),
-                    ], required: ["accessToken", "expiresAt", "scope"]))
+                answer: .accessToken)
         ) { request in
-            let token = try await self.account(of: request).session.accessToken()
-            return .json([
-                "accessToken": .string(token.value.exposedText()),
-                "expiresAt": .string(token.expiresAt.formatted(.iso8601)),
-                "scope": .string(token.scope.sorted().joined(separator: " ")),
-            ])
+            if let account = try await self.oauthAccount(of: request) { return .json(try await account.token().json) }
+            return .json(try await self.account(of: request).session.accessToken().json)
         }
         router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate))
         { request in
@@ -100,14 +92,20 @@ extension Agent {
                     ], required: ["status", "headers", "body"]))
         ) { request in
             let body = try RequestBody(request)
-            let answer = try await self.account(of: request).session.call(
-                method: try body.string("method"), path: try body.string("path"), headers: try body.headers(),
-                body: try body.optionalString("body").map { text in
-                    guard let bytes = Base64.decode(text) else {
-                        throw AgentError.badRequest(member: "body", fault: "is not base64")
-                    }
-                    return bytes
-                })
+            let (method, path, headers) = (try body.string("method"), try body.string("path"), try body.headers())
+            let bytes = try body.optionalString("body").map { text in
+                guard let bytes = Base64.decode(text) else {
+                    throw AgentError.badRequest(member: "body", fault: "is not base64")
+                }
+                return bytes
+            }
+            let answer =
+                if let account = try await self.oauthAccount(of: request) {
+                    try await account.call(method, path, headers: headers, body: bytes)
+                } else {
+                    try await self.account(of: request).session.call(
+                        method: method, path: path, headers: headers, body: bytes)
+                }
             var members: [String: JSON] = [
                 "status": .integer(Int64(answer.status)), "body": .string(Base64.encode(answer.body)),
                 "headers": .array(answer.headers.pairs.map { ["name": .string($0.name), "value": .string($0.value)] }),

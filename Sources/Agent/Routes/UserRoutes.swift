@@ -3,6 +3,7 @@ import FoundationEssentials
 import Gateway
 import Groundwork
 import LocalAPI
+import OAuthAccounts
 import Prompts
 import Proximity
 
@@ -10,7 +11,9 @@ import Proximity
 extension Agent {
     nonisolated func addUserRoutes(to router: inout Router) {
         router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: .user)) { request in
-            .json(try await self.account(of: request).session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
+            if let account = try await self.oauthAccount(of: request) { return .json(await self.user(of: account)) }
+            return .json(
+                try await self.account(of: request).session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
         }
         router.on(
             "GET", "/v1/user/info", needs: .operate,
@@ -18,7 +21,8 @@ extension Agent {
                 "The profile of the user who is logged in, from the gateway",
                 answer: Schema.openObject("the claims of OpenID Connect that the gateway releases").asSensitive)
         ) { request in
-            .json(try await self.account(of: request).session.userInfo())
+            if let account = try await self.oauthAccount(of: request) { return .json(try await account.userInfo()) }
+            return .json(try await self.account(of: request).session.userInfo())
         }
         router.on(
             "POST", "/v1/login", needs: .operate,
@@ -26,12 +30,19 @@ extension Agent {
                 "Log in by user name and password; registers a board that is not registered",
                 body: [
                     "userName": .string("as the gateway knows it"),
-                    "password": Schema.string("it is not kept").asSensitive,
+                    "password": Schema.string("it is not kept").asSensitive, "scope": Self.logInScope,
                 ],
                 required: ["userName", "password"], answer: .user)
         ) { request in
             let body = try RequestBody(request)
             let password = SecretBytes(utf8: try body.string("password"))
+            if let account = try await self.oauthAccount(of: request) {
+                _ = try await account.logIn(
+                    userName: try body.string("userName"), password: password,
+                    scope: try body.optionalString("scope"))
+                return .json(await self.user(of: account))
+            }
+            try body.refuseScope()
             return .json(
                 try await self.account(of: request).session
                     .logIn(userName: try body.string("userName"), password: password).json(at: self.time.now))
@@ -89,14 +100,18 @@ extension Agent {
         router.on(
             "POST", "/v1/login/browser", needs: .operate,
             .init(
-                "Begin to log in by authorization code: what to open in a browser",
+                "Begin to log in by authorization code: what to open in a browser", body: ["scope": Self.logInScope],
                 answer: .object(
                     [
                         "id": .string("of this login"), "url": Schema.string("to open").asSensitive,
                         "provider": .string("who asks for the password"),
                     ], required: ["id", "url", "provider"]))
         ) { request in
-            _ = try RequestBody(request)
+            let body = try RequestBody(request)
+            if let account = try await self.oauthAccount(of: request) {
+                return .json(try await self.beginBrowser(at: account, scope: try body.optionalString("scope")))
+            }
+            try body.refuseScope()
             return .json(try await self.browserLogIns.begin(at: try await self.account(of: request).session))
         }
         router.on(
@@ -107,6 +122,10 @@ extension Agent {
                 answer: .user)
         ) { request in
             let answer = try RequestBody(request).string("answer")
+            if let account = try await self.oauthAccount(of: request) {
+                _ = try await account.endBrowser(request.parameters["id"] ?? "", answer: answer)
+                return .json(await self.user(of: account))
+            }
             return .json(
                 try await self.browserLogIns.end(
                     request.parameters["id"] ?? "", answer: answer, at: try await self.account(of: request).session
@@ -119,6 +138,10 @@ extension Agent {
                 body: ["force": .boolean("here also when the gateway does not answer")], answer: .user)
         ) { request in
             let force = try RequestBody(request).bool("force", default: false)
+            if let account = try await self.oauthAccount(of: request) {
+                let user = try await account.logOut(force: force)
+                return .json(["loggedIn": false, "userName": user?.name.map(JSON.string) ?? .null])
+            }
             let session = try await self.account(of: request).session
             let name = try await session.user()?.userName
             try await session.logOut(force: force)

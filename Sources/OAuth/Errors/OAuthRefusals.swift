@@ -29,6 +29,12 @@ public struct OAuthRefusal: Sendable, Equatable {
     /// `error_description`, on one line.
     public let text: String?
 
+    public init(status: Int, error: String, text: String?) {
+        self.status = status
+        self.error = error
+        self.text = text
+    }
+
     public var code: Code? { Code(rawValue: error) }
 }
 

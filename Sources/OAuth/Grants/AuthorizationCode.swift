@@ -5,9 +5,13 @@ public struct AuthorizationCode: Sendable {
     public let value: SecretBytes
     public let state: SecretBytes
 
-    public init(code: SecretBytes, state: SecretBytes) {
+    /// The server that claims to have issued it (RFC 9207), if it says so.
+    public let issuer: String?
+
+    public init(code: SecretBytes, state: SecretBytes, issuer: String? = nil) {
         value = code
         self.state = state
+        self.issuer = issuer
     }
 
     /// Whether it answers the request with this proof; a code with another state belongs to another login and must

@@ -22,8 +22,29 @@ public enum RedirectAnswer {
             throw .refused(error: DisplayText.clean(error), text: values["error_description"].map(DisplayText.clean))
         }
         guard let code = values["code"], let state = values["state"], !code.isEmpty else { throw .withoutCode }
-        return AuthorizationCode(code: SecretBytes(utf8: code), state: SecretBytes(utf8: state))
+        return AuthorizationCode(
+            code: SecretBytes(utf8: code), state: SecretBytes(utf8: state), issuer: values["iss"])
     }
+
+    /// Reads the answer of the implicit grant, which is in the fragment (RFC 6749 section 4.2.2).
+    ///
+    /// - Returns: the fields as JSON, like a token endpoint's answer, and the state.
+    public static func fragment(
+        in answer: String, redirectURI: String
+    ) throws(RedirectFault) -> (fields: JSON, state: SecretBytes, issuer: String?) {
+        guard answer.utf8.count <= fragmentLimit else { throw .tooLong(limit: fragmentLimit) }
+        guard let mark = answer.firstIndex(of: "#") else { throw .withoutQuery }
+        guard place(of: answer) == place(of: redirectURI) else { throw .elsewhere }
+        let values = try values(in: answer[answer.index(after: mark)...])
+        if let error = values["error"] {
+            throw .refused(error: DisplayText.clean(error), text: values["error_description"].map(DisplayText.clean))
+        }
+        guard values["access_token"] != nil, let state = values["state"] else { throw .withoutCode }
+        return (.object(values.mapValues(JSON.string)), SecretBytes(utf8: state), values["iss"])
+    }
+
+    /// The longest address with tokens in its fragment, in bytes.
+    private static let fragmentLimit = 64 * 1024
 
     /// The fields of a form. A repeated name is refused, because two readers might pick different values.
     private static func values(in query: Substring) throws(RedirectFault) -> [String: String] {

@@ -46,3 +46,17 @@ public struct AuthorizationCodeGrant: Grant {
         return GrantRequest(type: Self.name, fields: fields, scope: scope)
     }
 }
+
+/// The grant for a code that a device shows, once its user has agreed elsewhere (RFC 8628 section 3.4).
+public struct DeviceCodeGrant: Grant {
+    public static let name = "urn:ietf:params:oauth:grant-type:device_code"
+
+    let code: SecretBytes
+    public var name: String { Self.name }
+
+    public init(code: SecretBytes) { self.code = code }
+
+    public var request: GrantRequest {
+        GrantRequest(type: Self.name, fields: [("device_code", code)], scope: nil)
+    }
+}

@@ -12,20 +12,29 @@ public struct IDTokenValidation: Sendable {
     /// Requirements on the claims, in the order in which they are checked; the expiry is checked after them.
     let rules: [ClaimRule]
     let now: Date
+    /// The accepted signatures.
+    private let algorithms: Set<JWS.Algorithm>
+
+    /// The signatures of a gateway (MAG 5.5).
+    public static let gatewayAlgorithms: Set<JWS.Algorithm> = [.HS256, .RS256]
 
     /// Validates a token that was issued to this client.
     ///
     /// - Parameter rules: requirements of the server's protocol beside the client's id in `aud`.
-    public init(client: ClientAuthentication, rules: [ClaimRule] = [], now: Date) {
+    public init(
+        client: ClientAuthentication, rules: [ClaimRule] = [], now: Date,
+        algorithms: Set<JWS.Algorithm> = gatewayAlgorithms
+    ) {
         secret = client.secret
         self.rules = [.audience(client.id)] + rules
         self.now = now
+        self.algorithms = algorithms
     }
 
     /// The id of the published key that is needed, or `nil` if none is.
     /// - Throws: an ``IDTokenFault`` that no key would cure.
     public static func neededKey(_ compact: String) throws(IDTokenFault) -> String? {
-        let token = try parse(compact)
+        let token = try parse(compact, gatewayAlgorithms)
         guard token.algorithm == .RS256 else { return nil }
         guard let id = token.keyID, !id.isEmpty else { throw .malformed }
         return id
@@ -34,14 +43,13 @@ public struct IDTokenValidation: Sendable {
     /// - Parameter keys: the server's published keys, if they are needed.
     /// - Returns: when the token expires.
     public func validate(_ compact: String, keys: KeySet?) throws(IDTokenFault) -> Date {
-        let token = try Self.parse(compact)
+        let token = try Self.parse(compact, algorithms)
         let key: JWS.VerificationKey
         switch token.algorithm {
         case .HS256: key = .hmac(secret)
-        case .RS256:
-            guard let published = token.keyID.flatMap({ keys?[$0] }) else { throw .signatureInvalid }
+        case .RS256, .ES256:
+            guard let published = keys?.key(of: token.keyID) else { throw .signatureInvalid }
             key = .key(published)
-        default: throw .algorithmUnsupported
         }
         do {
             try token.verify(with: key)
@@ -51,7 +59,7 @@ public struct IDTokenValidation: Sendable {
         return try checkClaims(token.payload)
     }
 
-    private static func parse(_ compact: String) throws(IDTokenFault) -> JWS.Token {
+    private static func parse(_ compact: String, _ algorithms: Set<JWS.Algorithm>) throws(IDTokenFault) -> JWS.Token {
         let token: JWS.Token
         do {
             token = try JWS.Token(compact: compact)
@@ -60,7 +68,7 @@ public struct IDTokenValidation: Sendable {
         } catch {
             throw .malformed
         }
-        guard token.algorithm == .RS256 || token.algorithm == .HS256 else { throw .algorithmUnsupported }
+        guard algorithms.contains(token.algorithm) else { throw .algorithmUnsupported }
         return token
     }
 

@@ -1,3 +1,4 @@
+import Groundwork
 import HTTPClient
 
 /// The metadata that a server publishes (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Pure.
@@ -19,7 +20,11 @@ public struct ServerMetadata: Sendable, Equatable {
 
     /// To be compared with the address of the document (RFC 8414 section 3.3), and with `iss` of an id_token.
     public let issuer: String?
+    /// Whether every authorization answer names the issuer (RFC 9207 section 3).
+    public let namesIssuerInAnswers: Bool
     private let addresses: [Endpoint: String]
+    /// The client authentications of the endpoints that have a list of their own.
+    private let authentications: [Endpoint: [String]]
 
     /// - Throws: `AnswerFault` when the document is not a JSON object, or an address in it is not printable.
     public init(_ body: [UInt8]) throws(AnswerFault) {
@@ -27,11 +32,23 @@ public struct ServerMetadata: Sendable, Equatable {
         var addresses: [Endpoint: String] = [:]
         for endpoint in Endpoint.allCases { addresses[endpoint] = try answer.plainText(endpoint.rawValue) }
         self.addresses = addresses
+        var authentications: [Endpoint: [String]] = [:]
+        for endpoint in [Endpoint.revocation, .introspection] {
+            authentications[endpoint] = answer["\(endpoint.rawValue)_auth_methods_supported"]?.array?
+                .compactMap(\.string)
+        }
+        self.authentications = authentications
         issuer = try answer.plainText("issuer")
+        namesIssuerInAnswers = answer["authorization_response_iss_parameter_supported"]?.bool ?? false
     }
 
     /// The address, if the server names one.
     public subscript(endpoint: Endpoint) -> String? { addresses[endpoint] }
+
+    /// Whether an endpoint takes requests of clients that authenticate in this way, as far as the server says.
+    public func takes(_ authentication: String, at endpoint: Endpoint) -> Bool {
+        authentications[endpoint]?.contains(authentication) ?? true
+    }
 
     /// - Throws: `AnswerFault` if the server names none.
     public func required(_ endpoint: Endpoint) throws(AnswerFault) -> String {

@@ -21,8 +21,10 @@ public struct TokenAnswer: Sendable, Equatable {
 
     /// - Throws: `AnswerFault` when the token is not of type Bearer (RFC 6750), or one of the tokens does not fit
     ///   into a header.
-    public init(_ body: [UInt8]) throws(AnswerFault) {
-        let answer = try JSONAnswer(body)
+    public init(_ body: [UInt8]) throws(AnswerFault) { try self.init(try JSONAnswer(body)) }
+
+    /// The same of an answer that was not a body: the implicit grant's is in an address.
+    public init(_ answer: JSONAnswer) throws(AnswerFault) {
         guard answer["token_type"]?.string?.lowercased() == "bearer" else {
             throw AnswerFault("its token_type is not bearer")
         }

@@ -34,13 +34,13 @@ struct AccountOption: ParsableArguments {
 
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show and remove the accounts of this board.",
+        abstract: "Make, show and remove the accounts of this board.",
         discussion: """
-            An account is a name for the board's relation to one gateway: its registration there, its tokens and \
-            the user who is logged in. 'gateway' is the default one; others are made with 'latchkey enroll --account NAME', \
-            and held beside it.
+            An account is a name for the board's relation to one server: its registration there, its tokens and \
+            the user who is logged in. 'gateway' is the default one; others at gateways are made with \
+            'latchkey enroll --account NAME', those at OAuth servers with 'latchkey accounts add NAME'.
             """,
-        subcommands: [List.self, Remove.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Add.self, Introspect.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List them, the default one first.")
@@ -58,14 +58,19 @@ struct Accounts: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove an account, with everything that is stored of it.",
-            discussion: "It must not be registered any more: run 'latchkey deregister --account NAME' first.")
+            discussion: """
+                At a gateway it must not be registered any more: run 'latchkey deregister --account NAME' first. At an \
+                OAuth server its tokens are revoked, and a client that the board registered is deleted.
+                """)
         @Argument(help: "The name of the account.") var name: String
+        @Flag(help: "Also if an OAuth server does not answer.") var force = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }
 
         func run() async throws {
-            let answer = try await options.client.delete("/v1/accounts/\(name)")
+            let answer = try await options.client.delete(
+                "/v1/accounts/\(name)\(force ? "?force=true" : "")", timeout: .seconds(180))
             options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
         }
     }
@@ -73,13 +78,18 @@ struct Accounts: AsyncParsableCommand {
     /// `https://gw.example:8443, registered, user alice, uses the broker`.
     static func describe(_ account: JSON) -> String {
         let out = Terminal.standardOutput
-        var parts = [account["gateway"]?["url"]?.string ?? "?"]
+        let server = account["server"]?["issuer"]?.string ?? account["server"]?["clientID"]?.string
+        var parts = [account["gateway"]?["url"]?.string ?? server.map(out.shown) ?? "?"]
+        if let grant = account["server"]?["grant"]?.string { parts.append(grant) }
         if let state = account["registration"]?["state"]?.string {
             parts.append(state == "registered" ? out.green(state) : out.yellow(state))
         }
         if let user = account["user"]?["userName"]?.string { parts.append("user \(out.shown(user))") }
         if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
-        if account["registration"]?["state"]?.string == "unknown", let fault = account["lastError"]?["message"]?.string
+        if account["needsPerson"]?.bool == true { parts.append(out.yellow("nobody is logged in")) }
+        let isUnusable = account["gateway"] == nil && account["server"] == nil
+        if isUnusable || account["registration"]?["state"]?.string == "unknown",
+            let fault = account["lastError"]?["message"]?.string
         {
             parts.append(out.red("unusable: \(out.shown(fault))"))
         }

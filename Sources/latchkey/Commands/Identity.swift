@@ -84,11 +84,22 @@ struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a valid access token, for a program of your own.",
         discussion: "  $ curl -H \"Authorization: Bearer $(latchkey token)\" …")
+    @Option(help: "A scope that it must have, with blanks between; for an account at an OAuth server.") var scope:
+        String?
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
+    func validate() throws {
+        guard scope == nil || account.account != nil else { throw ValidationError("--scope goes with --account") }
+    }
+
     func run() async throws {
-        let answer = try await options.client.get(account.path("token"), timeout: .seconds(90))
-        options.show(answer) { $0["accessToken"]?.string ?? "" }
+        options.show(try await token()) { $0["accessToken"]?.string ?? "" }
+    }
+
+    private func token() async throws -> JSON {
+        let path = account.path("token")
+        guard let scope else { return try await options.client.get(path, timeout: .seconds(90)) }
+        return try await options.client.post(path, ["scope": .string(scope)], timeout: .seconds(90))
     }
 }

@@ -12,6 +12,9 @@ struct Login: AsyncParsableCommand {
             shows an address to open elsewhere, and takes the one it leads to. A board that is not registered is \
             registered by it.
 
+            At an account of an OAuth server, '--account NAME' alone does it: the account has its grant. A code to be \
+            entered elsewhere is shown with a QR code.
+
               $ latchkey login --user alice
               $ latchkey login --qr
             """)
@@ -28,17 +31,24 @@ struct Login: AsyncParsableCommand {
             "Who has to let this board in, with --ble or --qr; when another user does, nobody is logged in.",
             valueName: "user"))
     var expect: String?
+    @Option(
+        help: ArgumentHelp(
+            "An assertion to log in with at an OAuth server; '-' is standard input.", valueName: "file"))
+    var assertion: String?
+    @Option(help: "A scope other than the account's, at an OAuth server.") var scope: String?
     @Flag(help: "Draw it for a terminal with dark text on a light background.") var light = false
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard [user != nil, ble, qr, browser].count(where: { $0 }) == 1 else {
+        let ways = [user != nil, ble, qr, browser].count { $0 }
+        // An account at an OAuth server knows its way.
+        guard ways == 1 || ways == 0 && account.account != nil else {
             throw ValidationError("give one of --user NAME, --ble, --qr and --browser")
         }
-        guard account.account == nil || user != nil || browser else {
+        guard account.account == nil || !ble && !qr else {
             throw ValidationError(
-                "--account goes with --user and --browser: devices nearby log in at the default account")
+                "--account does not go with --ble and --qr: devices nearby log in at the default account")
         }
         guard expect == nil || ble || qr else { throw ValidationError("--expect goes with --ble and --qr") }
         guard picture == nil || qr else { throw ValidationError("--picture goes with --qr") }
@@ -48,6 +58,16 @@ struct Login: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let grant = try await AccountLogin.grant(of: account, by: options.client) {
+            return try await AccountLogin(
+                options: options, account: account, user: user, readsPassword: passwordStdin, assertion: assertion,
+                scope: scope, light: light
+            ).run(grant)
+        }
+        guard assertion == nil, scope == nil, user != nil || browser || ble || qr else {
+            throw UsageError.invalid(
+                message: "this account is at a gateway: give one of --user NAME and --browser", usage: nil)
+        }
         if let user, !passwordStdin, Terminal.inputIsTerminal {
             let login = PromptedLogin(client: options.client, path: account.path("login/prompted"), userName: user)
             options.show(try await login.run(), Self.welcome)
@@ -64,7 +84,7 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    private static func welcome(_ answer: JSON) -> String {
+    static func welcome(_ answer: JSON) -> String {
         "logged in as \(answer["userName"]?.string ?? "a user without a name")"
     }
 

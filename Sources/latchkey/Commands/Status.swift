@@ -39,6 +39,7 @@ struct Status: AsyncParsableCommand {
     }
 
     private func describeAccount(_ account: JSON) -> String {
+        guard account["server"] == nil else { return Accounts.details(account) }
         var fields = Fields()
         fields.add("account", account["name"]?.string)
         addIdentity(of: account, to: &fields)

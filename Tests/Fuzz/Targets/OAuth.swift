@@ -10,7 +10,7 @@ extension FuzzTarget {
         FuzzTarget(name: "key-set") { bytes throws(Violation) in
             guard let keys = try? KeySet(bytes) else { return .refused }
             guard let key = keys["key-1"] else { return .accepted }
-            try require((key.rsaModulus?.count ?? 0) >= 256, "no key has fewer than 2048 bits")
+            try require((key.rsaModulus?.count ?? 256) >= 256, "no RSA key has fewer than 2048 bits")
             return .accepted
         },
         FuzzTarget(name: "id-token-claims") { bytes throws(Violation) in
@@ -53,6 +53,28 @@ extension FuzzTarget {
                 return .refused
             }
             try require((1...RedirectAnswer.limit).contains(code.value.count), "a code is bounded")
+            return .accepted
+        },
+        FuzzTarget(name: "implicit-answer") { bytes throws(Violation) in
+            guard
+                let answer = try? RedirectAnswer.fragment(in: text(bytes), redirectURI: "https://app.example/done"),
+                let json = try? JSONAnswer(answer.fields.bytes), let tokens = try? TokenAnswer(json)
+            else { return .refused }
+            try require(HTTPHeaders.isPlainValue(tokens.accessToken.exposedText()), "a token fits into a header")
+            return .accepted
+        },
+        FuzzTarget(name: "device-authorization") { bytes throws(Violation) in
+            guard let answer = try? DeviceAuthorization(bytes) else { return .refused }
+            try require((1...300).contains(answer.interval), "a server is neither flooded nor forgotten")
+            try require((0...DeviceAuthorization.lifetimeLimit).contains(answer.lifetime), "a code ends")
+            for text in [answer.userCode, answer.verificationURI] + (answer.completeURI.map { [$0] } ?? []) {
+                try require(DisplayText.clean(text) == text, "what is shown is fit to be shown")
+            }
+            return .accepted
+        },
+        FuzzTarget(name: "client-registration") { bytes throws(Violation) in
+            guard let answer = try? ClientRegistration(bytes) else { return .refused }
+            try require(HTTPHeaders.isPlainValue(answer.id), "an id fits into a form")
             return .accepted
         },
         FuzzTarget(name: "oauth-refusal") { bytes throws(Violation) in

@@ -1,0 +1,221 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+import OAuth
+import OAuthAccounts
+
+/// What only accounts at OAuth servers have.
+extension Agent {
+    nonisolated func addOAuthAccountRoutes(to router: inout Router) {
+        router.on(
+            "POST", "/v1/accounts", needs: .operate,
+            .init(
+                "Make an account at an OAuth 2.0 or OpenID Connect server", body: Schema.newOAuthAccount,
+                required: ["name"], answer: .account)
+        ) { request in
+            let body = try RequestBody(request)
+            guard let name = AccountName(try body.string("name")) else { throw AccountError.nameInvalid }
+            let account = try await self.addOAuthAccount(
+                name, try body.serverConfiguration(),
+                registration: try body.registration(named: self.deviceName))
+            return .json(try await self.report(of: account, named: name))
+        }
+        let path = "/v1/accounts/{account}"
+        let scope = ["scope": Schema.string("with blanks between; without it, the account's own")]
+        router.on(
+            "POST", "\(path)/token", needs: .operate,
+            .init(
+                "A valid access token for a scope", path: ["account": .accountName], body: scope, answer: .accessToken)
+        ) { request in
+            let scope = try RequestBody(request).optionalString("scope")
+            return .json(try await self.requiredOAuthAccount(of: request).token(scope: scope).json)
+        }
+        router.on(
+            "POST", "\(path)/introspect", needs: .operate,
+            .init(
+                "What the server says of a token (RFC 7662)", path: ["account": .accountName], body: scope,
+                answer: Schema.openObject("the server's answer; active says whether the token is valid").asSensitive)
+        ) { request in
+            let scope = try RequestBody(request).optionalString("scope")
+            return .json(try await self.requiredOAuthAccount(of: request).introspect(scope: scope))
+        }
+        router.on(
+            "POST", "\(path)/login/assertion", needs: .operate,
+            .init(
+                "Log in with an assertion (RFC 7521)", path: ["account": .accountName],
+                body: scope.merging([
+                    "assertion": Schema.string("a JWT, or the XML of a SAML 2.0 assertion").asSensitive
+                ]) { own, _ in own }, required: ["assertion"], answer: .user)
+        ) { request in
+            let body = try RequestBody(request)
+            let account = try await self.requiredOAuthAccount(of: request)
+            _ = try await account.logIn(
+                assertion: SecretBytes(utf8: try body.string("assertion")), scope: try body.optionalString("scope"))
+            return .json(await self.user(of: account))
+        }
+        router.on(
+            "POST", "\(path)/login/device", needs: .operate,
+            .init(
+                "Log in with a code that is entered elsewhere (RFC 8628); ends when its reader disconnects",
+                body: scope, events: ["device-code": .deviceCode, "logged-in": .user])
+        ) { request in
+            let scope = try RequestBody(request).optionalString("scope")
+            return .events(self.logInByDeviceCode(at: try await self.requiredOAuthAccount(of: request), scope: scope))
+        }
+    }
+
+    /// A member of the logins that gateways have too.
+    static var logInScope: Schema { .string("at an OAuth server: another than the account's, with blanks between") }
+
+    private nonisolated func logInByDeviceCode(
+        at account: OAuthAccount, scope: String?
+    ) -> AsyncThrowingStream<LocalEvent, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4)) { continuation in
+            let logIn = Task {
+                do {
+                    let authorization = try await account.beginDevice(scope: scope)
+                    continuation.yield(LocalEvent(name: "device-code", data: authorization.json))
+                    _ = try await account.awaitDevice(authorization, scope: scope)
+                    continuation.yield(LocalEvent(name: "logged-in", data: await user(of: account)))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in logIn.cancel() }
+        }
+    }
+}
+
+extension DeviceAuthorization {
+    /// For the person who has to agree.
+    fileprivate var json: JSON {
+        var members: [String: JSON] = [
+            "userCode": .string(userCode), "address": .string(verificationURI),
+            "expiresIn": .integer(Int64(lifetime)),
+        ]
+        members["completeAddress"] = completeURI.map(JSON.string)
+        return .object(members)
+    }
+}
+
+extension RequestBody {
+    /// A gateway's scope is decided by its configuration.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    func refuseScope() throws(AgentError) {
+        guard try optionalString("scope") == nil else {
+            throw .badRequest(member: "scope", fault: "goes with an account at an OAuth server")
+        }
+    }
+
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    fileprivate func serverConfiguration() throws(AgentError) -> ServerConfiguration {
+        var server = ServerConfiguration()
+        server.issuer = try optionalString("issuer")
+        server.clientID = try optionalString("clientID") ?? ""
+        server.secret = try optionalString("clientSecret").map { SecretBytes(utf8: $0) }
+        let preset = server.secret == nil ? ServerConfiguration.Authentication.none : .basic
+        server.authentication = try choice("authentication") ?? preset
+        server.algorithm = try choice("algorithm") ?? .ES256
+        server.grant = try choice("grant") ?? .authorizationCode
+        server.scope = try optionalString("scope") ?? ""
+        server.redirectURI = try optionalString("redirectURI") ?? server.redirectURI
+        server.authorities = try optionalString("authorities")
+        server.subject = try optionalString("subject")
+        for (name, value) in self["endpoints"]?.object ?? [:] {
+            guard let endpoint = ServerMetadata.Endpoint(rawValue: name), let address = value.string else {
+                throw .badRequest(member: "endpoints", fault: "has an endpoint that is not known")
+            }
+            server.endpoints[endpoint] = address
+        }
+        guard let resources = self["resources"] else { return server }
+        guard let texts = resources.array?.compactMap(\.string), texts.count == resources.array?.count,
+            texts.count <= 16
+        else { throw .badRequest(member: "resources", fault: "is not an array of up to 16 addresses") }
+        server.resources = texts
+        return server
+    }
+
+    /// - Returns: `nil` for a client that the server already knows.
+    fileprivate func registration(named name: String) throws(AgentError) -> OAuthAccounts.Registration? {
+        guard try bool("register", default: false) else { return nil }
+        var registration = OAuthAccounts.Registration()
+        registration.clientName = name
+        registration.token = try optionalString("registrationToken").map { SecretBytes(utf8: $0) }
+        return registration
+    }
+
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ member: String
+    ) throws(AgentError) -> Choice? {
+        guard let text = try optionalString(member) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .badRequest(member: member, fault: "is none of \(names)")
+        }
+        return choice
+    }
+}
+
+extension Schema {
+    static let accessToken = object(
+        [
+            "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
+            "expiresAt": .time("end of its life"), "scope": .string("with blanks between"),
+        ], required: ["accessToken", "expiresAt", "scope"])
+
+    fileprivate static let deviceCode = object(
+        [
+            "userCode": Schema.string("to be entered").asSensitive, "address": .string("where to enter it"),
+            "completeAddress": Schema.string("the address with the code, for a QR code").asSensitive,
+            "expiresIn": .integer("in seconds"),
+        ], required: ["userCode", "address", "expiresIn"])
+
+    private static let endpoints = map(of: .string("an address"), "addresses by their names in RFC 8414")
+
+    fileprivate static let newOAuthAccount: [String: Schema] = [
+        "name": accountName,
+        "issuer": .string("the server, which is asked to describe itself; this or endpoints have to be given"),
+        "endpoints": endpoints,
+        "clientID": .string("as the server knows this board; needed unless it is registered"),
+        "clientSecret": Schema.string("of the client").asSensitive,
+        "authentication": .string(
+            "of the client; client_secret_basic where there is a secret, else none",
+            choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
+        "algorithm": .string("of signatures by the client's key; ES256 unless given", choices: ["ES256", "RS256"]),
+        "grant": .string(
+            "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
+        "scope": .string("with blanks between"),
+        "redirectURI": .string("\(ServerConfiguration.presetRedirectURI) unless given"),
+        "resources": .array(of: .string("an address"), "where tokens may be sent; the first is the base of paths"),
+        "authorities": .string("certificates in PEM; without them, those that the system trusts"),
+        "subject": .string("in whose name the board signs assertions, for the grant jwt_bearer"),
+        "register": .boolean("whether the server is asked for a client (RFC 7591)"),
+        "registrationToken": Schema.string("the initial access token, where registration needs one").asSensitive,
+    ]
+
+    static let oauthServer = object(
+        [
+            "issuer": .string("the server"), "endpoints": endpoints,
+            "clientID": .string("as the server knows this board"),
+            "authentication": .string(
+                "of the client", choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
+            "grant": .string(
+                "how the first token is obtained", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
+            "scope": .string("with blanks between"), "redirectURI": .string("where browsers end"),
+            "resources": .array(of: .string("an address"), "where tokens may be sent"),
+            "publicKey": .openObject("the client's key as a JWK, to be registered at the server"),
+        ],
+        required: ["endpoints", "clientID", "authentication", "grant", "scope", "redirectURI", "resources"],
+        "An OAuth 2.0 or OpenID Connect server, and this board's client there")
+
+    static let oauthTokens = array(
+        of: .object(
+            [
+                "scope": .string("with blanks between"),
+                "lifeLeft": .integer("in seconds; negative when it has ended"),
+                "canBeRefreshed": .boolean("without a person"),
+            ], required: ["scope", "lifeLeft", "canBeRefreshed"]), "at an OAuth server, one for each scope")
+}

@@ -1,0 +1,70 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+
+/// The tokens of one holder at one server, by scope: a token serves every request for no more than its scope. Pure.
+public struct TokenList: Sendable, Equatable {
+    /// The most tokens that are kept.
+    public static let limit = 16
+
+    /// An access token with the refresh token that came with it.
+    public struct Entry: Sendable, Equatable {
+        public var access: HeldToken
+        public var refresh: SecretBytes?
+
+        public init(access: HeldToken, refresh: SecretBytes?) {
+            self.access = access
+            self.refresh = refresh
+        }
+
+        public var scope: Set<String> { Scope.words(access.scope) }
+
+        /// The last seconds of a token are not used: it would end on its way.
+        func isValid(at uptime: Duration) -> Bool {
+            access.isValid(at: uptime + .seconds(min(30, access.lifetime / 10)))
+        }
+    }
+
+    public private(set) var entries: [Entry] = []
+
+    public init(_ entries: [Entry] = []) { self.entries = Array(entries.suffix(Self.limit)) }
+
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// A valid access token for a scope: of several, the one with the smallest scope.
+    public func valid(for scope: Set<String>, at uptime: Duration) -> Entry? {
+        entries.filter { $0.isValid(at: uptime) && scope.isSubset(of: $0.scope) }
+            .min { $0.scope.count < $1.scope.count }
+    }
+
+    /// A token for a scope that can be refreshed.
+    public func refreshable(for scope: Set<String>) -> Entry? {
+        entries.filter { $0.refresh != nil && scope.isSubset(of: $0.scope) }.min { $0.scope.count < $1.scope.count }
+    }
+
+    /// Adds what was just issued. It replaces the tokens for its scope or less, and those that are of no more use.
+    ///
+    /// - Parameter former: what it was refreshed from.
+    public mutating func add(_ entry: Entry, inPlaceOf former: Entry? = nil, at uptime: Duration) {
+        entries.removeAll { old in
+            old == former || (old.refresh == nil && !old.isValid(at: uptime))
+                || (old.scope.isSubset(of: entry.scope) && (entry.refresh != nil || old.refresh == nil))
+        }
+        entries = entries.suffix(Self.limit - 1) + [entry]
+    }
+
+    public mutating func remove(_ entry: Entry) { entries.removeAll { $0 == entry } }
+
+    /// Ends the life of an access token that a server refused; what can be refreshed stays.
+    public mutating func drop(access value: SecretBytes) {
+        entries = entries.compactMap { entry in
+            guard entry.access.value == value else { return entry }
+            guard entry.refresh != nil else { return nil }
+            var ended = entry
+            ended.access = HeldToken(
+                value: entry.access.value, lifetime: -1, scope: entry.access.scope, at: entry.access.receivedAt,
+                uptime: .zero)
+            return ended
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import OAuth
+
+/// What an account holds: its tokens, and the user whose they are. One record, so that a refresh token and its
+/// successor change places in one commit.
+struct AccountHolding: Sendable, Equatable {
+    var tokens = TokenList()
+    /// `nil` if nobody is logged in, or the client asks for itself.
+    var user: AccountUser?
+
+    var document: JSON {
+        [
+            "tokens": .array(
+                tokens.entries.map { entry in
+                    [
+                        "value": .string(entry.access.value.exposedText()),
+                        "received": .number(entry.access.receivedAt.timeIntervalSince1970),
+                        "lifetime": .number(entry.access.lifetime), "scope": .string(entry.access.scope),
+                        "refresh": entry.refresh.map { .string($0.exposedText()) } ?? .null,
+                    ]
+                }),
+            "user": user.map { user in
+                [
+                    "name": user.name.map(JSON.string) ?? .null, "subject": user.subject.map(JSON.string) ?? .null,
+                    "since": .number(user.loggedInAt.timeIntervalSince1970),
+                ]
+            } ?? .null,
+        ]
+    }
+
+    init() {}
+
+    /// - Throws: ``OAuthAccountError/recordInvalid(account:)``
+    init(_ document: JSON, of account: String, at now: Date, uptime: Duration) throws(OAuthAccountError) {
+        guard let list = document["tokens"]?.array else { throw .recordInvalid(account: account) }
+        var entries: [TokenList.Entry] = []
+        for element in list {
+            guard let value = element["value"]?.string, let received = element["received"]?.number,
+                let lifetime = element["lifetime"]?.number, let scope = element["scope"]?.string
+            else { throw .recordInvalid(account: account) }
+            let access = HeldToken(
+                value: SecretBytes(utf8: value), lifetime: lifetime, scope: scope,
+                receivedAt: Date(timeIntervalSince1970: received), at: now, uptime: uptime)
+            entries.append(.init(access: access, refresh: element["refresh"]?.string.map { SecretBytes(utf8: $0) }))
+        }
+        tokens = TokenList(entries)
+        if let since = document["user"]?["since"]?.number {
+            user = AccountUser(
+                name: document["user"]?["name"]?.string, subject: document["user"]?["subject"]?.string,
+                loggedInAt: Date(timeIntervalSince1970: since))
+        }
+    }
+}
+
+/// Who is logged in at an account.
+public struct AccountUser: Sendable, Equatable {
+    /// As the server or the person wrote it.
+    public let name: String?
+    /// The server's identifier of the user (OpenID Connect Core section 2, `sub`).
+    public let subject: String?
+    public let loggedInAt: Date
+
+    /// Whether both are known to be the same person.
+    func isSame(as other: AccountUser?) -> Bool {
+        guard let other else { return false }
+        if let subject, let theirs = other.subject { return subject == theirs }
+        return name != nil && name == other.name
+    }
+}

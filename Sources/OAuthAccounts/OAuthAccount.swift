@@ -1,0 +1,209 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+import OAuth
+import Vault
+
+/// The board's account at one OAuth 2.0 or OpenID Connect server: its client, its tokens and its logged-in user.
+///
+/// Whatever changes the tokens runs in a single flight: a thousand callers that need a token cause one request. What
+/// the server has issued is in the vault before anybody uses it.
+public actor OAuthAccount {
+    /// What happens at most once at a time.
+    enum Flight: Hashable {
+        case token(Set<String>)
+        /// A change of its own, that no other caller shares.
+        case change(Int)
+    }
+
+    public nonisolated let name: String
+    nonisolated let vault: Vault
+    nonisolated let client: HTTPClient
+    nonisolated let clock: @Sendable () -> Date
+    private nonisolated let flights = SingleFlight<Flight>()
+    private static let start = ContinuousClock.now
+
+    public private(set) var server: ServerConfiguration
+    private(set) var holding: AccountHolding
+    /// Whether the vault refused the newest holding, which is then only in memory.
+    private var isUnsaved = false
+    private var changes = 0
+    /// The newest failure since the last success.
+    public private(set) var lastFailure: (error: Explanation, time: Date)?
+    var keySet: KeySet?
+    /// Logins whose browser has not come back.
+    var begun: [BegunLogIn] = []
+
+    init(
+        name: String, server: ServerConfiguration, holding: AccountHolding, vault: Vault, client: HTTPClient,
+        clock: @escaping @Sendable () -> Date
+    ) {
+        self.name = name
+        self.server = server
+        self.holding = holding
+        self.vault = vault
+        self.client = client
+        self.clock = clock
+    }
+
+    /// Time by a clock that is never set.
+    nonisolated var uptime: Duration { Self.uptime }
+    static var uptime: Duration { ContinuousClock.now - start }
+
+    /// The records of the account.
+    nonisolated var scope: String { AccountRecords.scope(of: name) }
+
+    // MARK: Tokens
+
+    /// A valid access token whose scope includes this one; refreshed or requested if necessary.
+    ///
+    /// - Parameter scope: with blanks between; `nil` means the account's own.
+    /// - Throws: ``OAuthAccountError``, `HTTPError`, what the vault throws
+    public func token(scope: String? = nil) async throws -> AccessToken {
+        let wanted = Scope.words(scope ?? server.scope)
+        if !isUnsaved, let entry = holding.tokens.valid(for: wanted, at: uptime) { return shown(entry) }
+        try await noting {
+            try await self.flights.join(.token(wanted)) { [self] _ in
+                // Not ended with its last caller: the server may have replaced a refresh token.
+                try await Task { try await obtain(wanted) }.value
+            }
+        }
+        guard let entry = holding.tokens.valid(for: wanted, at: uptime) else {
+            throw OAuthAccountError.loginRequired(account: name)
+        }
+        return shown(entry)
+    }
+
+    private func shown(_ entry: TokenList.Entry) -> AccessToken { entry.access.token(at: clock(), uptime: uptime) }
+
+    /// What is held, for a person: nothing secret.
+    public func tokens() -> [(scope: String, lifeLeft: Double, canBeRefreshed: Bool)] {
+        holding.tokens.entries.map {
+            ($0.access.scope, ($0.access.deadline - uptime) / .seconds(1), $0.refresh != nil)
+        }
+    }
+
+    public func user() -> AccountUser? { holding.user }
+
+    /// Whether nothing works until a person logs in.
+    public var needsPerson: Bool { holding.tokens.isEmpty && !server.isUnattended }
+
+    private func obtain(_ wanted: Set<String>) async throws {
+        if isUnsaved { try await keep(holding) }
+        // An operation before this one may have brought it.
+        guard holding.tokens.valid(for: wanted, at: uptime) == nil else { return }
+        if let entry = holding.tokens.refreshable(for: wanted) {
+            try await refresh(entry)
+            guard holding.tokens.valid(for: wanted, at: uptime) == nil else { return }
+        }
+        guard server.isUnattended else { throw OAuthAccountError.loginRequired(account: name) }
+        let scope = wanted.isEmpty ? nil : wanted.sorted().joined(separator: " ")
+        let grant: any OAuth.Grant =
+            server.grant == .clientCredentials
+            ? ClientCredentialsGrant(scope: scope)
+            : AssertionGrant(type: HeldIDToken.jwtBearer, assertion: try await ownAssertion(), scope: scope)
+        let answer = try await request(grant.request)
+        try await add(answer, requested: scope, user: nil)
+    }
+
+    private func refresh(_ entry: TokenList.Entry) async throws {
+        guard let grant = RefreshTokenGrant(HeldTokens(refresh: entry.refresh)) else { return }
+        let answer: TokenAnswer
+        do {
+            answer = try await request(grant.request)
+        } catch OAuthAccountError.refused(let endpoint, let refusal) {
+            guard OAuthRefusals().subject(of: refusal) == .grant else {
+                throw OAuthAccountError.refused(endpoint: endpoint, refusal)
+            }
+            // It will never be accepted again.
+            var rest = holding
+            rest.tokens.remove(entry)
+            return try await keep(rest)
+        }
+        killPoint("oauth-refresh-answered")
+        var renewed = holding
+        // What the answer leaves out stays as it was (RFC 6749 section 6).
+        renewed.tokens.add(
+            .init(
+                access: held(answer, scope: answer.scope ?? entry.access.scope),
+                refresh: answer.refreshToken ?? entry.refresh),
+            inPlaceOf: entry, at: uptime)
+        try await keep(renewed)
+        killPoint("oauth-refresh-committed")
+    }
+
+    /// Adds what a server has issued. Must run in a flight.
+    ///
+    /// - Parameter user: who logged in; tokens of anybody else are dropped.
+    func add(_ answer: TokenAnswer, requested: String?, user: AccountUser?) async throws {
+        var next = holding
+        if let user {
+            if !user.isSame(as: holding.user) { next.tokens = TokenList() }
+            next.user = user
+        }
+        // Without an answer the scope is the one asked for (RFC 6749 section 5.1).
+        next.tokens.add(
+            .init(access: held(answer, scope: answer.scope ?? requested ?? ""), refresh: answer.refreshToken),
+            at: uptime)
+        killPoint("oauth-login-answered")
+        try await keep(next)
+    }
+
+    /// A server that names no lifetime decides by refusing the token.
+    private func held(_ answer: TokenAnswer, scope: String) -> HeldToken {
+        HeldToken(
+            value: answer.accessToken, lifetime: answer.lifetime > 0 ? answer.lifetime : TokenAnswer.lifetimeLimit,
+            scope: scope, at: clock(), uptime: uptime)
+    }
+
+    /// Drops an access token that a server refused, so that the next caller gets another.
+    func drop(_ token: AccessToken) async throws {
+        try await change { account in
+            var rest = account.holding
+            rest.tokens.drop(access: token.value)
+            try await account.keep(rest)
+        }
+    }
+
+    // MARK: Changes
+
+    /// Runs a change of the account, alone.
+    func change(_ work: @escaping @Sendable (isolated OAuthAccount) async throws -> Void) async throws {
+        changes += 1
+        let flight = Flight.change(changes)
+        try await noting {
+            try await self.flights.join(flight) { [self] _ in try await Task { try await work(self) }.value }
+        }
+    }
+
+    private func noting(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+            lastFailure = nil
+        } catch {
+            if !(error is CancellationError), !Self.isPending(error) { lastFailure = (Explanation(of: error), clock()) }
+            throw error
+        }
+    }
+
+    /// Whether an error only says that a user has not agreed yet (RFC 8628 section 3.5).
+    private static func isPending(_ error: any Error) -> Bool {
+        guard case OAuthAccountError.refused(_, let refusal) = error else { return false }
+        return refusal.code == .authorizationPending || refusal.code == .slowDown
+    }
+
+    /// In memory first: if the vault fails, a refresh token that the server has replaced still works here.
+    func keep(_ next: AccountHolding) async throws {
+        holding = next
+        isUnsaved = true
+        try await vault.commit([AccountRecords.change(next, of: name)])
+        isUnsaved = false
+    }
+
+    /// Ends what is in progress. Nothing is requested or stored afterwards.
+    func close() async { await flights.close() }
+
+    /// How many callers wait for a token now, so that a test can wait for them.
+    public nonisolated func waiting(scope: String) -> Int { flights.waiting(.token(Scope.words(scope))) }
+}

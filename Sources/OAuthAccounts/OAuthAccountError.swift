@@ -1,0 +1,141 @@
+import Groundwork
+import OAuth
+
+/// Why an account at an OAuth server cannot be made or used. No case quotes a token, a secret or an address with one.
+public enum OAuthAccountError: Explained, Equatable {
+    /// What was given for the account does not fit together.
+    case configurationInvalid(reason: String)
+    /// What is stored of the account cannot be read.
+    case recordInvalid(account: String)
+    /// The server's own description is missing or wrong.
+    case metadataInvalid(issuer: String, reason: String)
+    /// The description, or an answer, is of another server.
+    case issuerWrong(expected: String)
+    /// The server answered a request to an endpoint with the address of another.
+    case redirected(endpoint: String)
+    case answerInvalid(endpoint: String, reason: String)
+    case refused(endpoint: String, OAuthRefusal)
+    /// Something that is not the server answered, or the server failed.
+    case noAnswer(endpoint: String, status: Int)
+    /// The server has no such endpoint.
+    case endpointMissing(String)
+    /// There is no valid token, and only a person can obtain one.
+    case loginRequired(account: String)
+    /// The account has another grant.
+    case wrongGrant(account: String, grant: String)
+    /// The address at which a browser ended is not the answer.
+    case browserAnswerInvalid(reason: String)
+    /// The answer belongs to another login.
+    case stateMismatch
+    case idTokenInvalid(reason: String)
+    case noSuchLogIn
+    case deviceCodeExpired
+    case deviceDenied
+    /// The address of a call is on a host that must not get the token.
+    case hostNotAllowed(host: String)
+    /// The information about the user is of another user.
+    case userMismatch
+
+    public var explanation: Explanation {
+        switch self {
+        case .configurationInvalid(let reason):
+            Explanation(
+                "oauth.configuration-invalid", .invalidInput, "the account cannot be made: \(reason)",
+                remedy: "see: latchkey accounts add --help")
+        case .recordInvalid(let account):
+            Explanation(
+                "oauth.record-invalid", .damaged, "what is stored of the account \(account) cannot be read",
+                remedy: "remove it and make it again: latchkey accounts remove --force \(account)")
+        case .metadataInvalid(let issuer, let reason):
+            Explanation(
+                "oauth.metadata-invalid", .invalidAnswer, "\(issuer) does not describe itself: \(reason)",
+                remedy: "check the issuer; or name its endpoints: latchkey accounts add --help")
+        case .issuerWrong(let expected):
+            Explanation(
+                "oauth.issuer-wrong", .refused, "the answer is from another server than \(expected)",
+                remedy: "check the issuer, letter by letter; if it is right, somebody is in between")
+        case .redirected(let endpoint):
+            Explanation(
+                "oauth.redirected", .refused, "the \(endpoint) sends this board to another address",
+                remedy: "compare the server's address with its documentation; what is secret is sent nowhere else")
+        case .answerInvalid(let endpoint, let reason):
+            Explanation(
+                "oauth.answer-invalid", .invalidAnswer, "the answer of the \(endpoint) cannot be used: \(reason)")
+        case .refused(let endpoint, let refusal):
+            Explanation(
+                "oauth.refused", .refused,
+                "the \(endpoint) refused: \(refusal.error)\(refusal.text.map { " (\($0))" } ?? "")",
+                remedy: "what it means: latchkey explain \(refusal.code?.rawValue ?? "oauth.refused")",
+                meaning: "the server refused the request with a code of its own")
+        case .noAnswer(let endpoint, let status):
+            Explanation(
+                "oauth.no-answer", .unreachable, "the \(endpoint) answered with status \(status) and no reason",
+                remedy: "try again; if it persists, check the server and what is in front of it")
+        case .endpointMissing(let endpoint):
+            Explanation(
+                "oauth.endpoint-missing", .conflict, "the server has no \(endpoint)",
+                remedy: "if it has one that it does not announce, name it when the account is made")
+        case .loginRequired(let account):
+            Explanation(
+                "oauth.login-required", .unconfigured,
+                "the account \(account) has no token for this, and nobody is asked",
+                remedy: "log in: latchkey login --account \(account)")
+        case .wrongGrant(let account, let grant):
+            Explanation(
+                "oauth.wrong-grant", .conflict, "the account \(account) logs in by \(grant)",
+                remedy: "log in as it does: latchkey login --account \(account)")
+        case .browserAnswerInvalid(let reason):
+            Explanation(
+                "oauth.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
+                remedy: "begin again, and give the whole address at which the browser ends")
+        case .stateMismatch:
+            Explanation(
+                "oauth.state-mismatch", .refused, "the address belongs to another login",
+                remedy: "begin again, and use the address of this login only")
+        case .idTokenInvalid(let reason):
+            Explanation(
+                "oauth.id-token-invalid", .refused, "the server's id_token is not accepted: \(reason)",
+                remedy: "check this board's clock, the client id and the issuer")
+        case .noSuchLogIn:
+            Explanation(
+                "oauth.no-such-log-in", .notFound, "no such login is in progress", remedy: "begin again")
+        case .deviceCodeExpired:
+            Explanation(
+                "oauth.device-code-expired", .cancelled, "nobody agreed before the code ended", remedy: "begin again")
+        case .deviceDenied:
+            Explanation("oauth.device-denied", .denied, "the user did not agree", remedy: "begin again")
+        case .hostNotAllowed(let host):
+            Explanation(
+                "oauth.host-not-allowed", .permission, "the token of this account is not sent to \(host)",
+                remedy: "name the API when the account is made: latchkey accounts add --resource URL")
+        case .userMismatch:
+            Explanation(
+                "oauth.user-mismatch", .refused, "the server's information is about another user",
+                remedy: "log out and in again; if it persists, report it to the server's administrator")
+        }
+    }
+
+    public static let examples: [OAuthAccountError] = [
+        .configurationInvalid(reason: "REASON"), .recordInvalid(account: "NAME"),
+        .metadataInvalid(issuer: "URL", reason: "REASON"), .issuerWrong(expected: "URL"),
+        .redirected(endpoint: "ENDPOINT"), .answerInvalid(endpoint: "ENDPOINT", reason: "REASON"),
+        .refused(endpoint: "ENDPOINT", OAuthRefusal(status: 400, error: "ERROR", text: "TEXT")),
+        .noAnswer(endpoint: "ENDPOINT", status: 502), .endpointMissing("ENDPOINT"), .loginRequired(account: "NAME"),
+        .wrongGrant(account: "NAME", grant: "GRANT"), .browserAnswerInvalid(reason: "REASON"), .stateMismatch,
+        .idTokenInvalid(reason: "REASON"), .noSuchLogIn, .deviceCodeExpired, .deviceDenied,
+        .hostNotAllowed(host: "HOST"), .userMismatch,
+    ]
+}
+
+extension IDTokenFault {
+    /// Completes a sentence about the id_token.
+    var reason: String {
+        switch self {
+        case .malformed: "it is not a signed token"
+        case .algorithmUnsupported: "it is signed with neither ES256, RS256 nor HS256"
+        case .signatureInvalid: "no published key has signed it"
+        case .expired: "it has ended"
+        case .claimRefused(let claim): "its \(claim) is not as required"
+        }
+    }
+}

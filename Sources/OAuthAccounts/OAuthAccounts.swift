@@ -1,0 +1,143 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+import OAuth
+import Vault
+
+/// The board's accounts at OAuth servers: made, found and removed by name.
+public actor OAuthAccounts {
+    /// What is asked of a server when an account is made.
+    public struct Registration: Sendable {
+        /// What the client is called there.
+        public var clientName = ""
+        /// The initial access token, if the server demands one (RFC 7591 section 3).
+        public var token: SecretBytes?
+
+        public init() {}
+    }
+
+    private let vault: Vault
+    private let client: HTTPClient
+    private let clock: @Sendable () -> Date
+    private var open: [String: OAuthAccount] = [:]
+
+    public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
+        self.vault = vault
+        self.client = client
+        self.clock = clock
+    }
+
+    /// The names, sorted.
+    public func names() async throws -> [String] {
+        var names: [String] = []
+        for record in try await vault.names(scope: "") where record.name.hasPrefix(AccountRecords.prefix) {
+            guard let content = try await vault.record(record)?.content.exposed(),
+                (try? JSON(parsing: content))?["kind"]?.string == AccountRecords.kind
+            else { continue }
+            names.append(String(record.name.dropFirst(AccountRecords.prefix.count)))
+        }
+        return names
+    }
+
+    /// - Returns: `nil` if there is no such account.
+    /// - Throws: ``OAuthAccountError/recordInvalid(account:)``, what the vault throws
+    public func account(_ name: String) async throws -> OAuthAccount? {
+        if let account = open[name] { return account }
+        guard let record = try await vault.record(AccountRecords.server(name)) else { return nil }
+        guard let document = try? JSON(parsing: record.content.exposed()) else {
+            throw OAuthAccountError.recordInvalid(account: name)
+        }
+        let server = try ServerConfiguration(document, of: name)
+        var holding = AccountHolding()
+        if let record = try await vault.record(AccountRecords.holding(name)) {
+            guard let document = try? JSON(parsing: record.content.exposed()) else {
+                throw OAuthAccountError.recordInvalid(account: name)
+            }
+            holding = try AccountHolding(document, of: name, at: clock(), uptime: OAuthAccount.uptime)
+        }
+        // Another caller may have opened it meanwhile: two would overwrite each other's tokens.
+        if let account = open[name] { return account }
+        let account = OAuthAccount(
+            name: name, server: server, holding: holding, vault: vault, client: client, clock: clock)
+        open[name] = account
+        return account
+    }
+
+    /// Makes an account: asks the server for its description, and for a client if there is none yet.
+    ///
+    /// The caller must make sure that there is no account of that name, and must not call it twice at a time.
+    ///
+    /// - Parameters:
+    ///   - given: the issuer, or endpoints, and what else a person said.
+    ///   - registration: `nil` for a client that the server already knows.
+    public func add(
+        _ name: String, _ given: ServerConfiguration, registration: Registration?
+    ) async throws -> OAuthAccount {
+        var server = given
+        if let issuer = server.issuer {
+            server.adopt(try await Discovery(client: client, server: server, clock: clock).metadata(of: issuer))
+        }
+        let keys = vault.keys(of: AccountRecords.scope(of: name))
+        // An earlier attempt may have left one.
+        try await keys.sweep(keeping: [])
+        var key: StoredKey?
+        if server.authentication == .privateKey || server.needsKeyForGrant {
+            key = try await keys.make(server.algorithm == .RS256 ? .rsa(bits: 2048) : .p256, label: "client")
+            server.key = key?.reference
+        }
+        if let registration { try await register(&server, registration, key) }
+        try server.check()
+        killPoint("oauth-account-answered")
+        try await vault.commit([AccountRecords.change(server, of: name), AccountRecords.addition(of: name)])
+        guard let account = try await account(name) else { throw OAuthAccountError.recordInvalid(account: name) }
+        return account
+    }
+
+    /// Registers this board's client (RFC 7591 section 3).
+    private func register(
+        _ server: inout ServerConfiguration, _ registration: Registration, _ key: StoredKey?
+    ) async throws {
+        let endpoint = OAuthAccount.name(.registration)
+        guard let address = server.endpoints[.registration] else { throw OAuthAccountError.endpointMissing(endpoint) }
+        var request = try OAuthAccount.request("POST", address, server, judgedAt: clock)
+        request.headers.set("Content-Type", "application/json")
+        request.headers.set("Accept", "application/json")
+        if let token = registration.token {
+            request.headers.set("Authorization", "Bearer \(token.exposedText())")
+        }
+        request.body = server.registration(named: registration.clientName, key).bytes
+        let response = try await OAuthAccount.send(request, by: client, to: endpoint)
+        guard response.isSuccess else { throw OAuthAccount.failure(response, of: endpoint) }
+        let answer = try OAuthAccount.read(endpoint) { () throws(AnswerFault) in
+            try ClientRegistration(response.body)
+        }
+        server.clientID = answer.id
+        if server.authentication == .basic || server.authentication == .post {
+            (server.secret, server.secretExpires) = (answer.secret, answer.secretExpires)
+        }
+        if let address = answer.address, ServerAddress(address) != nil, let token = answer.token {
+            (server.registrationAddress, server.registrationToken) = (address, token)
+        }
+    }
+
+    /// Removes an account: revokes its tokens, deletes the client that the board registered, and forgets all of it.
+    ///
+    /// - Parameter force: even if the server does not answer, or the records cannot be read.
+    public func remove(_ name: String, force: Bool) async throws {
+        let account = force ? try? await account(name) : try await account(name)
+        if let account {
+            try await account.logOut(force: force)
+            do {
+                try await account.deregister()
+            } catch  where force {}
+            await account.close()
+        }
+        open[name] = nil
+        let scope = AccountRecords.scope(of: name)
+        var changes = try await vault.names(scope: scope).map(Change.remove)
+        changes.append(.remove(AccountRecords.entry(name)))
+        killPoint("oauth-removal-begun")
+        try await vault.commit(changes)
+    }
+}

@@ -1,0 +1,258 @@
+import Cryptography
+import Foundation
+import Groundwork
+import HTTPClient
+import OAuth
+import TestSupport
+import Testing
+import Vault
+
+@testable import OAuthAccounts
+
+@Suite("Logging in at an OAuth server", .timeLimit(.minutes(2)))
+struct LogInTests {
+    /// The address at which a browser ends, made of the one that it was led to.
+    private func answer(_ url: String, _ fields: [String: String?], mark: String = "?") throws -> String {
+        let query = try #require(URLComponents(string: url)?.queryItems)
+        let values = ["code": "code-1", "state": query.first { $0.name == "state" }?.value].merging(fields) { $1 }
+        let text = values.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
+        return "http://127.0.0.1/callback\(mark)" + text.joined(separator: "&")
+    }
+
+    @Test("by code sends PKCE, and refuses another login's, server's or address's answer (OAMMS checklist 94, 95)")
+    func code() async throws {
+        let server = try await ChosenServer.start()
+        let account = try await server.account(issuer: "naming", grant: .authorizationCode)
+        let begun = try await account.beginBrowser()
+        let query = try #require(URLComponents(string: begun.url)?.queryItems)
+        func sent(_ name: String) -> String? { query.first { $0.name == name }?.value }
+        #expect(sent("response_type") == "code" && sent("code_challenge_method") == "S256")
+        #expect(sent("code_challenge")?.count == 43 && sent("state")?.count == 22 && sent("scope") == "a b")
+        let issuer = "\(server.base)/naming"
+        let wrong: [(String, OAuthAccountError)] = [
+            (try answer(begun.url, ["state": "another", "iss": issuer]), .stateMismatch),
+            (try answer(begun.url, ["iss": "\(server.base)/good"]), .issuerWrong(expected: issuer)),
+            // The server announces that it names itself (RFC 9207 section 2.4).
+            (try answer(begun.url, [:]), .issuerWrong(expected: issuer)),
+            (
+                "https://elsewhere.example/callback?code=c&state=s",
+                .browserAnswerInvalid(reason: "the server leads browsers to another address")
+            ),
+            (
+                try answer(begun.url, ["code": nil, "error": "access_denied"]),
+                .browserAnswerInvalid(reason: "the server said access_denied")
+            ),
+            (
+                try answer(begun.url, ["access_token": "x"], mark: "#"),
+                .browserAnswerInvalid(reason: "it has no answer of the server")
+            ),
+        ]
+        for (address, error) in wrong {
+            await #expect(throws: error, "\(address)") { try await account.endBrowser(begun.id, answer: address) }
+        }
+        #expect(try await server.count("authorization_code") == 0)
+        _ = try await account.endBrowser(begun.id, answer: try answer(begun.url, ["iss": issuer]))
+        let verifier = try #require(try await server.form("code_verifier"))
+        #expect((43...128).contains(verifier.utf8.count))
+        #expect(Base64.encode(SHA256.hash(Array(verifier.utf8)), alphabet: .urlSafe) == sent("code_challenge"))
+        // The code works once.
+        await #expect(throws: OAuthAccountError.noSuchLogIn) {
+            try await account.endBrowser(begun.id, answer: try answer(begun.url, ["iss": issuer]))
+        }
+        #expect(try await account.token().value.exposedText() == "access-1")
+    }
+
+    @Test("an id_token must be this server's, for this client, of this login and of this token (OAMMS checklist 112)")
+    func idToken() async throws {
+        let server = try await ChosenServer.start()
+        let account = try await server.account(grant: .authorizationCode, scope: "openid")
+        func end(_ changes: [String: JSON?], nonce: String? = nil) async throws -> AccountUser {
+            let begun = try await account.beginBrowser()
+            let sent = URLComponents(string: begun.url)?.queryItems?.first { $0.name == "nonce" }?.value
+            let all = ["nonce": .string(nonce ?? sent ?? "")].merging(changes) { $1 }
+            try await server.set(["idToken": .string(try server.idToken(all))])
+            return try await account.endBrowser(begun.id, answer: try answer(begun.url, [:]))
+        }
+        let wrong: [(String, JSON?)] = [
+            ("iss", "https://elsewhere.example"), ("aud", "another-client"), ("aud", nil), ("azp", "another-client"),
+            ("sub", nil), ("at_hash", "AAAAAAAAAAAAAAAAAAAAAA"), ("exp", 1_000_000),
+        ]
+        for (claim, value) in wrong {
+            await #expect(throws: OAuthAccountError.self, "\(claim)") { try await end([claim: value]) }
+        }
+        await #expect(throws: OAuthAccountError.idTokenInvalid(reason: "its nonce is not as required")) {
+            try await end([:], nonce: "of another login")
+        }
+        #expect(await account.user() == nil)
+        let user = try await end([:])
+        #expect(user.subject == "alice-1" && user.name == "alice")
+        // Without one, the login of OpenID Connect is none.
+        let begun = try await account.beginBrowser()
+        try await server.set(["idToken": nil])
+        await #expect(throws: OAuthAccountError.idTokenInvalid(reason: "there is none")) {
+            try await account.endBrowser(begun.id, answer: try answer(begun.url, [:]))
+        }
+    }
+
+    @Test("a key that the server has changed is asked for once more, and a key of nobody is refused")
+    func keys() async throws {
+        let server = try await ChosenServer.start()
+        let (old, new) = (try PrivateKey(generating: .p256), try PrivateKey(generating: .p256))
+        func jwk(_ key: PrivateKey, _ id: String) -> JSON {
+            JSONWebKey.json(of: key.publicKey, id: id, algorithm: .ES256)
+        }
+        func token(_ key: PrivateKey, _ id: String) throws -> JSON {
+            let claims = try #require(JWS.claims(of: try server.idToken()))
+            return .string(try JWS.sign(claims.bytes, algorithm: .ES256, key: .key(key), keyID: id))
+        }
+        let account = try await server.account()
+        try await server.set(["keys": [jwk(old, "old")], "idToken": try token(old, "old")])
+        #expect(try await account.logInAsAlice().subject == "alice-1")
+        try await server.set(["keys": [jwk(new, "new")], "idToken": try token(new, "new")])
+        #expect(try await account.logInAsAlice().subject == "alice-1")
+        #expect(try await server.count("keys") == 2)
+        try await server.set(["idToken": try token(old, "new")])
+        await #expect(throws: OAuthAccountError.idTokenInvalid(reason: "no published key has signed it")) {
+            try await account.logInAsAlice()
+        }
+    }
+
+    @Test("by implicit grant happens only where it was asked for by name")
+    func implicit() async throws {
+        let server = try await ChosenServer.start()
+        let account = try await server.account(grant: .implicit)
+        let begun = try await account.beginBrowser()
+        #expect(begun.url.contains("response_type=token"))
+        let fields = ["code": nil, "access_token": "shown", "token_type": "bearer", "expires_in": "60", "scope": "a b"]
+        await #expect(throws: OAuthAccountError.stateMismatch) {
+            let address = try answer(begun.url, fields.merging(["state": "x"]) { $1 }, mark: "#")
+            return try await account.endBrowser(begun.id, answer: address)
+        }
+        _ = try await account.endBrowser(begun.id, answer: try answer(begun.url, fields, mark: "#"))
+        #expect(try await account.token().value.exposedText() == "shown")
+        await #expect(throws: OAuthAccountError.wrongGrant(account: "cloud", grant: "implicit")) {
+            try await account.logInAsAlice()
+        }
+    }
+
+    @Test("by JWT or SAML 2.0 assertion sends it as RFC 7523 and RFC 7522 say (OAMMS checklist 100)")
+    func assertions() async throws {
+        let server = try await ChosenServer.start()
+        let jwt = try await server.account("jwt", grant: .jwtBearer)
+        _ = try await jwt.logIn(assertion: SecretBytes(utf8: "a.b.c"))
+        #expect(try await server.form("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer")
+        #expect(try await server.form("assertion") == "a.b.c")
+        let saml = try await server.account("saml", grant: .saml2Bearer)
+        let xml = "<saml:Assertion>\n  ÿþ?>\n</saml:Assertion>"
+        _ = try await saml.logIn(assertion: SecretBytes(utf8: xml))
+        let sent = try #require(try await server.form("assertion"))
+        #expect(
+            Base64.decode(sent, alphabet: .urlSafe) == Array(xml.utf8) && !sent.contains("=") && !sent.contains("+"))
+        #expect(try await server.form("grant_type") == "urn:ietf:params:oauth:grant-type:saml2-bearer")
+        // Both bring tokens of a user that can be refreshed.
+        #expect(await saml.user() != nil)
+    }
+
+    @Test("a board that signs for itself needs nobody (OAMMS checklist 99)")
+    func ownAssertion() async throws {
+        let server = try await ChosenServer.start()
+        let account = try await server.account(grant: .jwtBearer) { server in
+            (server.authentication, server.secret, server.subject) = (.privateKey, nil, "alice")
+        }
+        _ = try await account.token()
+        for (field, subject) in [("assertion", "alice"), ("client_assertion", "board")] {
+            let text = try #require(try await server.form(field))
+            let token = try JWS.Token(compact: text)
+            let jwk = try #require(try await account.publicKey())
+            let keys = try KeySet(JSON.object(["keys": [jwk]]).bytes)
+            try token.verify(with: .key(try #require(keys.key(of: token.keyID))))
+            let claims = try JSON(parsing: token.payload)
+            #expect(claims["iss"] == "board" && claims["sub"] == .string(subject))
+            #expect(claims["aud"] == .string(server.base + "/good/token"))
+            let now = Date().timeIntervalSince1970
+            let (issued, ends) = (try #require(claims["iat"]?.number), try #require(claims["exp"]?.number))
+            // A server whose clock is a minute early or late accepts it.
+            #expect(issued <= now - 59 && ends > now + 61 && ends - issued <= 300)
+        }
+        #expect(
+            try await server.form("client_assertion_type") == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        #expect(try await server.form("client_secret") == nil)
+    }
+
+    @Test("a description by another, or one that cannot be used, makes no account")
+    func hostileDescriptions() async throws {
+        let server = try await ChosenServer.start()
+        for (issuer, code) in [
+            ("other-issuer", "oauth.issuer-wrong"), ("huge", "http.response-too-large"),
+            ("redirecting", "oauth.redirected"), ("html", "oauth.metadata-invalid"),
+            ("deep", "oauth.metadata-invalid"), ("plain", "oauth.configuration-invalid"),
+            ("script", "oauth.configuration-invalid"),
+        ] {
+            do {
+                _ = try await server.account("hostile", issuer: issuer)
+                Issue.record("\(issuer) was accepted")
+            } catch {
+                #expect(Explanation(of: error).code == code, "\(issuer)")
+            }
+        }
+        #expect(try await server.accounts().names() == [])
+        #expect(try await server.control()["counts"] == [:])
+    }
+
+    @Test("a server proves itself to the account's own authorities, else to those of the system")
+    func authorities() async throws {
+        let (authority, stranger) = (try TestAuthority(), try TestAuthority("Stranger"))
+        let server = try await ChosenServer.start(try authority.localhost())
+        func add(_ name: String, trusting authorities: String?) async throws -> OAuthAccount {
+            try await server.account(name, grant: .clientCredentials) { $0.authorities = authorities }
+        }
+        for wrong in [nil, stranger.certificate.pem] {
+            do {
+                _ = try await add("wrong", trusting: wrong)
+                Issue.record("the server was trusted")
+            } catch {
+                #expect(Explanation(of: error).code == "http.server-not-trusted")
+            }
+        }
+        let account = try await add("right", trusting: authority.certificate.pem)
+        #expect(try await account.token().value.exposedText() == "access-1")
+        #expect(try await account.call("GET", "/api", headers: [:], body: nil).status == 200)
+    }
+
+    @Test("an account that lacks something is refused before anything is sent (OAMMS checklist 90)")
+    func incomplete() async throws {
+        let server = try await ChosenServer.start()
+        for grant in ServerConfiguration.Grant.allCases {
+            await #expect(throws: OAuthAccountError.self, "\(grant)") {
+                try await server.account("none", grant: grant) { $0.issuer = nil }
+            }
+        }
+        await #expect(throws: OAuthAccountError.self) {
+            try await server.account("none", grant: .clientCredentials) { $0.authentication = .none }
+        }
+        await #expect(throws: OAuthAccountError.self) { try await server.account("none") { $0.clientID = "" } }
+        await #expect(throws: OAuthAccountError.self) { try await server.account("none") { $0.secret = nil } }
+        await #expect(throws: OAuthAccountError.self) {
+            try await server.account("none") { $0.resources = ["http://api.example"] }
+        }
+        #expect(try await server.accounts().names() == [])
+    }
+
+    @Test("a client that registers itself sends its key, and is deleted with its account (OAMMS checklist 111)")
+    func registration() async throws {
+        let server = try await ChosenServer.start()
+        var configuration = ServerConfiguration()
+        configuration.issuer = server.base + "/good"
+        (configuration.grant, configuration.authentication) = (.clientCredentials, .privateKey)
+        let accounts = server.accounts()
+        let account = try await accounts.add("own", configuration, registration: .init())
+        #expect(await account.server.clientID == "registered")
+        _ = try await account.token()
+        #expect(try await server.form("client_id") == "registered")
+        try await accounts.remove("own", force: false)
+        #expect(try await server.count("delete") == 1)
+        #expect(try await server.count("revoke") == 1)
+        #expect(try await accounts.names() == [])
+        #expect(try await server.vault.names(scope: "account/own") == [])
+    }
+}
