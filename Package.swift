@@ -145,7 +145,7 @@ let package = Package(
         // What tests share: programs as users start them, a board, clocks, authorities, a radio and a gateway that obey.
         .target(
             name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
-            path: "Tests/Support", swiftSettings: strict),
+            path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
         tests(of: "Groundwork", ["CLinux"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL"]),
         tests(of: "Storage", ["Groundwork"]),
