@@ -187,7 +187,7 @@ let package = Package(
         .testTarget(
             name: "AcceptanceTests",
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
-            path: "Tests/Acceptance", exclude: ["every_route.py"], swiftSettings: strict),
+            path: "Tests/Acceptance", exclude: ["console.py", "every_route.py"], swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],
             path: "Tests/Faults", exclude: ["Clock"],

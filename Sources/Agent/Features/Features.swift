@@ -11,5 +11,7 @@ enum Features {
         MessagesFeature(),
         BoardFeature(),
         NearbyFeature(),
+        ConsoleFeature(),
+        LogsFeature(),
     ]
 }
