@@ -152,7 +152,7 @@ let package = Package(
         // What tests share: programs as users start them, a board, clocks, authorities, a radio and a gateway that obey.
         .target(
             name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
-            path: "Tests/Support", swiftSettings: strict),
+            path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
         tests(of: "Groundwork", ["CLinux"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL"]),
         tests(of: "Storage", ["Groundwork"]),
@@ -202,7 +202,7 @@ let package = Package(
         .testTarget(
             name: "AcceptanceTests",
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
-            path: "Tests/Acceptance", exclude: ["every_route.py", "glewlwyd.py"], swiftSettings: strict),
+            path: "Tests/Acceptance", exclude: ["console.py", "every_route.py", "glewlwyd.py"], swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],
             path: "Tests/Faults", exclude: ["Clock"],

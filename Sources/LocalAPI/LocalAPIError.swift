@@ -25,6 +25,17 @@ public enum LocalAPIError: Explained, Equatable {
     case requestTooSlow(limit: Duration)
     case stopping
 
+    // MARK: Errors of the console's page
+
+    /// The settings do not allow the page.
+    case consoleOff
+    case cannotListenOnPort(UInt16, reason: String)
+    case tooManyConsoles(limit: Int)
+    /// The request was not made by the console's own page.
+    case consoleRequestForeign(reason: String)
+    case consoleSessionMissing
+    case consoleTokenRefused
+
     // MARK: Errors of the client
 
     /// Nothing listens at the path.
@@ -106,6 +117,33 @@ public enum LocalAPIError: Explained, Equatable {
             Explanation(
                 "local-api.stopping", .temporary, "the daemon is stopping",
                 remedy: "try again when it has started")
+        case .consoleOff:
+            Explanation(
+                "local-api.console-off", .conflict, "the console is off",
+                remedy: "set console.enabled to true in the settings, and restart the agent")
+        case .cannotListenOnPort(let port, let reason):
+            Explanation(
+                "local-api.cannot-listen-on-port", .configuration, "cannot listen on 127.0.0.1:\(port): \(reason)",
+                remedy: "name another port in console.port, or 0 for any")
+        case .tooManyConsoles(let limit):
+            Explanation(
+                "local-api.too-many-consoles", .tooMany, "there are already \(limit) sessions of the console",
+                remedy: "end some: latchkey console --end")
+        case .consoleRequestForeign(let reason):
+            Explanation(
+                "local-api.console-request-foreign", .permission,
+                "the console's own page did not make this request: \(reason)",
+                remedy: Self.console,
+                meaning: "another page or program made a request that only the console's page may make")
+        case .consoleSessionMissing:
+            Explanation(
+                "local-api.console-session-missing", .permission, "this request belongs to no session of the console",
+                remedy: Self.console)
+        case .consoleTokenRefused:
+            Explanation(
+                "local-api.console-token-refused", .permission,
+                "the address of the console was used before, is too old, or is not one",
+                remedy: Self.console)
         case .daemonNotRunning(let path):
             Explanation(
                 "local-api.daemon-not-running", .notRunning,
@@ -128,6 +166,7 @@ public enum LocalAPIError: Explained, Equatable {
         }
     }
 
+    private static let console = "run latchkey console, and open the address that it prints"
     private static let routes = "GET \(Router.documentPath) lists every route"
 
     /// The user or users who have reached the limit.
@@ -147,6 +186,8 @@ public enum LocalAPIError: Explained, Equatable {
         .accessDenied(permission: .operate, uid: 1000),
         .tooManyRequests(uid: 1000, .ofUser(limit: 10)), .tooManyConnections(uid: 1000, .ofUser(limit: 32)),
         .bodyTooLarge(limit: 1_048_576), .headTooLarge(limit: 16_384), .requestTooSlow(limit: .seconds(10)), .stopping,
+        .consoleOff, .cannotListenOnPort(8480, reason: "REASON"), .tooManyConsoles(limit: 16),
+        .consoleRequestForeign(reason: "REASON"), .consoleSessionMissing, .consoleTokenRefused,
         .daemonNotRunning(path: LocalClient.standardSocketPath), .socketForbidden(path: "PATH"),
         .noAnswer(reason: "REASON"),
         .cancelled, .remote(status: 500, remoteWithoutError(status: 500)),

@@ -19,7 +19,10 @@ struct Latchkey: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Daemon",
-                subcommands: [Run.self, Status.self, Doctor.self, ConfigCommand.self, VaultCommand.self]),
+                subcommands: [
+                    Run.self, Status.self, Console.self, Doctor.self, LogsCommand.self, ConfigCommand.self,
+                    VaultCommand.self,
+                ]),
             CommandGroup(
                 name: "Identity",
                 subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self, Accounts.self]),

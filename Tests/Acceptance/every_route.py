@@ -154,6 +154,9 @@ ask("POST", "/v1/messages", {"topic": "a", "payload": "aGk=", "encoding": "base6
 ask("POST", "/v1/messages/lines?topic=a&qos=1&retain=false", text="one\ntwo\n", status=202)
 ask("POST", "/v1/messages/lines?topic=a", text="", status=202)
 ask("POST", "/v1/send", {"device": other, "payload": "hello"}, 202)
+ask("GET", "/v1/console")
+ask("DELETE", "/v1/console")
+ask("GET", "/v1/logs")
 for account in ACCOUNTS:
     ask("GET", f"{account}/token")
     ask("GET", f"{account}/user")
@@ -161,6 +164,7 @@ for account in ACCOUNTS:
 for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/sensors/stream", kind)
     first_event("/v1/messages", kind)
+    first_event("/v1/logs/stream", kind)
     first_event("/v1/events", kind, lambda: ask("POST", "/v1/renew", {}))
 for account in ACCOUNTS:
     log_in_by_browser(account)

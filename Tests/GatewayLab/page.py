@@ -4,80 +4,11 @@
 
 Prints nothing and exits with 0 when all is well; else says what was seen.
 """
-import json
-import subprocess
+import pathlib
 import sys
-import time
-import urllib.error
-import urllib.request
 
-PATIENCE = 60  # Seconds, for a machine that does much else.
-
-
-class Browser:
-    def __init__(self, width):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
-        self.port = None
-        for line in self.driver.stdout:
-            if "started successfully on port" in line:
-                self.port = int(line.rstrip(" .\n").split()[-1])
-                break
-        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     f"--window-size={width},900"]
-        options = {"args": arguments}
-        if width < 600:
-            phone = {"width": width, "height": 844, "pixelRatio": 1, "touch": True}
-            options["mobileEmulation"] = {"deviceMetrics": phone}
-        self.session = ""
-        self.session = "/session/" + self.call("POST", "/session", capabilities={"alwaysMatch": {
-            "browserName": "chrome", "goog:chromeOptions": options}})["sessionId"]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        try:
-            self.call("DELETE", "")
-        finally:
-            # Whoever started this may have had other signals blocked, and the driver inherited that.
-            self.driver.kill()
-            self.driver.wait()
-
-    def call(self, method, path, **body):
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{self.session}{path}", method=method,
-            data=json.dumps(body).encode() if method == "POST" else None, headers={"Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            sys.exit(f"{method} {path}: {error.read().decode()[:800]}")
-
-    def open(self, url):
-        self.call("POST", "/url", url=url)
-
-    def ask(self, expression, *arguments):
-        return self.call("POST", "/execute/sync", script="return " + expression, args=list(arguments))
-
-    def do(self, statement, *arguments):
-        self.call("POST", "/execute/sync", script=statement, args=list(arguments))
-
-    def press(self, key):
-        self.call("POST", "/actions", actions=[{"type": "key", "id": "keys", "actions": [
-            {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}])
-
-    def until(self, expression, *arguments):
-        end = time.monotonic() + PATIENCE
-        while not (value := self.ask(expression, *arguments)):
-            if time.monotonic() > end:
-                sys.exit(f"never: {expression} {arguments}; the page: " + self.ask("document.body.innerText")[:3000])
-            time.sleep(0.05)
-        return value
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"not so: {what}")
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "Support"))
+from browser import Browser, expect  # noqa: E402
 
 
 def show(browser, url):

@@ -21,6 +21,7 @@ struct MachineComparison {
         comparePeers()
         compareBoard(machine)
         compareAdapter()
+        compareConsole()
     }
 
     private mutating func fail(_ keyPath: String, _ fault: String, fix: String) {
@@ -115,6 +116,12 @@ struct MachineComparison {
             return
         }
         fail(key, "\(directory) does not exist", fix: "make it, or name another")
+    }
+
+    private mutating func compareConsole() {
+        let (key, path) = (ConsoleFeature.styleSheet.keyPath, configuration[ConsoleFeature.styleSheet])
+        guard !path.isEmpty, case .missing = Self.look(at: path) else { return }
+        fail(key, "\(path) does not exist", fix: "make it, or leave the key out")
     }
 
     // MARK: People, board, radio

@@ -12,5 +12,7 @@ enum Features {
         MessagesFeature(),
         BoardFeature(),
         NearbyFeature(),
+        ConsoleFeature(),
+        LogsFeature(),
     ]
 }

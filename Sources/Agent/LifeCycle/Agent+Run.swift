@@ -74,6 +74,7 @@ extension Agent {
     }
 
     private func end() async {
+        await console.close()
         await close()
         await nearby.close()
         prompts.close()

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Gateway
 import Groundwork
 import HTTPClient
+import LocalAPI
 import Logging
 import Messaging
 import OAuthAccounts
@@ -24,6 +25,7 @@ public final actor Agent {
     nonisolated let prompts = PromptDesk()
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
+    nonisolated let console: ConsoleServer
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -51,6 +53,9 @@ public final actor Agent {
         self.board = board
         self.logger = logger
         self.features = features
+        console = ConsoleServer(
+            port: UInt16(configuration[ConsoleFeature.port]),
+            idle: .seconds(60 * configuration[ConsoleFeature.idleMinutes]))
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter

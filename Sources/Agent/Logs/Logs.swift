@@ -9,8 +9,10 @@ public enum Logs {
     public static func start(level: Logger.Level) {
         let toJournal = isConnectedToJournal(ProcessInfo.processInfo.environment["JOURNAL_STREAM"])
         LoggingSystem.bootstrap { label in
-            if toJournal { return JournalLogHandler(label: label, level: level) }
-            return StandardErrorLogHandler(label: label, level: level)
+            let written: any LogHandler =
+                toJournal
+                ? JournalLogHandler(label: label, level: level) : StandardErrorLogHandler(label: label, level: level)
+            return MultiplexLogHandler([written, RecentLogHandler(label: label, level: level)])
         }
     }
 

@@ -12,6 +12,9 @@ public struct Peer: Sendable, Equatable {
     /// gets groups from its unit, and looking in the database may need the network.
     public let groups: Set<UInt32>
 
+    /// Nobody that a policy can name: 2^32-1 is not a user (chown(2) takes it for none).
+    static let unknown = Peer(uid: .max, pid: 0, groups: [])
+
     public init(uid: UInt32, pid: Int32, groups: Set<UInt32>) {
         self.uid = uid
         self.pid = pid

@@ -31,6 +31,8 @@ final class Exchange: @unchecked Sendable {
         var task: Task<Void, Never>?
         /// The route of an admitted request.
         var route: Router.Route?
+        /// The console's session of an admitted request.
+        var session: Int?
         var feed: EventFeed?
         var watch: HangUpWatch?
         /// The place in the user's quota of requests, while the handler runs or the answer is being written.
@@ -107,7 +109,7 @@ final class Exchange: @unchecked Sendable {
                 method: method, target: target, headers: headers, announcedBytes: announced,
                 bytes: latchkey_http_head_size(service.library.table, connection.handle), peer: peerConnection.peer)
             let admitted = try service.admit(head, isStopping: state.withLock(\.isStopping))
-            state.withLock { $0.place = admitted.place }
+            state.withLock { ($0.place, $0.session) = (admitted.place, admitted.session) }
             if let form = admitted.form { self.form = form }
             admission = .granted(admitted.route, admitted.request)
             return true
@@ -128,7 +130,7 @@ final class Exchange: @unchecked Sendable {
         service.deadlines.forget(peerConnection.descriptor)
         service.runningExchanges.remove(self)
         record(answer)
-        var headers = answer.headers
+        var headers = service.headers(of: answer)
         let http = service.library.calls
         let response: OpaquePointer?
         switch answer.body {
@@ -156,7 +158,7 @@ final class Exchange: @unchecked Sendable {
 
     private func stream(_ production: @escaping LocalResponse.Production) -> OpaquePointer? {
         let feed = EventFeed(connection)
-        let watch = HangUpWatch(peerConnection.descriptor) { feed.end() }
+        let watch = makeWatch { feed.end() }
         let isStopping = state.withLock { state in
             state.feed = feed
             // A slow handler may already have one.
@@ -185,14 +187,15 @@ final class Exchange: @unchecked Sendable {
 
     /// Called when the answer is written or the connection is gone.
     func complete() {
-        let (task, feed, watch) = state.withLock { state in
+        let (task, feed, watch, session) = state.withLock { state in
             state.connectionIsDone = true
             // Without a task there is no handler to wait for.
             if state.task == nil { state.handlerIsDone = true }
             state.settle()
             defer { state.watch = nil }
-            return (state.task, state.feed, state.watch)
+            return (state.task, state.feed, state.watch, state.session)
         }
+        if let session { service.console?.finish(session) }
         watch?.stop()
         feed?.end()
         task?.cancel()
@@ -265,6 +268,13 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
+    /// The console's session that it belongs to.
+    var session: Int? { state.withLock(\.session) }
+
+    private func makeWatch(hangUp: @escaping @Sendable () -> Void) -> HangUpWatch? {
+        HangUpWatch(peerConnection.descriptor, halfClosedIsGone: service.console != nil, hangUp: hangUp)
+    }
+
     /// Called for a slow handler: if its client disconnects meanwhile, the handler's task is canceled.
     func watchForHangUp() {
         state.withLock { state in
@@ -272,7 +282,7 @@ final class Exchange: @unchecked Sendable {
             guard !state.connectionIsDone, !state.handlerIsDone, state.watch == nil, let task = state.task else {
                 return
             }
-            state.watch = HangUpWatch(peerConnection.descriptor) { task.cancel() }
+            state.watch = makeWatch { task.cancel() }
         }
     }
 

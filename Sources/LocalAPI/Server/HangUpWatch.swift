@@ -8,9 +8,11 @@ final class HangUpWatch: @unchecked Sendable {
     // libdispatch's sources may be used from several threads; this reference never changes.
     private let source: any DispatchSourceRead
 
-    /// - Parameter hangUp: called at most once, on a thread of libdispatch.
+    /// - Parameters:
+    ///   - halfClosedIsGone: whether the other end is a browser, by TCP: it closes when it is gone.
+    ///   - hangUp: called at most once, on a thread of libdispatch.
     /// - Returns: `nil` if the process has run out of descriptors; then only writing shows that the reader is gone.
-    init?(_ descriptor: Int32, hangUp: @escaping @Sendable () -> Void) {
+    init?(_ descriptor: Int32, halfClosedIsGone: Bool, hangUp: @escaping @Sendable () -> Void) {
         // A duplicate, because libmicrohttpd may close the original at any time.
         let watched = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard watched >= 0 else { return nil }
@@ -19,12 +21,18 @@ final class HangUpWatch: @unchecked Sendable {
             var state = pollfd(fd: watched, events: 0, revents: 0)
             // Half closed is not gone: `nc -N` has sent everything and still reads. An early next request is no
             // hang-up either.
-            if poll(&state, 1, 0) == 1, state.revents & Int16(POLLHUP) != 0 { hangUp() }
+            let isGone = poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP) != 0
+            if isGone || (halfClosedIsGone && Self.isHalfClosed(watched)) { hangUp() }
             source.cancel()
         }
         source.setCancelHandler { close(watched) }
         self.source = source
         source.activate()
+    }
+
+    private static func isHalfClosed(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
     }
 
     func stop() { source.cancel() }

@@ -1,10 +1,13 @@
 import Glibc
 import Groundwork
 
-/// A Unix socket that listens at a path; closed when its owner ends.
+/// A Unix socket that listens at a path, or one that listens on a port of loopback; closed when its owner ends.
 struct ListeningSocket: ~Copyable {
     let descriptor: Int32
+    /// Of the Unix socket; otherwise empty.
     let path: String
+    /// On loopback; 0 for a Unix socket.
+    let port: UInt16
     /// Identify our file, so that a successor's is left alone.
     private let device: dev_t
     private let inode: ino_t
@@ -42,7 +45,41 @@ struct ListeningSocket: ~Copyable {
         lstat(path, &status)
         self.descriptor = descriptor
         self.path = path
+        port = 0
         (device, inode) = (status.st_dev, status.st_ino)
+    }
+
+    /// Listens on 127.0.0.1, which no other machine reaches.
+    ///
+    /// - Parameter port: 0 for any that is free.
+    /// - Throws: ``LocalAPIError/cannotListenOnPort(_:reason:)``
+    init(onLoopbackPort port: UInt16) throws(LocalAPIError) {
+        let descriptor = socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // Connections of a former listener that linger do not keep the port.
+        var on: Int32 = 1
+        let listens = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                descriptor >= 0
+                    && setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
+                    && bind(descriptor, address, length) == 0 && Glibc.listen(descriptor, 64) == 0
+                    && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        guard listens else {
+            let reason = String(cString: strerror(errno))
+            if descriptor >= 0 { close(descriptor) }
+            throw .cannotListenOnPort(port, reason: reason)
+        }
+        self.descriptor = descriptor
+        path = ""
+        self.port = UInt16(bigEndian: address.sin_port)
+        (device, inode) = (0, 0)
     }
 
     deinit { close(descriptor) }

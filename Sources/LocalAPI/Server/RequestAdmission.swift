@@ -19,6 +19,8 @@ struct AdmittedRequest {
     let request: LocalRequest
     /// In its user's quota of requests.
     let place: UserShares.Place
+    /// The console's session that it belongs to.
+    let session: Int?
     /// The form of a stream's events that the caller prefers; `nil` where the route offers none.
     let form: StreamForm?
 }
@@ -29,9 +31,10 @@ extension ServerContext {
     func admit(_ head: RequestHead, isStopping: Bool) throws(LocalAPIError) -> AdmittedRequest {
         guard head.bytes <= limits.headBytes else { throw .headTooLarge(limit: limits.headBytes) }
         let target = try RequestTarget(head.target)
+        let caller = try console?.caller(of: head, at: target.path) ?? RequestCaller(peer: head.peer)
         let (route, parameters) = try router.route(head.method, target)
-        let peer = head.peer
-        guard policy.allows(peer, route.permission) else {
+        let peer = caller.peer
+        guard caller.isAnonymous || policy.allows(peer, route.permission) else {
             throw .accessDenied(permission: route.permission, uid: peer.uid)
         }
         let known = route.description.query
@@ -53,6 +56,7 @@ extension ServerContext {
         let request = LocalRequest(
             method: head.method, path: target.path, parameters: parameters, query: target.query,
             members: Set((route.description.body ?? [:]).keys), headers: head.headers, peer: peer, isOwner: isOwner)
-        return AdmittedRequest(route: route, request: request, place: place, form: form)
+        if let session = caller.session { console?.begin(session) }
+        return AdmittedRequest(route: route, request: request, place: place, session: caller.session, form: form)
     }
 }

@@ -1,4 +1,5 @@
 import Groundwork
+import HTTPClient
 
 /// State shared by all connections of a running server.
 final class ServerContext: Sendable {
@@ -13,6 +14,8 @@ final class ServerContext: Sendable {
     let deadlines: RequestDeadlines
     let runningExchanges = RunningExchanges()
     let record: AnswerRecord?
+    /// What requests pass that come from the console's page; `nil` on the Unix socket.
+    let console: ConsoleDoor?
 
     private struct State {
         var exchanges: [ObjectIdentifier: Exchange] = [:]
@@ -21,7 +24,10 @@ final class ServerContext: Sendable {
     }
     private let state = AsyncCondition(State())
 
-    init(_ library: MicroHTTPD, router: Router, policy: AccessPolicy, limits: LocalServer.Limits) {
+    init(
+        _ library: MicroHTTPD, router: Router, policy: AccessPolicy, limits: LocalServer.Limits,
+        console: ConsoleDoor? = nil
+    ) {
         self.library = library
         self.router = router
         self.policy = policy
@@ -29,7 +35,9 @@ final class ServerContext: Sendable {
         requests = UserShares(limit: limits.requestsPerUser, othersLimit: limits.requestsOfOthers)
         connections = UserShares(limit: limits.connectionsPerUser, othersLimit: limits.connectionsOfOthers)
         deadlines = RequestDeadlines(limit: limits.request)
-        record = AnswerRecord(of: router)
+        self.console = console
+        // The page's files are not JSON, and the other answers are those of the Unix socket.
+        record = console == nil ? AnswerRecord(of: router) : nil
     }
 
     /// - Returns: whether the exchange may proceed; it may not while the server is stopping.
@@ -50,6 +58,18 @@ final class ServerContext: Sendable {
             return Array(state.exchanges.values)
         }
         for exchange in exchanges { exchange.stop() }
+    }
+
+    /// The headers of an answer: one to a browser also says what it may do with the page.
+    func headers(of answer: LocalResponse) -> HTTPHeaders {
+        console == nil ? answer.headers : HTTPHeaders(answer.headers.fields + ConsoleGate.securityHeaders.fields)
+    }
+
+    /// Ends the requests and streams of sessions of the console.
+    func stop(sessions: Set<Int>) {
+        guard !sessions.isEmpty else { return }
+        let exchanges = state.read { Array($0.exchanges.values) }
+        for exchange in exchanges where exchange.session.map(sessions.contains) == true { exchange.stop() }
     }
 
     /// Waits until the last answers are written, at most for the limit.

@@ -1,0 +1,143 @@
+extension ConsolePage {
+    /// Accounts, log-ins, sharing; and what starts the page.
+    static let people = #"""
+        function showAccounts(accounts) {
+          $("accounts").replaceChildren(...accounts.map(account => {
+            const facts = el("dl", { className: "facts" });
+            fact(facts, "Gateway", account.gateway.url);
+            fact(facts, "Registration", account.registration.state, account.registration.state === "registered" ? "good" : "warn");
+            fact(facts, "Certificate", account.certificate?.daysLeft === undefined ? "" : `${account.certificate.daysLeft} days left`);
+            fact(facts, "Messages", account.usesBroker ? "go by this account" : "");
+            fact(facts, "Last error", account.lastError?.message, "bad");
+            return el("li", {}, el("h3", { textContent: account.name + (account.isDefault ? " (default)" : "") }), facts);
+          }));
+          if (!accounts.length) $("accounts").append(el("li", { className: "quiet", textContent: "None: enroll the board first." }));
+          showSessions(accounts);
+          const names = accounts.map(account => account.name);
+          if (names.join() === [...$("account").options].map(option => option.value).join()) return;
+          $("account").replaceChildren(...names.map(name => el("option", { value: name, textContent: name })));
+          $("account-choice").hidden = names.length < 2;
+        }
+
+        let shownSessions;
+        function showSessions(accounts) {
+          const mark = JSON.stringify(accounts.map(account => [account.name, account.user]));
+          if (mark === shownSessions) return;  // So that a button keeps its focus.
+          shownSessions = mark;
+          $("sessions").replaceChildren(...accounts.map(account => {
+            const user = account.user?.loggedIn ? account.user : undefined;
+            const item = el("li", {}, el("h3", { textContent: user ? user.userName ?? "a user" : "Nobody is logged in" }));
+            const facts = el("dl", { className: "facts" });
+            if (accounts.length > 1) fact(facts, "Account", account.name);
+            fact(facts, "Since", time(user?.loggedInAt));
+            fact(facts, "Session ends", time(user?.sessionEnds));
+            item.append(facts);
+            if (user && rights.has("operate")) {
+              item.append(el("button", { type: "button", textContent: "Log out", "aria-label": `Log out ${user.userName ?? ""} of ${account.name}`,
+                onclick: act(async () => { await call("POST", `/v1/accounts/${account.name}/logout`, {}); announce("Logged out."); }) }));
+            }
+            return item;
+          }));
+        }
+
+        // A step of a log-in: the code to scan, the question or what happens, and the end.
+        function showStep({ png, attemptsLeft, fault, text, loggedIn, userName }) {
+          if (png) {
+            $("qr").src = `data:image/png;base64,${png}`;
+            $("qr").hidden = false;
+            $("login-text").textContent = "Scan it with a device that is logged in.";
+          } else if (loggedIn) {
+            notice(`${userName ?? "The user"} is logged in.`, true);
+          } else if (attemptsLeft !== undefined) {
+            $("login-text").textContent = fault ?? `“${text}” is asked above, under “Waiting for you”.`;
+            refresh();
+          } else if (text) {
+            $("login-text").textContent = text;
+          }
+        }
+
+        // A log-in lasts for as long as its events are read.
+        let logIn;
+        async function runLogIn(path, input) {
+          logIn?.abort();
+          const own = logIn = new AbortController();
+          $("login-step").hidden = false;
+          $("login-text").textContent = "";
+          try {
+            await read("POST", path, input, own.signal, event => event && showStep(event.data));
+          } catch (error) {
+            if (!own.signal.aborted) throw error;
+          } finally {
+            if (logIn === own) {
+              $("login-step").hidden = $("qr").hidden = true;
+              $("qr").removeAttribute("src");
+              logIn = undefined;
+            }
+          }
+        }
+
+        $("login").onsubmit = act(async () => {
+          const name = $("account").value;
+          const userName = new FormData($("login")).get("user");
+          await runLogIn(name ? `/v1/accounts/${name}/login/prompted` : "/v1/login/prompted", { userName, answerers: "user" });
+        });
+        $("by-qr").onclick = act(() => runLogIn("/v1/login/nearby", { by: "qr" }));
+        $("cancel-login").onclick = () => { logIn?.abort(); $("login").elements.user.focus(); };
+
+        $("share").onclick = act(async () => { await call("POST", "/v1/proximity/sharing", {}); announce("The session is shared for ten minutes."); });
+        $("unshare").onclick = act(async () => { await call("DELETE", "/v1/proximity/sharing"); announce("The session is no longer shared."); });
+        $("authorize").onsubmit = act(async () => {
+          const { text, name } = Object.fromEntries(new FormData($("authorize")));
+          await call("POST", "/v1/proximity/authorizations", name ? { text, name } : { text });
+          $("authorize").reset();
+          notice("The device is let in.", true);
+        });
+
+        $("end").onclick = act(async () => {
+          for (const stream of Object.values(streams)) stream.wanted = false;
+          logIn?.abort();
+          await call("DELETE", "/session").catch(() => {});
+          sessionStorage.removeItem("key");
+          lock("The session has ended.");
+        });
+
+        // Asks for the state, at most three times a second; events say when something has changed.
+        let asking = false, askAgain = false, aging;
+        async function refresh() {
+          if (asking || $("content").hidden) { askAgain = asking; return; }
+          asking = true;
+          try {
+            const [status, { prompts }] = await Promise.all([call("GET", "/v1/status"), call("GET", "/v1/prompts")]);
+            showState(status);
+            showAccounts(status.accounts ?? []);
+            $("share").hidden = status.sharing === true;
+            $("unshare").hidden = !$("share").hidden;
+            showPrompts(prompts);
+            live("live", "on");
+            document.body.dataset.ready = "yes";
+          } catch (error) {
+            if (error.isLocked) lock(error.message);
+            else if (!(error instanceof TypeError)) notice(error.message);
+          }
+          setTimeout(() => {
+            asking = false;
+            if (askAgain) { askAgain = false; refresh(); }
+          }, 300);
+          clearTimeout(aging);
+          // Ages and remaining times grow old by themselves.
+          if (!document.hidden) aging = setTimeout(refresh, 60000);
+        }
+
+        streams.events = new Stream("/v1/events", () => refresh());
+        streams.sensors = new Stream("/v1/sensors/stream", async event => {
+          // The stream has readings as they are sent; the first are those that were taken before.
+          showReadings(event ? event.data.readings : (await call("GET", "/v1/sensors")).readings);
+        });
+        streams.messages = new Stream("/v1/messages", showMessage, error => { $("messages-note").textContent = error.message; });
+        streams.logs = new Stream("/v1/logs/stream", showLog);
+        for (const name of ["messages", "logs"]) $(`${name}-box`).ontoggle = () => streams[name].set($(`${name}-box`).open);
+        $("messages-box").open = matchMedia("(min-width: 60rem)").matches;
+        document.addEventListener("visibilitychange", () => { if (document.hidden) clearTimeout(aging); else refresh(); });
+        begin();
+        """#
+}

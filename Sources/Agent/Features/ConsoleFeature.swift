@@ -1,0 +1,24 @@
+import Groundwork
+import LocalAPI
+import Settings
+
+/// The console: a page for a person at the board, served on loopback while somebody has opened it.
+struct ConsoleFeature: Feature {
+    static let enabled = Setting("console.enabled", preset: false)
+    static let port = Setting("console.port", preset: 0)
+    static let idleMinutes = Setting("console.idle_minutes", preset: 15)
+    static let title = Setting("console.title", preset: "Latchkey")
+    static let styleSheet = Setting("console.style_sheet", preset: "")
+
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("console") { table in
+            table.flag("enabled", &configuration[Self.enabled])
+            table.integer("port", &configuration[Self.port], in: 0...65535)
+            table.integer("idle_minutes", &configuration[Self.idleMinutes], in: 1...1440)
+            table.string("title", &configuration[Self.title], .notEmpty)
+            table.string("style_sheet", &configuration[Self.styleSheet], .absolutePathOrEmpty)
+        }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) { agent.addConsoleRoutes(to: &router) }
+}

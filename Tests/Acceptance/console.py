@@ -1,0 +1,250 @@
+"""Opens the console's page in headless Chromium, and does what a person would.
+
+    console.py ADDRESS look FOLDER | people | lock | rights
+
+`look` writes a picture of each width and color scheme into FOLDER. Exits with 0 when all is well; else says what was
+seen. `people` prints a line when it is ready for the next thing to be asked for.
+"""
+import base64
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "Support"))
+from browser import Browser, expect  # noqa: E402
+
+ENTER, TAB = "\ue007", "\ue004"
+
+# The least contrast of a text against the color behind it (WCAG 2.2, 1.4.3).
+CONTRAST = """
+    const channel = value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    const parse = text => text.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => 0.2126 * channel(r / 255) + 0.7152 * channel(g / 255) + 0.0722 * channel(b / 255);
+    const behind = element => {
+        for (let at = element; at; at = at.parentElement) {
+            const color = parse(getComputedStyle(at).backgroundColor);
+            if (color.length === 3 || color[3] > 0) return color;
+        }
+        return [255, 255, 255];
+    };
+    return [...document.querySelectorAll('body *')].filter(element => element.checkVisibility()
+        && [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())).map(element => {
+            const [one, other] = [light(parse(getComputedStyle(element).color)), light(behind(element))].sort((a, b) => b - a);
+            return [(one + 0.05) / (other + 0.05), element.id || element.tagName, element.textContent.slice(0, 40)];
+        }).filter(([ratio]) => ratio < 4.5);
+"""
+
+BOXES = """[...document.querySelectorAll('button, input, select, summary, a')].filter(e => e.checkVisibility() && !e.matches('.skip'))
+    .map(e => { const box = e.getBoundingClientRect(); return [e.id || e.textContent || e.name, box.left, box.right, box.height]; })"""
+
+
+def show(browser, address):
+    browser.open(address)
+    browser.until("document.body.dataset.ready === 'yes'")
+
+
+def tree(browser):
+    """What a screen reader is told: role, name and properties of each node."""
+    nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    return [(node["role"]["value"], node.get("name", {}).get("value", ""),
+             {p["name"]: p["value"].get("value") for p in node.get("properties", [])})
+            for node in nodes if not node["ignored"]]
+
+
+def accessible(browser):
+    nodes = tree(browser)
+    names = [(role, name) for role, name, _ in nodes]
+    controls = {"button", "textbox", "link", "checkbox", "radio", "combobox", "searchbox", "image", "region", "form", "DisclosureTriangle"}
+    nameless = [role for role, name in names if role in controls and not name.strip()]
+    expect(not nameless, f"what can be used has a name, unlike {nameless}")
+    for landmark in ["banner", "main"]:
+        expect([role for role, _ in names].count(landmark) == 1, f"one {landmark}: {names}")
+    regions = [name for role, name in names if role == "region"]
+    for name in ["Waiting for you", "State", "Sensors", "Log-in", "Accounts", "Health"]:
+        expect(any(region.startswith(name) for region in regions), f"a region {name}: {regions}")
+    levels = [int(properties["level"]) for role, _, properties in nodes if role == "heading"]
+    expect(levels.count(1) == 1 and all(after - before <= 1 for before, after in zip(levels, levels[1:])),
+           f"headings are in order: {levels}")
+    live = browser.ask("[...document.querySelectorAll('[role=status], [role=alert], [aria-live]')].map(e => e.id)")
+    expect({"announcer", "live", "notice"} <= set(live), f"what changes is announced: {live}")
+    twice = browser.ask("[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)")
+    expect(not twice, f"identifiers are unique, unlike {twice}")
+
+
+def focus_order(browser):
+    """Tab leads to everything that can be used, in the order of the page, and shows where it is."""
+    browser.do("document.body.focus(); document.activeElement.blur(); scrollTo(0, 0)")
+    wanted = browser.ask("""[...document.querySelectorAll('a, button, input, select, summary, [tabindex="0"]')]
+        .filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled).length""")
+    seen = []
+    for _ in range(wanted + 2):
+        browser.press(TAB)
+        # Radio buttons of a group are one stop; what was reached before ends the round.
+        place, outline = browser.ask("""(() => { const e = document.activeElement;
+            return [[...document.querySelectorAll('*')].indexOf(e), getComputedStyle(e).outlineStyle !== 'none']; })()""")
+        if seen and place <= seen[-1]:
+            break
+        expect(outline, f"the focus is seen at {browser.ask('document.activeElement.outerHTML')[:200]}")
+        seen.append(place)
+    expect(len(seen) == wanted, f"Tab leads to {len(seen)} of {wanted}")
+
+
+def look(address, folder):
+    with Browser(1280) as browser:
+        show(browser, address)
+        browser.until("document.querySelectorAll('#prompts > li').length === 2 && document.querySelectorAll('#sensors > li').length > 0"
+                      "&& document.querySelector('#sensors polyline').getAttribute('points')")
+        browser.do("for (const box of document.querySelectorAll('details')) box.open = true; document.getElementById('examine').click()")
+        browser.until("document.querySelectorAll('#health > li').length > 5 && document.querySelectorAll('#logs > li').length > 5")
+        for width in [360, 768, 1920]:
+            for scheme in ["light", "dark"]:
+                browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+                browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                browser.until("innerWidth === arguments[0]", width)
+                place = f"at {width} pixels, {scheme}"
+                expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"{place}: no wider than the screen")
+                boxes = browser.ask(BOXES)
+                outside = [box for box in boxes if box[1] < 0 or box[2] > width]
+                expect(len(boxes) > 15 and not outside, f"{place}: inside the screen, unlike {outside}")
+                low = browser.call("POST", "/execute/sync", script=CONTRAST, args=[])
+                expect(not low, f"{place}: text is legible, unlike {low}")
+                ground = browser.ask("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]")
+                expect((ground > 128) == (scheme == "light"), f"{place}: the color scheme is followed: {ground}")
+                picture = browser.devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+                pathlib.Path(folder, f"console-{width}-{scheme}.png").write_bytes(base64.b64decode(picture))
+            accessible(browser)
+            focus_order(browser)
+        complaints = browser.complaints()
+        expect(not complaints, f"the browser has nothing to complain of: {complaints}")
+
+
+def people(address):
+    with Browser(1280) as browser:
+        show(browser, address)
+        # The log-in that waits at a terminal.
+        browser.until("document.querySelector('#prompts input[type=password]')")
+        expect(browser.ask("document.title").startswith("(1) "), "the title says that something waits")
+        browser.do("document.querySelector('#prompts input').focus()")
+        browser.type("not-hers")
+        browser.press(ENTER)
+        browser.until("document.querySelector('#prompts [role=alert]')")
+        text = browser.ask("document.getElementById('prompts').innerText")
+        expect("wrong" in text and "Attempts left" in text, f"the fault is said: {text}")
+        expect(browser.ask("document.activeElement.matches('#prompts input')"), "the focus stays where the answer goes")
+        browser.type("alice-password")
+        browser.press(ENTER)
+        browser.until("!document.querySelector('#prompts > li') && document.getElementById('sessions').innerText.includes('alice')")
+        expect(browser.ask("document.activeElement.id") == "prompts-title", "the focus goes to where the next question comes")
+        print("logged in", flush=True)
+
+        # The consent that another board asks for.
+        browser.until("document.getElementById('prompts').innerText.includes('the other board')")
+        grant = "[...document.querySelectorAll('#prompts button')].find(b => b.textContent === 'Grant')"
+        expect("in " in browser.ask("document.querySelector('#prompts .left').textContent"), "the time left is counted down")
+        expect(browser.ask("document.getElementById('announcer').textContent").startswith("A question waits"), "it is announced")
+        browser.do(grant + ".focus()")
+        browser.press(ENTER)
+        browser.until("!document.querySelector('#prompts > li')")
+
+        # Out, and in again from the page itself.
+        browser.do("[...document.querySelectorAll('#sessions button')].find(b => b.textContent === 'Log out').click()")
+        browser.until("document.getElementById('sessions').innerText.includes('Nobody is logged in')")
+        browser.do("document.querySelector('#login input').focus()")
+        browser.type("alice")
+        browser.press(ENTER)
+        browser.until("document.querySelector('#prompts input[type=password]')")
+        browser.do("document.querySelector('#prompts input').focus()")
+        browser.type("alice-password")
+        browser.press(ENTER)
+        browser.until("document.getElementById('sessions').innerText.includes('alice') "
+                      "&& document.getElementById('login-step').hidden")
+        expect(browser.ask("document.getElementById('notice').textContent") == "alice is logged in.", "it is said")
+
+        # A code to show to a device that is logged in, for as long as the person wants.
+        browser.do("document.getElementById('by-qr').click()")
+        browser.until("document.getElementById('qr').naturalWidth > 100")
+        browser.do("document.getElementById('cancel-login').click()")
+        browser.until("document.getElementById('login-step').hidden && !document.getElementById('qr').hasAttribute('src')")
+
+        # A message to oneself.
+        browser.do("document.getElementById('messages-box').open = true")
+        browser.until("document.getElementById('messages-note').textContent.includes('as they arrive')")
+        browser.do("document.querySelector('#publish [name=topic]').value = 'door'; document.querySelector('#publish [name=payload]').value = 'open <b>'")
+        browser.do("document.getElementById('publish').requestSubmit()")
+        browser.until("document.querySelector('#messages li')?.innerText.includes('open <b>')")
+        complaints = [text for text in browser.complaints() if "409" not in text]
+        expect(not complaints, f"the browser has nothing to complain of: {complaints}")
+
+
+def kinds(browser):
+    """Each kind of question has the form that it needs, and sends what the daemon takes."""
+    browser.do("""window.sent = []; window.genuine = fetch;
+        fetch = (path, request) => path.startsWith('/v1/prompts/')
+            ? (sent.push([path, request.body]), Promise.resolve(new Response('{}'))) : Promise.resolve(new Response('{"prompts":[],"warnings":[],"uptime":1}'));
+        const question = (id, kind, more) => ({ id, kind, text: 'Question ' + id, secret: true, answerers: 'operators', state: 'waiting',
+            attemptsLeft: null, fault: null, secondsLeft: null, ...more });
+        showPrompts([question(901, 'pin'), question(902, 'one-time-password'), question(903, 'knowledge-question', { secret: false }),
+            question(904, 'lock-passcode'), question(905, 'choice', { choices: ['by mail', 'by <phone>'] }), question(906, 'consent'),
+            question(907, 'password', { answerers: 'user', uid: 4294967294 }), question(908, 'password', { state: 'checking' })]);""")
+    item = "[...document.querySelectorAll('#prompts > li')].find(li => li.querySelector('h3').textContent === 'Question ' + arguments[0])"
+    for number, label, kind, mode, completion in [
+            (901, "PIN", "password", "numeric", "off"), (902, "One-time code", "text", "numeric", "one-time-code"),
+            (903, "Answer", "text", "text", "off"), (904, "Passcode", "password", "text", "off")]:
+        found = browser.ask(f"(li => {{ const i = li.querySelector('label input'); return [i.labels[0].textContent, i.type, i.inputMode, i.autocomplete]; }})({item})", number)
+        expect(found == [label, kind, mode, completion], f"the form of {number}: {found}")
+        browser.do(f"const li = {item}; li.querySelector('input').value = 'x' + arguments[0]; li.querySelector('form').requestSubmit()", number)
+    browser.do(f"const li = {item}; li.querySelectorAll('input')[1].click(); li.querySelector('form').requestSubmit()", 905)
+    browser.do(f"[...({item}).querySelectorAll('button')].find(b => b.textContent === 'Refuse').click()", 906)
+    for number, text in [(907, "Another user has to answer."), (908, "The answer is being checked.")]:
+        shown = browser.ask(f"(li => [li.innerText, li.querySelector('form')])({item})", number)
+        expect(text in shown[0] and shown[1] is None, f"{number} is not to be answered: {shown}")
+    sent = browser.until("sent.length === 6 && sent")
+    expect(sorted(sent) == [[f"/v1/prompts/{n}", f'{{"text":"x{n}"}}'] for n in range(901, 905)]
+           + [["/v1/prompts/905", '{"choice":"by <phone>"}'], ["/v1/prompts/906", '{"refuse":true}']], f"what was sent: {sent}")
+    browser.do("fetch = genuine; refresh()")
+
+
+def lock(address):
+    base, token = address.split("#")
+    with Browser(768) as browser:
+        browser.open(base)
+        browser.until("!document.getElementById('locked').hidden && document.getElementById('content').hidden")
+        browser.open(address)
+        browser.until("document.body.dataset.ready === 'yes'")
+        expect(token not in browser.ask("location.href") and browser.ask("document.cookie") == "", "no script sees token or cookie")
+        browser.call("POST", "/refresh")
+        browser.until("document.body.dataset.ready === 'yes'")
+        # Another origin of this host has the cookie and not the key.
+        answer = browser.call("POST", "/execute/async", args=[], script="""fetch('/v1/status').then(a => a.json())
+            .then(answer => arguments[0](answer.error.code))""")
+        expect(answer == "local-api.console-session-missing", f"the cookie alone is refused: {answer}")
+        # In a tab that nobody sees there is no stream, and the page asks for nothing.
+        hide = "Object.defineProperty(document, 'hidden', { value: arguments[0], configurable: true });" \
+               "document.dispatchEvent(new Event('visibilitychange'))"
+        browser.do(hide, True)
+        expect(browser.ask("Object.values(streams).every(stream => !stream.stop)"), "no stream is open")
+        browser.do("document.getElementById('live').textContent = ''")
+        browser.do(hide, False)
+        browser.until("document.getElementById('live').textContent === 'live' && streams.events.stop && streams.sensors.stop")
+        kinds(browser)
+        browser.do("document.getElementById('end').click()")
+        browser.until("!document.getElementById('locked').hidden")
+        print("ended", flush=True)
+
+
+def rights(address):
+    with Browser(1280) as browser:
+        show(browser, address)
+        browser.until("document.querySelector('#prompts > li')")
+        text = browser.ask("document.getElementById('prompts').innerText")
+        expect("right to operate" in text and not browser.ask("document.querySelector('#prompts form')"), f"no form: {text}")
+        expect(browser.ask("document.getElementById('people').hidden && document.getElementById('publish').hidden"), "nothing to act with")
+        code = browser.call("POST", "/execute/async", args=[], script="""
+            const done = arguments[0];
+            call('POST', '/v1/prompts/' + [...asked.keys()][0], { text: 'alice-password' }).then(() => done('answered'), e => done(e.code))""")
+        expect(code == "local-api.access-denied", f"an answer is refused: {code}")
+        code = browser.call("POST", "/execute/async", args=[], script="""
+            const done = arguments[0]; call('POST', '/v1/console', {}).then(() => done('opened'), e => done(e.code))""")
+        expect(code == "local-api.method-not-allowed", f"a page opens no further session: {code}")
+
+
+{"look": look, "people": people, "lock": lock, "rights": rights}[sys.argv[2]](sys.argv[1], *sys.argv[3:])

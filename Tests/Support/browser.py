@@ -1,0 +1,90 @@
+"""Headless Chromium, driven as WebDriver (W3C) has it, for the tests of pages."""
+import json
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+PATIENCE = 60  # Seconds, for a machine that does much else.
+
+
+class Browser:
+    def __init__(self, width):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+        self.port = None
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                self.port = int(line.rstrip(" .\n").split()[-1])
+                break
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     f"--window-size={width},900"]
+        options = {"args": arguments}
+        if width < 600:
+            phone = {"width": width, "height": 844, "pixelRatio": 1, "touch": True}
+            options["mobileEmulation"] = {"deviceMetrics": phone}
+        self.session = ""
+        self.session = "/session/" + self.call("POST", "/session", capabilities={"alwaysMatch": {
+            "browserName": "chrome", "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"}}})["sessionId"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", "")
+        finally:
+            # Whoever started this may have had other signals blocked, and the driver inherited that.
+            self.driver.kill()
+            self.driver.wait()
+
+    def call(self, method, path, **body):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{self.session}{path}", method=method,
+            data=json.dumps(body).encode() if method == "POST" else None, headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            sys.exit(f"{method} {path}: {error.read().decode()[:800]}")
+
+    def open(self, url):
+        self.call("POST", "/url", url=url)
+
+    def ask(self, expression, *arguments):
+        return self.call("POST", "/execute/sync", script="return " + expression, args=list(arguments))
+
+    def do(self, statement, *arguments):
+        self.call("POST", "/execute/sync", script=statement, args=list(arguments))
+
+    def devtools(self, command, **parameters):
+        """A command of the DevTools protocol."""
+        return self.call("POST", "/goog/cdp/execute", cmd=command, params=parameters)
+
+    def complaints(self):
+        """What the browser found wrong with the page since it was asked last, such as what its policy forbids."""
+        log = self.call("POST", "/se/log", type="browser")
+        return [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")]
+
+    def type(self, text):
+        """Types into what has the focus."""
+        keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
+        self.call("POST", "/actions", actions=[{"type": "key", "id": "keys", "actions": keys}])
+
+    def press(self, key):
+        self.call("POST", "/actions", actions=[{"type": "key", "id": "keys", "actions": [
+            {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}])
+
+    def until(self, expression, *arguments):
+        end = time.monotonic() + PATIENCE
+        while not (value := self.ask(expression, *arguments)):
+            if time.monotonic() > end:
+                sys.exit(f"never: {expression} {arguments}; the page: " + self.ask("document.body.innerText")[:3000])
+            time.sleep(0.05)
+        return value
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"not so: {what}")
