@@ -8,7 +8,7 @@ enum VirtualBoard {
         .appendingPathComponent("../..").standardizedFileURL
     static let command = project.appendingPathComponent("Tests/VirtualBoard/virtual-board")
 
-    /// One board at a time: several would only keep each other waiting, and each of them is meant to have this machine.
+    /// One board at a time, which is meant to have a processor of this machine for itself.
     static let boards = DispatchQueue(label: "virtual board")
 
     /// Why no board can be had here, in its own words; `nil` when one can.
