@@ -13,9 +13,16 @@ public struct GatewayNumbers: Sendable, Equatable {
         case proximityLocal = "proximity-local"
         /// What is stored under keys, here or at the gateway; the number is one of MAG 11.
         case storage
+        /// The client, on messages at the broker; the number is one of MAG 9.5.
+        case messaging
 
         /// Whether the number is from the public clients, not from a gateway.
-        public var isOfClient: Bool { self == .local || self == .proximityLocal || self == .storage }
+        public var isOfClient: Bool {
+            switch self {
+            case .local, .proximityLocal, .storage, .messaging: true
+            default: false
+            }
+        }
     }
 
     public let domain: Domain
