@@ -20,7 +20,7 @@ public struct GatewayNumbers: Sendable, Equatable {
         public var isOfClient: Bool {
             switch self {
             case .local, .proximityLocal, .storage, .messaging: true
-            default: false
+            case .endpoint, .targetAPI: false
             }
         }
     }
