@@ -1,5 +1,5 @@
 import Gateway
-public import Groundwork
+import Groundwork
 public import HTTPClient
 
 /// A request to a service of the gateway; whoever sends it adds the credentials.

@@ -1,4 +1,5 @@
 import Foundation
+import Groundwork
 import Logging
 import TestSupport
 import Testing

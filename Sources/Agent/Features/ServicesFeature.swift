@@ -31,8 +31,8 @@ extension Agent {
     /// The services of the gateway that a request is about.
     ///
     /// - Throws: ``AccountError``, ``AgentError/notEnrolled``
-    func services(of request: LocalRequest) throws -> GatewayServices {
-        GatewayServices(session: try account(of: request).session, http: client)
+    func services(of request: LocalRequest) async throws -> GatewayServices {
+        GatewayServices(session: try await account(of: request).session, http: client)
     }
 }
 

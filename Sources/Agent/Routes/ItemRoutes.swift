@@ -92,14 +92,14 @@ extension Agent {
     ) async throws -> any Items {
         switch place {
         case .local: try await localItems(segment, of: request)
-        case .cloud: CloudItems(storage: try services(of: request).storage(), segment: segment)
+        case .cloud: CloudItems(storage: try await services(of: request).storage(), segment: segment)
         }
     }
 
     /// - Throws: ``ItemError/localDisabled``, ``ItemError/segmentInvalid``, `GatewayError.userRequired`
     private func localItems(_ segment: ItemSegment, of request: LocalRequest) async throws -> LocalItems {
         guard configuration[ServicesFeature.localStorage] else { throw ItemError.localDisabled }
-        let account = try account(of: request)
+        let account = try await account(of: request)
         let user = segment == .application ? nil : try await account.session.user()?.userName
         if segment == .applicationUser, user == nil { throw GatewayError.userRequired }
         return LocalItems(
