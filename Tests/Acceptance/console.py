@@ -95,6 +95,7 @@ def look(address, folder):
                       "&& document.querySelector('#sensors polyline').getAttribute('points')")
         browser.do("for (const box of document.querySelectorAll('details')) box.open = true; document.getElementById('examine').click()")
         browser.until("document.querySelectorAll('#health > li').length > 5 && document.querySelectorAll('#logs > li').length > 5")
+        browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
         for width in [360, 768, 1920]:
             for scheme in ["light", "dark"]:
                 browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
@@ -175,6 +176,35 @@ def people(address):
         expect(not complaints, f"the browser has nothing to complain of: {complaints}")
 
 
+def kinds(browser):
+    """Each kind of question has the form that it needs, and sends what the daemon takes."""
+    # What the daemon asks, which is nothing, does not come in between.
+    browser.do("""window.sent = []; window.genuine = fetch; window.show = showPrompts; showPrompts = () => {};
+        fetch = (path, request) => path.startsWith('/v1/prompts/')
+            ? (sent.push([path, request.body]), Promise.resolve(new Response('{}'))) : Promise.resolve(new Response('{"prompts":[],"warnings":[],"uptime":1}'));
+        const question = (id, kind, more) => ({ id, kind, text: 'Question ' + id, secret: true, answerers: 'operators', state: 'waiting',
+            attemptsLeft: null, fault: null, secondsLeft: null, ...more });
+        show([question(901, 'pin'), question(902, 'one-time-password'), question(903, 'knowledge-question', { secret: false }),
+            question(904, 'lock-passcode'), question(905, 'choice', { choices: ['by mail', 'by <phone>'] }), question(906, 'consent'),
+            question(907, 'password', { answerers: 'user', uid: 4294967294 }), question(908, 'password', { state: 'checking' })]);""")
+    item = "[...document.querySelectorAll('#prompts > li')].find(li => li.querySelector('h3').textContent === 'Question ' + arguments[0])"
+    for number, label, kind, mode, completion in [
+            (901, "PIN", "password", "numeric", "off"), (902, "One-time code", "text", "numeric", "one-time-code"),
+            (903, "Answer", "text", "text", "off"), (904, "Passcode", "password", "text", "off")]:
+        found = browser.ask(f"(li => {{ const i = li.querySelector('label input'); return [i.labels[0].textContent, i.type, i.inputMode, i.autocomplete]; }})({item})", number)
+        expect(found == [label, kind, mode, completion], f"the form of {number}: {found}")
+        browser.do(f"const li = {item}; li.querySelector('input').value = 'x' + arguments[0]; li.querySelector('form').requestSubmit()", number)
+    browser.do(f"const li = {item}; li.querySelectorAll('input')[1].click(); li.querySelector('form').requestSubmit()", 905)
+    browser.do(f"[...({item}).querySelectorAll('button')].find(b => b.textContent === 'Refuse').click()", 906)
+    for number, text in [(907, "Another user has to answer."), (908, "The answer is being checked.")]:
+        shown = browser.ask(f"(li => [li.innerText, li.querySelector('form')])({item})", number)
+        expect(text in shown[0] and shown[1] is None, f"{number} is not to be answered: {shown}")
+    sent = browser.until("sent.length === 6 && sent")
+    expect(sorted(sent) == [[f"/v1/prompts/{n}", f'{{"text":"x{n}"}}'] for n in range(901, 905)]
+           + [["/v1/prompts/905", '{"choice":"by <phone>"}'], ["/v1/prompts/906", '{"refuse":true}']], f"what was sent: {sent}")
+    browser.do("fetch = genuine; showPrompts = show; refresh()")
+
+
 def lock(address):
     base, token = address.split("#")
     with Browser(768) as browser:
@@ -189,11 +219,17 @@ def lock(address):
         answer = browser.call("POST", "/execute/async", args=[], script="""fetch('/v1/status').then(a => a.json())
             .then(answer => arguments[0](answer.error.code))""")
         expect(answer == "local-api.console-session-missing", f"the cookie alone is refused: {answer}")
+        # In a tab that nobody sees there is no stream, and the page asks for nothing.
+        hide = "Object.defineProperty(document, 'hidden', { value: arguments[0], configurable: true });" \
+               "document.dispatchEvent(new Event('visibilitychange'))"
+        browser.do(hide, True)
+        expect(browser.ask("Object.values(streams).every(stream => !stream.stop)"), "no stream is open")
+        browser.do("document.getElementById('live').textContent = ''")
+        browser.do(hide, False)
+        browser.until("document.getElementById('live').textContent === 'live' && streams.events.stop && streams.sensors.stop")
+        kinds(browser)
         browser.do("document.getElementById('end').click()")
         browser.until("!document.getElementById('locked').hidden")
-        # Opened again, the address is worth nothing.
-        browser.open("about:blank")
-        print("ended", flush=True)
 
 
 def rights(address):
@@ -207,6 +243,9 @@ def rights(address):
             const done = arguments[0];
             call('POST', '/v1/prompts/' + [...asked.keys()][0], { text: 'alice-password' }).then(() => done('answered'), e => done(e.code))""")
         expect(code == "local-api.access-denied", f"an answer is refused: {code}")
+        code = browser.call("POST", "/execute/async", args=[], script="""
+            const done = arguments[0]; call('POST', '/v1/console', {}).then(() => done('opened'), e => done(e.code))""")
+        expect(code == "local-api.method-not-allowed", f"a page opens no further session: {code}")
 
 
 {"look": look, "people": people, "lock": lock, "rights": rights}[sys.argv[2]](sys.argv[1], *sys.argv[3:])

@@ -55,6 +55,7 @@ extension ConsolePage {
         button:disabled { cursor: default; opacity: .6; }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
         .primary { background: var(--accent); color: var(--on-accent); border-color: var(--accent); font-weight: 600; }
+        #authorize button { justify-self: start; }
         form, #people { display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; }
         label { display: grid; gap: .2rem; }
         label input, label select { width: 100%; min-width: 0; }
@@ -67,6 +68,7 @@ extension ConsolePage {
         #prompts > li { border: 2px solid var(--accent); border-radius: 8px; padding: .9rem; margin-bottom: .8rem; }
         #prompts h3 { margin-bottom: .4rem; }
         #prompts .facts { margin-bottom: .6rem; }
+        #prompts .left:not(:empty), #sessions button { margin-top: .5rem; }
         #troubles li { border-left: 4px solid var(--warn); padding: .2rem .8rem; margin-bottom: .6rem; overflow-wrap: anywhere; }
         #troubles li.bad { border-color: var(--bad); color: inherit; }
         #sensors li { display: grid; grid-template-columns: minmax(0, 1fr) auto 8rem; gap: .2rem .8rem; align-items: center; padding: .35rem 0; border-bottom: 1px solid var(--line); }
@@ -91,6 +93,10 @@ extension ConsolePage {
         .lines .head { color: var(--quiet); display: block; font-size: .85rem; }
         #notice { position: fixed; right: 1rem; bottom: 1rem; max-width: min(30rem, calc(100vw - 2rem)); background: var(--card); border: 2px solid var(--bad); border-radius: 8px; padding: .7rem 1rem; box-shadow: 0 4px 20px #0004; overflow-wrap: anywhere; }
         #notice.done { border-color: var(--good); }
+        @media (max-width: 79.99rem) {
+          #sensors li { grid-template-columns: minmax(0, 1fr) auto; }
+          #sensors svg { grid-column: 1 / -1; width: 100%; }
+        }
         @media (min-width: 80rem) {
           #content { grid-template-columns: repeat(3, minmax(0, 1fr)); }
           .column:last-child { grid-column: auto; }
@@ -102,8 +108,6 @@ extension ConsolePage {
           #content { grid-template-columns: minmax(0, 1fr); gap: .6rem; }
           .column { gap: .6rem; }
           section { padding: .8rem; }
-          #sensors li { grid-template-columns: minmax(0, 1fr) auto; }
-          #sensors svg { grid-column: 1 / -1; width: 100%; }
           #publish { grid-template-columns: minmax(0, 1fr); }
         }
         @media (prefers-contrast: more) { :root { --line: var(--edge); --quiet: var(--text); } }

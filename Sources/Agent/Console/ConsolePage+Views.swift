@@ -82,10 +82,12 @@ extension ConsolePage {
         function draw({ values, line, drawing }, { name, unit }) {
           const [least, most] = [Math.min(...values), Math.max(...values)];
           const height = value => most === least ? 16 : 30 - 28 * (value - least) / (most - least);
-          const start = kept - values.length;
-          const points = values.map((value, index) => `${start + index},${height(value).toFixed(1)}`);
+          // A few readings take the right part, more of them the whole width.
+          const slots = Math.max(values.length, 20) - 1;
+          const place = index => ((slots - values.length + 1 + index) * (kept - 1) / slots).toFixed(1);
+          const points = values.map((value, index) => `${place(index)},${height(value).toFixed(1)}`);
           // One reading is a point, which a line would not show.
-          if (values.length === 1) points.unshift(`${start - 2},16`);
+          if (values.length === 1) points.unshift(`${place(-1)},16`);
           line.setAttribute("points", points.join(" "));
           drawing.setAttribute("aria-label", values.length
             ? `${name}: ${values.length} readings from ${+least.toPrecision(4)} to ${+most.toPrecision(4)} ${unit}` : `${name}: no readings`);

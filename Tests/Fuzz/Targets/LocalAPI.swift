@@ -1,3 +1,5 @@
+import HTTPClient
+
 @testable import LocalAPI
 
 extension FuzzTarget {
@@ -42,6 +44,28 @@ extension FuzzTarget {
             }
             try require(found == frames, "frames do not depend on how the stream was cut")
             return frames.isEmpty ? .refused : .accepted
+        },
+        FuzzTarget(name: "console-head") { bytes throws(Violation) in
+            // A method, then a header in each line.
+            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            var headers: HTTPHeaders = [:]
+            for line in lines.dropFirst() {
+                let parts = line.split(separator: ":", maxSplits: 1).map { String($0.drop { $0 == " " }) }
+                if parts.count == 2 { headers.add(parts[0], parts[1]) }
+            }
+            let (gate, method) = (ConsoleGate(port: 8480), String(lines.first ?? ""))
+            let cookies = gate.cookies(in: headers)
+            try require(
+                cookies.allSatisfy { !$0.contains(";") } && (cookies.isEmpty || headers.first("Cookie") != nil),
+                "a cookie is a value of the header")
+            guard (try? gate.check(method, headers, readsPage: false)) != nil else { return .refused }
+            let host = headers.all("Host")
+            try require(host.count == 1 && gate.hosts.contains(host[0]), "the host is the listener's own")
+            try require(
+                headers.all("Origin").allSatisfy { $0 == "http://\(host[0])" }, "the origin is the listener's own")
+            try require(
+                method == "GET" || method == "HEAD" || headers.all("Origin").count == 1, "a change has an origin")
+            return .accepted
         },
     ]
 }
