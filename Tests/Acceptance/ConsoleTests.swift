@@ -100,9 +100,7 @@ struct ConsoleTests {
             let text = try await board.latchkey("console")
             #expect(text.output.contains("http://127.0.0.1:") && text.output.contains("ssh -N -L"))
             #expect(try await board.latchkey("console", "--list").output.contains("offered"))
-            let person = try await person(board, "lock")
-            _ = try await person.output.line(containing: "ended")
-            try await expectWell(person)
+            try await expectWell(try await person(board, "lock"))
             // The first address is still offered.
             #expect(try servers(of: board) == 2)
             #expect(try await board.ask("console", "--end")["ended"] as? Int == 1)

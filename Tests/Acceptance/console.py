@@ -95,6 +95,7 @@ def look(address, folder):
                       "&& document.querySelector('#sensors polyline').getAttribute('points')")
         browser.do("for (const box of document.querySelectorAll('details')) box.open = true; document.getElementById('examine').click()")
         browser.until("document.querySelectorAll('#health > li').length > 5 && document.querySelectorAll('#logs > li').length > 5")
+        browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
         for width in [360, 768, 1920]:
             for scheme in ["light", "dark"]:
                 browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
@@ -177,12 +178,13 @@ def people(address):
 
 def kinds(browser):
     """Each kind of question has the form that it needs, and sends what the daemon takes."""
-    browser.do("""window.sent = []; window.genuine = fetch;
+    # What the daemon asks, which is nothing, does not come in between.
+    browser.do("""window.sent = []; window.genuine = fetch; window.show = showPrompts; showPrompts = () => {};
         fetch = (path, request) => path.startsWith('/v1/prompts/')
             ? (sent.push([path, request.body]), Promise.resolve(new Response('{}'))) : Promise.resolve(new Response('{"prompts":[],"warnings":[],"uptime":1}'));
         const question = (id, kind, more) => ({ id, kind, text: 'Question ' + id, secret: true, answerers: 'operators', state: 'waiting',
             attemptsLeft: null, fault: null, secondsLeft: null, ...more });
-        showPrompts([question(901, 'pin'), question(902, 'one-time-password'), question(903, 'knowledge-question', { secret: false }),
+        show([question(901, 'pin'), question(902, 'one-time-password'), question(903, 'knowledge-question', { secret: false }),
             question(904, 'lock-passcode'), question(905, 'choice', { choices: ['by mail', 'by <phone>'] }), question(906, 'consent'),
             question(907, 'password', { answerers: 'user', uid: 4294967294 }), question(908, 'password', { state: 'checking' })]);""")
     item = "[...document.querySelectorAll('#prompts > li')].find(li => li.querySelector('h3').textContent === 'Question ' + arguments[0])"
@@ -200,7 +202,7 @@ def kinds(browser):
     sent = browser.until("sent.length === 6 && sent")
     expect(sorted(sent) == [[f"/v1/prompts/{n}", f'{{"text":"x{n}"}}'] for n in range(901, 905)]
            + [["/v1/prompts/905", '{"choice":"by <phone>"}'], ["/v1/prompts/906", '{"refuse":true}']], f"what was sent: {sent}")
-    browser.do("fetch = genuine; refresh()")
+    browser.do("fetch = genuine; showPrompts = show; refresh()")
 
 
 def lock(address):
@@ -228,7 +230,6 @@ def lock(address):
         kinds(browser)
         browser.do("document.getElementById('end').click()")
         browser.until("!document.getElementById('locked').hidden")
-        print("ended", flush=True)
 
 
 def rights(address):
