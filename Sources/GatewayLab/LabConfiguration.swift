@@ -22,6 +22,11 @@ public struct LabConfiguration: Sendable {
     public var broker = true
     /// The largest packet that the broker accepts, in bytes; it closes the connection on a larger one.
     public var brokerPacketLimit = 1 << 20
+    /// Whose connections the broker accepts: the protocol's clients are users, and a board without one is not in it (MAG
+    /// 9.1), so a real broker may accept either or both.
+    public var brokerClients = BrokerClients.all
+    /// The groups that messages can be sent to, with the names of their members.
+    public var messageGroups = ["household": ["alice", "bob"], "operators": ["alice"]]
     /// The broker's plugin; `nil` looks beside the running program.
     public var brokerPlugin: String?
     public var lives = Lives()
@@ -145,6 +150,15 @@ public struct LabUser: Sendable, Equatable {
             ]),
         LabUser(name: "bob", password: "bob-password", givenName: "Bob", familyName: "Baker"),
     ]
+}
+
+/// Whose connections the lab's broker accepts.
+public enum BrokerClients: String, Sendable, CaseIterable {
+    case all
+    /// Only those with a user's token.
+    case users
+    /// Only those with a device's own token.
+    case boards
 }
 
 public enum IDTokenAlgorithm: String, Sendable, CaseIterable {

@@ -11,9 +11,11 @@ public struct GatewayNumbers: Sendable, Equatable {
         case targetAPI = "target-api"
         /// The client, during a login with a nearby device; the number is one of MAG 8.6.
         case proximityLocal = "proximity-local"
+        /// The client, on messages at the broker; the number is one of MAG 9.5.
+        case messaging
 
         /// Whether the number is from the public clients, not from a gateway.
-        public var isOfClient: Bool { self == .local || self == .proximityLocal }
+        public var isOfClient: Bool { self == .local || self == .proximityLocal || self == .messaging }
     }
 
     public let domain: Domain

@@ -110,17 +110,15 @@ static bool send_line(struct gate *gate)
     return true;
 }
 
-/* Sends the line and waits for the verdict. A socket with a late or malformed answer is closed, so that no later
- * question receives the answer to an earlier one. */
-static bool is_allowed(struct gate *gate)
+/* Sends the line and waits for the verdict, whose text is put in answer. A socket with a late or malformed answer is
+ * closed, so that no later question receives the answer to an earlier one. */
+static bool get_verdict(struct gate *gate, char answer[LAB_ANSWER_LIMIT])
 {
-    static const char allow[] = "allow\n";
-    char answer[16];
     size_t length = 0;
 
     if (!send_line(gate)) return false;
     do {
-        ssize_t count = recv(gate->socket, answer + length, sizeof answer - length, 0);
+        ssize_t count = recv(gate->socket, answer + length, LAB_ANSWER_LIMIT - length, 0);
 
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
@@ -128,12 +126,52 @@ static bool is_allowed(struct gate *gate)
             return false;
         }
         length += (size_t)count;
-    } while (answer[length - 1] != '\n' && length < sizeof answer);
+    } while (answer[length - 1] != '\n' && length < LAB_ANSWER_LIMIT);
     if (answer[length - 1] != '\n') {
         gate_close(gate);
         return false;
     }
-    return length == sizeof allow - 1 && memcmp(answer, allow, length) == 0;
+    answer[length - 1] = '\0';
+    return true;
+}
+
+/* Decodes hexadecimal in place. Returns the number of bytes; -1 for anything else. */
+static int decode(char *text)
+{
+    int length = 0;
+
+    while (text[2 * length] != '\0') {
+        unsigned int byte;
+
+        if (text[2 * length + 1] == '\0' || sscanf(text + 2 * length, "%2x", &byte) != 1) return -1;
+        text[length++] = (char)byte;
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/* Delivers the message of a denial to the client that was denied. */
+static void report(const char *client, char *topic)
+{
+    char *payload = strchr(topic, ' ');
+    int length;
+
+    if (!payload) return;
+    *payload++ = '\0';
+    length = decode(payload);
+    if (length < 0 || decode(topic) <= 0) return;
+    mosquitto_broker_publish_copy(client, topic, length, payload, 0, false, NULL);
+}
+
+/* Asks the question, for a client or, before it is connected, for nobody. */
+static bool is_allowed(struct gate *gate, const char *client)
+{
+    static const char denial[] = "deny ";
+    char answer[LAB_ANSWER_LIMIT];
+
+    if (!get_verdict(gate, answer)) return false;
+    if (client && strncmp(answer, denial, sizeof denial - 1) == 0) report(client, answer + sizeof denial - 1);
+    return strcmp(answer, "allow") == 0;
 }
 
 static int on_connect(int event, void *event_data, void *user_data)
@@ -152,7 +190,7 @@ static int on_connect(int event, void *event_data, void *user_data)
     append_text(gate, attempt->username);
     append_text(gate, attempt->password);
     append(gate, der, der_length > 0 ? (size_t)der_length : 0, LAB_CERTIFICATE_LIMIT);
-    allowed = is_allowed(gate);
+    allowed = is_allowed(gate, NULL);
     /* The line held a password. */
     OPENSSL_cleanse(gate->line, sizeof gate->line);
     OPENSSL_free(der);
@@ -187,7 +225,7 @@ static int on_access(int event, void *event_data, void *user_data)
     default:
         return MOSQ_ERR_ACL_DENIED;
     }
-    return is_allowed(gate) ? MOSQ_ERR_SUCCESS : MOSQ_ERR_ACL_DENIED;
+    return is_allowed(gate, mosquitto_client_id(access->client)) ? MOSQ_ERR_SUCCESS : MOSQ_ERR_ACL_DENIED;
 }
 
 static int on_disconnect(int event, void *event_data, void *user_data)

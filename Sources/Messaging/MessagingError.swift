@@ -6,6 +6,9 @@ import Storage
 public enum MessagingError: Explained, Equatable {
     case invalidTopic(String, TopicFault)
     case invalidFilter(String, TopicFault)
+    /// Cannot be part of a topic, and so is nobody's identifier.
+    case invalidReceiver(String, TopicFault)
+    case invalidContentType(String)
     case payloadTooLarge(bytes: Int, limit: Int)
     /// An envelope needs a payload (MAG 9.3).
     case emptyPayload
@@ -28,6 +31,14 @@ public enum MessagingError: Explained, Equatable {
     case refused(BrokerAddress, BrokerRefusal)
     case connectionLost(BrokerAddress, reason: String)
     case subscriptionRefused(TopicFilter)
+    /// The connection keeps no messages, and the broker did not confirm this one. It was not accepted.
+    case notConfirmed
+    /// The connection is that of the logged-in user, and there is none.
+    case userRequired
+    /// The user's name cannot be part of a topic; `nil` if the gateway has not told it.
+    case userUnusable(name: String?)
+    /// The settings say that users have no connection.
+    case userConnectionOff
     /// The messenger is already running; only one run at a time is possible.
     case alreadyRunning
 
@@ -36,18 +47,31 @@ public enum MessagingError: Explained, Equatable {
         case .invalidTopic(let topic, let fault):
             Explanation(
                 "messaging.invalid-topic", .invalidInput, "\"\(topic)\" is not a topic: \(fault)",
-                remedy: Self.topicRules)
+                remedy: Self.topicRules, gateway: .parameter)
         case .invalidFilter(let filter, let fault):
             Explanation(
                 "messaging.invalid-filter", .invalidInput, "\"\(filter)\" is not a topic filter: \(fault)",
-                remedy: Self.topicRules)
+                remedy: Self.topicRules, gateway: .parameter)
+        case .invalidReceiver(let id, let fault):
+            Explanation(
+                "messaging.invalid-receiver", .invalidInput,
+                "\"\(id)\" is not the identifier of a receiver: \(fault)",
+                remedy: "give a user's name, a device's identifier or a group's identifier, as the gateway has it",
+                gateway: GatewayNumbers(.messaging, 500_002))
+        case .invalidContentType(let type):
+            Explanation(
+                "messaging.invalid-content-type", .invalidInput, "\"\(type)\" is not a content type",
+                remedy: "write a MIME type, such as text/plain or image/png",
+                gateway: GatewayNumbers(.messaging, 500_001))
         case .payloadTooLarge(let bytes, let limit):
             Explanation(
                 "messaging.payload-too-large", .tooLarge,
                 "the payload has \(bytes) bytes, more than the \(limit) allowed",
                 remedy: "send less at once, or raise the limit")
         case .emptyPayload:
-            Explanation("messaging.empty-payload", .invalidInput, "a message in an envelope needs a payload")
+            Explanation(
+                "messaging.empty-payload", .invalidInput, "a message in an envelope needs a payload",
+                gateway: .parameter)
         case .outboxFull(let limit):
             Explanation(
                 "messaging.outbox-full", .full, "the outbox is full: \(limit) bytes are waiting to be sent",
@@ -83,25 +107,28 @@ public enum MessagingError: Explained, Equatable {
         case .cannotConnect(let broker, let reason):
             Explanation(
                 "messaging.cannot-connect", .unreachable, "cannot connect to broker \(broker): \(reason)",
-                remedy: Self.wayToBroker)
+                remedy: Self.wayToBroker, gateway: .connection)
         case .tlsRefused(let broker, let refusal):
             Explanation(
                 "messaging.tls-refused", .unreachable, "broker \(broker) is not trusted: \(refusal)",
                 remedy: "check the clock, and that the gateway's configuration has the broker's authority or pin",
-                meaning: "the broker could not prove that it is the expected one")
+                meaning: "the broker could not prove that it is the expected one", gateway: .connection)
         case .tlsFailed(let broker, let reason):
             Explanation(
                 "messaging.tls-failed", .unreachable, "TLS with broker \(broker) failed: \(reason)",
-                remedy: "check that the port is that of MQTT over TLS, the device certificate, and the broker's log")
+                remedy: "check that the port is that of MQTT over TLS, the device certificate, and the broker's log",
+                gateway: .connection)
         case .connectTimeout(let broker, let limit):
             Explanation(
                 "messaging.connect-timeout", .unreachable,
-                "broker \(broker) did not answer within \(limit.components.seconds) s", remedy: Self.wayToBroker)
+                "broker \(broker) did not answer within \(limit.components.seconds) s", remedy: Self.wayToBroker,
+                gateway: .connection)
         case .refused(let broker, let refusal):
             Explanation(
                 "messaging.refused", .refused, "broker \(broker) refuses the connection: \(refusal)",
                 remedy: refusal.concernsCredentials
-                    ? "the agent requests a new token; if this persists, check the registration" : nil)
+                    ? "the agent requests a new token; if this persists, check the registration" : nil,
+                gateway: .connection)
         case .connectionLost(let broker, let reason):
             Explanation(
                 "messaging.connection-lost", .unreachable,
@@ -111,7 +138,28 @@ public enum MessagingError: Explained, Equatable {
         case .subscriptionRefused(let filter):
             Explanation(
                 "messaging.subscription-refused", .refused, "the broker refuses the subscription to \(filter)",
-                remedy: "check what this client may subscribe to at the broker")
+                remedy: "check what this client may subscribe to at the broker",
+                gateway: GatewayNumbers(.messaging, 511_002))
+        case .notConfirmed:
+            Explanation(
+                "messaging.not-confirmed", .temporary, "the broker did not confirm the message",
+                remedy: "send it again; it was not accepted, but the broker may have it nevertheless",
+                meaning: "a message in the user's name is kept nowhere: only the broker can take it")
+        case .userRequired:
+            Explanation(
+                "messaging.user-required", .conflict, "nobody is logged in, so there is no connection of a user",
+                remedy: "log in: latchkey login", gateway: GatewayNumbers(.messaging, 530_004))
+        case .userUnusable(let name):
+            Explanation(
+                "messaging.user-unusable", .conflict,
+                name.map { "\"\($0)\" cannot be a user at the broker: it would not be one level of a topic" }
+                    ?? "the gateway has not told the user's name, without which there are no topics",
+                remedy: "log in as a user whose name has no slash, + or #",
+                gateway: GatewayNumbers(.messaging, 530_003))
+        case .userConnectionOff:
+            Explanation(
+                "messaging.user-connection-off", .configuration, "the logged-in user has no connection to the broker",
+                remedy: "set broker.user_connection to true")
         case .alreadyRunning:
             Explanation("messaging.already-running", .internal, "the connection to the broker is already running")
         }
@@ -125,6 +173,9 @@ public enum MessagingError: Explained, Equatable {
         let broker = BrokerAddress(host: "HOST")
         let others: [MessagingError] = [
             .invalidTopic("TOPIC", .wildcard), .invalidFilter("FILTER", .misplacedWildcard),
+            .invalidReceiver("ID", .severalLevels), .invalidContentType("TYPE"), .notConfirmed, .userRequired,
+            .userUnusable(name: "NAME"), .userUnusable(name: nil),
+            .userConnectionOff,
             .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
             .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.full(path: "PATH")),
             .outboxClosed(path: "PATH"), .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
@@ -137,4 +188,10 @@ public enum MessagingError: Explained, Equatable {
         let refused = ["FILTER"].compactMap { try? TopicFilter($0) }.map(MessagingError.subscriptionRefused)
         return others + refused
     }
+}
+
+/// The numbers of several errors (MAG 9.5).
+extension GatewayNumbers {
+    fileprivate static let parameter = GatewayNumbers(.messaging, 500_003)
+    fileprivate static let connection = GatewayNumbers(.messaging, 511_001)
 }

@@ -36,6 +36,9 @@ struct Run: AsyncParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Start Mosquitto.")
     var broker = true
 
+    @Option(help: "Whose connections the broker accepts: all, users (with a user's token) or boards (with their own).")
+    var brokerClients = BrokerClients.all
+
     @Option(help: "The broker's plugin, if it is not beside this program.")
     var brokerPlugin: String?
 
@@ -64,6 +67,7 @@ struct Run: AsyncParsableCommand {
         configuration.brokerPort = brokerPort
         configuration.broker = broker
         configuration.brokerPlugin = brokerPlugin
+        configuration.brokerClients = brokerClients
         configuration.prefix = prefix
         configuration.idTokenAlgorithm = idTokens
         configuration.activatesDevices = !manualActivation
@@ -149,6 +153,7 @@ struct LifeOptions: ParsableArguments {
 }
 
 extension IDTokenAlgorithm: ExpressibleByArgument {}
+extension BrokerClients: ExpressibleByArgument {}
 
 /// Waits for SIGINT or SIGTERM.
 struct StopSignals {

@@ -113,6 +113,7 @@ ask("POST", "/v1/messages", {"topic": "a", "payload": "aGk=", "encoding": "base6
 ask("POST", "/v1/messages/lines?topic=a&qos=1&retain=false", text="one\ntwo\n", status=202)
 ask("POST", "/v1/messages/lines?topic=a", text="", status=202)
 ask("POST", "/v1/send", {"device": other, "payload": "hello"}, 202)
+ask("POST", "/v1/send", {"group": "household", "members": ["alice", "bob"], "payload": "hello"}, 202)
 for account in ACCOUNTS:
     ask("GET", f"{account}/token")
     ask("GET", f"{account}/user")
@@ -125,6 +126,10 @@ for account in ACCOUNTS:
     log_in_by_browser(account)
     ask("GET", f"{account}/user")
     ask("GET", f"{account}/user/info")
+    ask("POST", "/v1/user/messages", {"topic": "a", "payload": "hello"}, 202)
+    ask("POST", "/v1/user/messages/lines?topic=a", text="one\ntwo\n", status=202)
+    ask("POST", "/v1/user/send", {"user": "bob", "payload": "hello"}, 202)
+    first_event("/v1/user/messages", "application/x-ndjson")
     ask("GET", "/v1/status")
     ask("POST", f"{account}/logout")
     log_in_by_prompt(account)

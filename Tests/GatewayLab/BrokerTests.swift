@@ -230,6 +230,11 @@ struct Phone: Sendable {
         try await run("mosquitto_pub", arguments(topic) + ["-q", "1", "-l"], input: Array(lines.utf8))
     }
 
+    /// Publishes, and returns with the first message at the other topic.
+    func ask(_ topic: String, _ payload: String, answeredAt answer: String) async throws -> Finished {
+        try await run("mosquitto_rr", arguments(topic) + ["-q", "1", "-m", payload, "-e", answer, "-W", "10"])
+    }
+
     /// Returns when `count` messages have come.
     func subscribe(_ filter: String, count: Int) async throws -> Finished {
         try await run("mosquitto_sub", arguments(filter) + ["-C", "\(count)", "-W", "10", "-q", "1"])

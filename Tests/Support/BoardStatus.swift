@@ -41,6 +41,7 @@ package struct BoardStatus: Decodable, Sendable {
         package let state: String
         package let received: Int
         package let acknowledged: Int
+        package let sent: Int
         package let lastError: Trouble?
     }
 
@@ -80,6 +81,7 @@ package struct BoardStatus: Decodable, Sendable {
     package let token: Token?
     package let user: User?
     package let broker: Broker?
+    package let userBroker: Broker?
     package let outbox: Outbox?
     package let vault: Vault?
     package let lastError: Trouble?

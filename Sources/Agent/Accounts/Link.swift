@@ -11,10 +11,14 @@ import Storage
 final actor Link {
     nonisolated let session: GatewaySession
     nonisolated let gateway: GatewayConfiguration
-    private let account: AccountName
+    let account: AccountName
     let hasBroker: Bool
     /// `nil` until the board is registered, and if its broker uses another account.
     private(set) var station: Station?
+    /// The logged-in user beside it, with the task that keeps the connection; see `Link+User.swift`.
+    var userStation: Station?
+    var userTask: Task<Void, Never>?
+    let userChange = AsyncMutex()
 
     /// Why there is no station, if the outbox is the cause.
     private(set) var outboxFault: MessagingError?
@@ -188,6 +192,7 @@ final actor Link {
             ending = .failure(error)
         }
         self.station = nil
+        await adjustUserStation()
         station.subscriptions.end()
         // After the gateway withdraws a registration, the device identifier stays, and so do its messages.
         if let now = try? await session.status(), now.deviceID != device { _ = try? await station.outbox.clear() }
@@ -207,9 +212,9 @@ final actor Link {
         }
         await publishLatest()
         // Subscribed before anything runs, so that no event is missed.
-        let (connection, refusals, drops) = (
+        let (connection, refusals, drops, messages) = (
             station.messenger.events.subscribe(), station.messenger.events.subscribe(),
-            station.outbox.events.subscribe()
+            station.outbox.events.subscribe(), station.messenger.messages.subscribe()
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [agent, account] in
@@ -221,6 +226,10 @@ final actor Link {
             group.addTask { [agent, account] in
                 for await event in drops { agent.report(.outbox(event), of: account) }
             }
+            group.addTask { [agent, account] in
+                for await event in messages { agent.report(.message(event), of: account) }
+            }
+            group.addTask { await self.keepUserStation() }
             group.addTask { try await station.messenger.run() }
             group.addTask { [session] in try await Self.dropRefusedTokens(of: session, refusals) }
             group.addTask { [session] in try await Self.keepCertificate(of: session) }

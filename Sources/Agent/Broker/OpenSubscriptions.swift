@@ -16,16 +16,20 @@ final class OpenSubscriptions: Sendable {
         weak var encoder: MessageEncoder?
     }
     private let state = Mutex(State())
+    /// Why they end with the station.
+    let ending: any Error
 
-    /// - Throws: ``AgentError/subscriptionEnded`` if the station has ended in the meantime.
-    func add(_ subscription: Subscription) throws(AgentError) {
+    init(endingWith ending: any Error = AgentError.subscriptionEnded) { self.ending = ending }
+
+    /// - Throws: ``ending`` if the station has ended in the meantime.
+    func add(_ subscription: Subscription) throws {
         let isLate = state.withLock { state in
             // Subscriptions whose readers are gone.
             state.entries.removeAll { $0.subscription == nil }
             state.entries.append(Entry(subscription: subscription))
             return state.hasEnded
         }
-        if isLate { throw .subscriptionEnded }
+        if isLate { throw ending }
     }
 
     /// The one encoder of all readers.
@@ -49,16 +53,19 @@ final class OpenSubscriptions: Sendable {
 /// Messages arriving for a local program, as the events of its stream.
 ///
 /// Survives lost connections to the broker. Ends with an error when its registration ends, such as by a switch to
-/// another gateway: its topics belong to that registration, and no message would ever arrive again.
+/// another gateway: its topics belong to that registration, and no message would ever arrive again. So does that of a
+/// user who logs out.
 struct Deliveries {
     let subscription: Subscription
     /// Messages on these topics are left out.
     var leavingOut: Set<String> = []
     let encoder: MessageEncoder
+    /// Why it ends.
+    var ending: any Error = AgentError.subscriptionEnded
 
     /// Writes what is there at once, until the reader is gone.
     ///
-    /// - Throws: ``AgentError/subscriptionEnded``
+    /// - Throws: ``ending``
     func write(to writer: StreamWriter) async throws {
         // Reports that the broker has accepted the subscription: no message sent from now on is missed.
         let begin = LocalEvent(name: "subscribed", data: ["filter": .string(subscription.filter.text)])
@@ -80,6 +87,6 @@ struct Deliveries {
         }
         // The task of a reader that left is canceled, which ends the subscription too.
         guard !Task.isCancelled else { return }
-        throw AgentError.subscriptionEnded
+        throw ending
     }
 }

@@ -4,17 +4,20 @@ import Groundwork
 import Messaging
 import OAuth
 
-/// A registered device at the broker: its topics, its outbox and its connection.
+/// A registered device at the broker, or the user who is logged in on it: topics, outbox and connection.
 ///
 /// Each gateway has its own outbox file, because topics and receivers are that gateway's: after switching back, waiting
-/// messages are still there. Messages accepted for a former device identifier are never sent.
+/// messages are still there. Messages accepted for a former device identifier are never sent. A user's messages are
+/// kept nowhere: they are accepted when the broker has them.
 struct Station: Sendable {
-    let device: String
+    /// Seen from the user where there is one.
     let topics: TopicNamespace
+    /// `nil` for the device itself.
+    let user: UserStatus?
     let outbox: Outbox
     let messenger: Messenger
     /// The subscriptions of local programs; they end with the station.
-    let subscriptions = OpenSubscriptions()
+    let subscriptions: OpenSubscriptions
 
     /// - Parameters:
     ///   - device: the device identifier, the segment of its own topics (MAG 9.2).
@@ -24,51 +27,48 @@ struct Station: Sendable {
         device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration,
         outboxIsSuspect: Bool = false
     ) async throws {
-        let broker = BrokerAddress(
-            host: settings.broker.host.isEmpty ? gateway.identity.host : settings.broker.host,
-            port: settings.broker.port == 0
-                ? gateway.announcedBrokerPort ?? BrokerAddress.standardPort : settings.broker.port)
-        self.device = device
         topics = try TopicNamespace(
             prefix: gateway.identity.prefix, version: settings.broker.topicVersion, deviceID: device)
-        var messaging = MessengerSettings()
-        messaging.keepAlive = .seconds(settings.broker.keepAliveSeconds)
-        messaging.window = settings.broker.window
+        user = nil
+        subscriptions = OpenSubscriptions()
+        var messaging = MessengerSettings(settings.broker)
         messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
-        var policy = OutboxPolicy(
-            limitBytes: settings.outbox.limitBytes, maxAge: .seconds(settings.outbox.maxAgeHours * 3600),
-            payloadLimit: settings.outbox.payloadLimitBytes)
-        policy.spill = .milliseconds(settings.outbox.spillMilliseconds)
-        policy.flush = .seconds(settings.outbox.flushSeconds)
         outbox = try await Outbox.open(
             at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
-            policy: policy,
-            durability: settings.outbox.durable ? .disk : .memory, isSuspect: outboxIsSuspect)
-        let master = gateway.masterClientID
+            policy: OutboxPolicy(settings.outbox), durability: settings.outbox.durable ? .disk : .memory,
+            isSuspect: outboxIsSuspect)
+        let (broker, master) = (BrokerAddress(settings.broker, of: gateway), gateway.masterClientID)
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
-            try await Self.credentials(of: session, master: master, device: device, broker: broker)
+            let token = try await session.accessToken()
+            let identity = try await ConnectingIdentity(of: session, at: broker)
+            return identity.credentials(of: device, client: master, token: token.value, by: settings.broker)
         }
     }
 
-    /// The credentials for the broker (MAG 9.1), obtained before each connect, so that the token is fresh.
-    private static func credentials(
-        of session: GatewaySession, master: String, device: String, broker: BrokerAddress
-    ) async throws -> BrokerCredentials {
-        let token = try await session.accessToken()
-        guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity()
-        else {
-            throw GatewayError.notRegistered
+    /// The logged-in user of a device, with a connection of that user's (MAG 9.1).
+    ///
+    /// - Throws: ``MessagingError`` for a user whose name cannot be part of a topic.
+    init(
+        _ user: UserStatus, of board: Station, session: GatewaySession, gateway: GatewayConfiguration,
+        settings: AgentConfiguration
+    ) async throws {
+        guard let name = user.userName else { throw MessagingError.userUnusable(name: nil) }
+        topics = try TopicNamespace(
+            prefix: board.topics.prefix, version: board.topics.version, deviceID: board.topics.deviceID, userID: name)
+        self.user = user
+        subscriptions = OpenSubscriptions(endingWith: MessagingError.userRequired)
+        outbox = try await Outbox.open(at: "", policy: OutboxPolicy(settings.outbox), durability: .broker)
+        let (broker, master) = (board.messenger.address, gateway.masterClientID)
+        messenger = Messenger(address: broker, outbox: outbox, settings: MessengerSettings(settings.broker)) {
+            let token = try await session.accessToken(ofUserLoggedInAt: user.loggedInAt)
+            let identity = try await ConnectingIdentity(of: session, at: broker)
+            return BrokerCredentials(
+                clientID: "\(identity.magIdentifier)::\(master)::\(name)", userName: name, password: token.value,
+                tls: identity.tls)
         }
-        // The broker has the gateway's certificate authority (MAG 9.1), even if the settings name another host for it.
-        var trust = try session.trust(for: session.configuration.identity.host)
-        trust.host = broker.host
-        // No user is logged in: the user part of the client id is left out, and the device itself is the user.
-        return BrokerCredentials(
-            clientID: "\(magIdentifier)::\(master)", userName: device, password: token.value,
-            tls: try TLSContext(trust: trust, identity: identity))
     }
 
-    /// A filter below the device's own topics.
+    /// A filter below the station's own topics.
     func filter(_ filter: String) throws -> TopicFilter {
         try topics.custom(filter: filter)
     }
@@ -85,5 +85,60 @@ struct Station: Sendable {
             $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_"
         }
         return "outbox-\(String(shown))-\(Hex.encode(SHA256.hash(scope.utf8).prefix(8))).db"
+    }
+}
+
+/// What the board shows at the broker, whoever speaks; obtained before each connect, after the token.
+private struct ConnectingIdentity {
+    let magIdentifier: String
+    let tls: TLSContext
+
+    init(of session: GatewaySession, at broker: BrokerAddress) async throws {
+        guard let magIdentifier = try await session.status().magIdentifier, let identity = try await session.identity()
+        else { throw GatewayError.notRegistered }
+        self.magIdentifier = magIdentifier
+        // The broker has the gateway's certificate authority (MAG 9.1), even if the settings name another host for it.
+        var trust = try session.trust(for: session.configuration.identity.host)
+        trust.host = broker.host
+        tls = try TLSContext(trust: trust, identity: identity)
+    }
+
+    /// The board's own, as the settings say: the protocol has none for a board without a user.
+    func credentials(
+        of device: String, client: String, token: SecretBytes, by settings: BrokerSettings
+    ) -> BrokerCredentials {
+        let names = ["mag-identifier": magIdentifier, "client": client, "device": device]
+        let userName = LogInTemplate.fill(settings.userName, with: names)
+        let secrets = names.merging(["token": token.exposedText()]) { own, _ in own }
+        let password = LogInTemplate.fill(settings.password, with: secrets)
+        return BrokerCredentials(
+            clientID: LogInTemplate.fill(settings.clientID, with: names), userName: userName.isEmpty ? nil : userName,
+            password: password.isEmpty ? nil : SecretBytes(utf8: password), tls: tls)
+    }
+}
+
+extension BrokerAddress {
+    fileprivate init(_ settings: BrokerSettings, of gateway: GatewayConfiguration) {
+        self.init(
+            host: settings.host.isEmpty ? gateway.identity.host : settings.host,
+            port: settings.port == 0 ? gateway.announcedBrokerPort ?? Self.standardPort : settings.port)
+    }
+}
+
+extension MessengerSettings {
+    fileprivate init(_ settings: BrokerSettings) {
+        self.init()
+        keepAlive = .seconds(settings.keepAliveSeconds)
+        window = settings.window
+    }
+}
+
+extension OutboxPolicy {
+    fileprivate init(_ settings: OutboxSettings) {
+        self.init(
+            limitBytes: settings.limitBytes, maxAge: .seconds(settings.maxAgeHours * 3600),
+            payloadLimit: settings.payloadLimitBytes)
+        spill = .milliseconds(settings.spillMilliseconds)
+        flush = .seconds(settings.flushSeconds)
     }
 }

@@ -101,6 +101,13 @@ public struct BrokerSettings: Sendable, Equatable {
     public var topicVersion = "2.0"
     /// The most messages that await the broker's acknowledgement at once.
     public var window = 100
+    /// The client identifier, user name and password of the board's own connection; names in braces stand for what the
+    /// registration knows (``LogInTemplate``).
+    public var clientID = "{mag-identifier}::{client}"
+    public var userName = "{device}"
+    public var password = "{token}"
+    /// Whether the logged-in user has a connection too.
+    public var userConnection = true
 }
 
 /// How much may wait for the broker, and for how long.

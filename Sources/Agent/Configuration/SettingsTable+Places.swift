@@ -9,6 +9,8 @@ enum TextRule {
     case topic
     case topicLevel
     case accountName
+    /// A part of the broker's login, with these names in braces.
+    case logInTemplate(Set<String>)
     /// A host name or an address, without scheme and port.
     case hostOrEmpty
 
@@ -22,6 +24,7 @@ enum TextRule {
         case .topicLevel:
             (try? Topic(text)) == nil || text.contains("/")
                 ? ("is not one level of a topic", "leave out slashes, + and #, and do not leave it empty") : nil
+        case .logInTemplate(let names): LogInTemplate.fault(of: text, knowing: names)
         case .hostOrEmpty:
             text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:".contains($0)) }
                 ? nil : ("is not a host name or an address", "write it without scheme, port and brackets")

@@ -22,6 +22,7 @@ public struct AgentEvent: Sendable {
         case gateway(GatewayEvent)
         case broker(MessengerEvent)
         case outbox(OutboxEvent)
+        case message(MessageEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -29,6 +30,8 @@ public struct AgentEvent: Sendable {
         case own(OwnEvent)
         /// An account other than the default one.
         indirect case account(AccountName, Source)
+        /// At the connection of the logged-in user.
+        indirect case user(Source)
 
         /// The same without its account: what happened, at whichever it was.
         var ofAnyAccount: Source { if case .account(_, let source) = self { source.ofAnyAccount } else { self } }
@@ -38,12 +41,13 @@ public struct AgentEvent: Sendable {
             case .gateway(let event): event.report
             case .broker(let event): event.report
             case .outbox(let event): event.report
+            case .message(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report
             case .sensor(let event): event.report
             case .own(let event): event.report
-            case .account(_, let source): source.report
+            case .account(_, let source), .user(let source): source.report
             }
         }
     }
@@ -53,9 +57,12 @@ public struct AgentEvent: Sendable {
         self.source = source
         let report = source.report
         name = report.name
-        severity = report.severity
+        let isOfUser = if case .user = source.ofAnyAccount { true } else { false }
+        // The board works without its user's connection.
+        severity = isOfUser && report.severity == .trouble ? .notable : report.severity
         var details = report.fields
         if case .account(let name, _) = source { details["account"] = .string(name.text) }
+        if isOfUser { details["as"] = "user" }
         if let message = report.message { details["message"] = .string(message) }
         if let error = report.error { details.merge(error.explanation) { _, new in new } }
         self.details = details

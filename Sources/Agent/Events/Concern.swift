@@ -51,7 +51,8 @@ extension AgentEvent.Source {
         case .proximity(let event): event.bearing
         case .own(let event): event.bearing
         case .account(_, let source): source.bearing
-        case .outbox, .prompt, .button, .sensor: Bearing()
+        // The board works without its user's connection.
+        case .outbox, .message, .prompt, .button, .sensor, .user: Bearing()
         }
     }
 }

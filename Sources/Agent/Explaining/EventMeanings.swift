@@ -53,6 +53,13 @@ enum EventMeanings {
         "gateway.will-switch": "another gateway is about to become the active one",
     ]
 
+    static let message = [
+        "message.broker-error": "the broker reports an error at a topic whose last level is error",
+        "message.not-sent": "a message in an envelope was not accepted; its sender got the error",
+        "message.received": "a message in an envelope arrived for a subscription",
+        "message.sent": "a message in an envelope was accepted: the broker or the disk has it",
+    ]
+
     static let outbox = [
         "outbox.dead-letter": "a message is no longer sent, as the broker ended the connection on it",
         "outbox.dropped": "messages that waited were dropped; the event says how many, and why",

@@ -15,6 +15,10 @@ struct MessagesFeature: Feature {
             table.string("status_topic", &configuration.broker.statusTopic, .topic)
             table.string("topic_version", &configuration.broker.topicVersion, .topicLevel)
             table.integer("window", &configuration.broker.window, in: 1...1000)
+            table.string("client_id", &configuration.broker.clientID, .logInTemplate(LogInTemplate.names))
+            table.string("user_name", &configuration.broker.userName, .logInTemplate(LogInTemplate.names))
+            table.string("password", &configuration.broker.password, .logInTemplate(LogInTemplate.namesOfPassword))
+            table.flag("user_connection", &configuration.broker.userConnection)
         }
         root.table("outbox") { table in
             table.integer("limit_bytes", &configuration.outbox.limitBytes, in: 65_536...(1 << 40))
@@ -30,6 +34,7 @@ struct MessagesFeature: Feature {
 
     func addRoutes(to router: inout Router, of agent: Agent) {
         agent.addMessageRoutes(to: &router)
+        agent.addSendRoutes(to: &router)
         agent.addDeadLetterRoutes(to: &router)
     }
 
@@ -47,15 +52,17 @@ struct MessagesFeature: Feature {
             oldestAge: status.outbox.oldest.map { state.now.timeIntervalSince($0) })
     }
 
-    var statusMembers: [String: Schema] { ["broker": .broker, "outbox": .outbox] }
+    var statusMembers: [String: Schema] { ["broker": .broker, "userBroker": .broker, "outbox": .outbox] }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
         guard let link = await agent.brokerLink else { return [:] }
         if let messenger = await link.station?.messenger.status() {
             let flush = agent.configuration.outbox.flushSeconds
-            return [
+            var report = [
                 "broker": messenger.report, "outbox": messenger.outbox.report(at: agent.time.now, flushSeconds: flush),
             ]
+            report["userBroker"] = await link.userStation?.messenger.status().report
+            return report
         }
         guard let fault = await link.outboxFault else { return [:] }
         return ["outbox": ["error": .object(fault.explanation)]]
@@ -66,5 +73,8 @@ struct MessagesFeature: Feature {
         return ["broker.account names \(agent.brokerAccount), an account that this board does not have"]
     }
 
-    var eventMeanings: [String: String] { EventMeanings.broker.merging(EventMeanings.outbox) { own, _ in own } }
+    var eventMeanings: [String: String] {
+        EventMeanings.broker.merging(EventMeanings.outbox) { own, _ in own }
+            .merging(EventMeanings.message) { own, _ in own }
+    }
 }

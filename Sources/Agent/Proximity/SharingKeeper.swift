@@ -58,7 +58,8 @@ extension SharingKeeper.Change {
         case .gateway(.userDidAuthenticate): self = .loggedIn
         case .gateway(.userDidLogout): self = .loggedOut
         // Only the default account shares.
-        case .broker, .gateway, .outbox, .prompt, .proximity, .button, .sensor, .own, .account: return nil
+        case .broker, .gateway, .outbox, .message, .prompt, .proximity, .button, .sensor, .own, .account, .user:
+            return nil
         }
     }
 

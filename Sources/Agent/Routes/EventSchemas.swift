@@ -19,6 +19,8 @@ extension Schema {
         "account": .string("which it is about, where it is not the default one"),
     ]
 
+    private static let ofUser = string("user: it was at the connection of the logged-in user", choices: ["user"])
+
     private typealias Family = (name: String, schema: String, members: [String: Schema])
 
     private static let families: [Family] = [
@@ -28,11 +30,20 @@ extension Schema {
             [
                 "broker": .string("host:port"), "attempt": .integer("since the last connection, from 1"),
                 "sessionPresent": .boolean("whether the broker kept the session"),
-                "filter": .string("of a refused subscription"),
+                "filter": .string("of a refused subscription"), "as": ofUser,
             ]
         ),
         ("button", "ButtonEvent", ["heldMilliseconds": .integer("how long it was pressed")]),
         ("gateway", "GatewayEvent", ["expires": .time("end of the token")]),
+        (
+            "message", "MessageEvent",
+            [
+                "topic": .string("the whole topic"), "senderID": .string("the sender's own claim"),
+                "senderType": .string("the sender's own claim"), "contentType": .string("a MIME type"),
+                "bytes": .integer("length of the content"), "more": .integer("messages that came with it"),
+                "as": ofUser,
+            ]
+        ),
         (
             "outbox", "OutboxEvent",
             [

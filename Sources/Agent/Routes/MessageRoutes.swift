@@ -3,22 +3,52 @@ import Groundwork
 import LocalAPI
 import Messaging
 
-/// Publishing, receiving and sending.
+/// Whose connection messages go by.
+enum Speaker: Sendable, CaseIterable {
+    case board
+    /// The logged-in user.
+    case user
+
+    /// What the paths of its routes begin with.
+    var path: String { self == .board ? "/v1" : "/v1/user" }
+
+    /// The right that it takes. To speak as a user is to act in that person's name.
+    func needs(_ permission: Permission) -> Permission { self == .board ? permission : .operate }
+
+    var suffix: String { self == .board ? "" : " of the logged-in user, at that user's connection" }
+    /// What has a message when it is accepted.
+    var keeper: String {
+        self == .board
+            ? "the broker or the disk has it, or memory where outbox.durable is false" : "the broker has it"
+    }
+    /// What topics are below of.
+    var own: String { self == .board ? "the device's own" : "the user's own" }
+}
+
+/// Publishing and receiving.
 extension Agent {
     nonisolated func addMessageRoutes(to router: inout Router) {
+        for speaker in Speaker.allCases { addMessageRoutes(of: speaker, to: &router) }
+    }
+
+    func station(of speaker: Speaker) async throws -> Station {
+        speaker == .board ? try await activeStation() : try await activeUserStation()
+    }
+
+    private nonisolated func addMessageRoutes(of speaker: Speaker, to router: inout Router) {
         router.on(
-            "POST", "/v1/messages", needs: .publish,
+            "POST", "\(speaker.path)/messages", needs: speaker.needs(.publish),
             .init(
-                "Publish a message; when the answer comes, the broker or the disk has it, or memory where outbox.durable is false",
+                "Publish a message\(speaker.suffix); when the answer comes, \(speaker.keeper)",
                 body: [
-                    "topic": .string("below the device's own unless raw"), "payload": .string("the message"),
+                    "topic": .string("below \(speaker.own) unless raw"), "payload": .string("the message"),
                     "encoding": Self.encodingSchema, "qos": Self.qualitySchema,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                     "raw": .boolean("the topic is a whole one"),
                 ], required: ["topic", "payload"], status: 202, answer: .accepted)
         ) { request in
             let body = try RequestBody(request)
-            let station = try await self.activeStation()
+            let station = try await self.station(of: speaker)
             let topic = try body.string("topic")
             return .json(
                 try await self.accept(
@@ -30,11 +60,11 @@ extension Agent {
                     of: request), status: 202)
         }
         router.on(
-            "POST", "/v1/messages/lines", needs: .publish,
+            "POST", "\(speaker.path)/messages/lines", needs: speaker.needs(.publish),
             .init(
-                "Publish each line as a message, all or none; when the answer comes, the broker or the disk has each, or memory as above",
+                "Publish each line as a message\(speaker.suffix), all or none; when the answer comes, \(speaker.keeper)",
                 query: [
-                    "topic": .string("below the device's own unless raw"), "qos": Self.qualitySchema,
+                    "topic": .string("below \(speaker.own) unless raw"), "qos": Self.qualitySchema,
                     "retain": .boolean("whether the broker keeps it for who comes later"),
                     "raw": .boolean("the topic is a whole one"),
                 ], required: ["topic"],
@@ -46,7 +76,7 @@ extension Agent {
                     ],
                     required: ["accepted"]))
         ) { request in
-            let station = try await self.activeStation()
+            let station = try await self.station(of: speaker)
             guard let name = request.query["topic"] else {
                 throw AgentError.badRequest(member: "topic", fault: "is missing")
             }
@@ -65,44 +95,13 @@ extension Agent {
             return .json(.object(answer), status: 202)
         }
         router.on(
-            "POST", "/v1/send", needs: .publish,
+            "GET", "\(speaker.path)/messages", needs: speaker.needs(.read),
             .init(
-                "Send an enveloped message to a device or a user",
-                body: [
-                    "user": .string("the receiver: this, or a device"),
-                    "device": .string("the receiver: this, or a user"),
-                    "topic": .string("below the receiver's own; messages unless given"),
-                    "payload": .string("the message"),
-                    "encoding": Self.encodingSchema, "contentType": .string("a MIME type; text/plain unless given"),
-                ], required: ["payload"], status: 202, answer: .accepted)
-        ) { request in
-            let body = try RequestBody(request)
-            let station = try await self.activeStation()
-            let topic = try body.optionalString("topic") ?? "messages"
-            let address: Topic
-            switch (try body.optionalString("user"), try body.optionalString("device")) {
-            case (let user?, nil): address = try station.topics.user(user, topic)
-            case (nil, let device?): address = try station.topics.device(device, topic)
-            default: throw AgentError.badRequest(member: "the receiver", fault: "has to be one: user or device")
-            }
-            let envelope = Envelope(
-                from: station.device, .device, displayName: self.deviceName, sentAt: self.time.now,
-                contentType: try body.optionalString("contentType") ?? "text/plain",
-                payload: try body.payload("payload"))
-            return .json(
-                try await self.accept(
-                    OutgoingMessage(
-                        topic: address, payload: try envelope.encode(), publisher: request.publisher), at: station,
-                    of: request), status: 202)
-        }
-        router.on(
-            "GET", "/v1/messages", needs: .read,
-            .init(
-                "Messages as they arrive, as an event stream",
+                "Messages\(speaker.suffix) as they arrive, as an event stream",
                 query: [
                     "filter": .string(
                         """
-                        topic filter below the device's own unless raw; without it everything but the agent's own telemetry and status
+                        topic filter below \(speaker.own) unless raw; without it everything but the agent's own telemetry and status
                         """),
                     "qos": Self.qualitySchema, "raw": .boolean("the filter is of whole topics"),
                 ],
@@ -116,11 +115,13 @@ extension Agent {
                         required: ["count", "message"]),
                 ], hasFrames: true)
         ) { request in
-            let station = try await self.activeStation()
+            let station = try await self.station(of: speaker)
             // A subscriber to everything wants messages from others, not those that the agent itself publishes below
             // the same topics.
             let own = request.query["filter"] == nil ? try self.ownTopics(at: station) : []
             let filter = request.query["filter"] ?? "#"
+            // The connection may have begun with this request.
+            if speaker == .user { await station.messenger.settle() }
             let subscription = try await station.messenger.subscribe(
                 try request.choice("raw", of: MessageLines.flags, default: false)
                     ? TopicFilter(filter) : station.filter(filter),
@@ -128,12 +129,14 @@ extension Agent {
             try station.subscriptions.add(subscription)
             let encoder = station.subscriptions.encoder(for: station.topics)
             return .stream {
-                try await Deliveries(subscription: subscription, leavingOut: own, encoder: encoder).write(to: $0)
+                try await Deliveries(
+                    subscription: subscription, leavingOut: own, encoder: encoder, ending: station.subscriptions.ending
+                ).write(to: $0)
             }
         }
     }
 
-    private static var encodingSchema: Schema {
+    static var encodingSchema: Schema {
         .string("of the payload; text unless given", choices: ["text", "base64"])
     }
     private static var qualitySchema: Schema {
@@ -142,14 +145,14 @@ extension Agent {
 
     private nonisolated func ownTopics(at station: Station) throws -> Set<String> {
         [
-            try station.topics.custom(configuration.telemetry.topic).name,
-            try station.topics.custom(configuration.broker.statusTopic).name,
+            try station.topics.ofDevice.custom(configuration.telemetry.topic).name,
+            try station.topics.ofDevice.custom(configuration.broker.statusTopic).name,
         ]
     }
 
     /// - Throws: ``AgentError/topicReserved(_:)`` if a caller other than an owner would speak for the agent, by any
     ///   route or spelling: the final topic counts.
-    private nonisolated func checkReserved(_ topic: Topic, at station: Station, for request: LocalRequest) throws {
+    nonisolated func checkReserved(_ topic: Topic, at station: Station, for request: LocalRequest) throws {
         guard !request.isOwner, try ownTopics(at: station).contains(topic.name) else { return }
         throw AgentError.topicReserved(topic.name)
     }
@@ -163,7 +166,7 @@ extension Agent {
 
 extension LocalRequest {
     /// The user whose share of the outbox a message takes; owners have no limit.
-    fileprivate var publisher: UInt32? { isOwner ? nil : peer.uid }
+    var publisher: UInt32? { isOwner ? nil : peer.uid }
 }
 
 extension Schema {
@@ -173,7 +176,7 @@ extension Schema {
             .object(
                 [
                     "topic": .string("the whole topic"),
-                    "ownTopic": .string("where it is below the device's own: what follows"),
+                    "ownTopic": .string("where it is below the device's, or the user's own: what follows"),
                     "payload": .base64("the message, where it is not UTF-8"), "bytes": .integer("of the message"),
                     "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
                     "retained": .boolean("whether the broker kept it for who comes later"),

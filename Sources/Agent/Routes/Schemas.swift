@@ -158,5 +158,9 @@ extension Schema {
     static let accepted = named(
         "Accepted",
         .object(
-            ["id": .integer("number of the message"), "topic": .string("the whole topic")], required: ["id", "topic"]))
+            [
+                "id": .integer("number of the message, or of the first"),
+                "topic": .string("the whole topic, or the first"),
+                "count": .integer("messages, where there are several"),
+            ], required: ["id", "topic"]))
 }

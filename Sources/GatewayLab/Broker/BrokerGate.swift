@@ -19,21 +19,40 @@ final class BrokerGate: Sendable {
     /// Nobody is connected to a broker whose plugin has hung up.
     func forgetSessions() { connected.withLock { $0 = [:] } }
 
+    /// What the plugin does with a client's packet.
+    enum Verdict: Sendable {
+        case allow
+        case deny
+        /// The client gets this message.
+        case denyAndReport(topic: String, payload: [UInt8])
+
+        fileprivate init(_ isAllowed: Bool) { self = isAllowed ? .allow : .deny }
+
+        /// The line for the plugin, without its line feed.
+        var line: String {
+            switch self {
+            case .allow: "allow"
+            case .deny: "deny"
+            case .denyAndReport(let topic, let payload): "deny \(Hex.encode(Array(topic.utf8))) \(Hex.encode(payload))"
+            }
+        }
+    }
+
     /// Answers one line of the plugin, without its line feed.
     /// - Returns: `nil` if no answer is expected.
-    func verdict(on line: String) async -> Bool? {
+    func verdict(on line: String) async -> Verdict? {
         let fields = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard let clientID = fields.dropFirst().first.flatMap(Self.text) else { return false }
+        guard let clientID = fields.dropFirst().first.flatMap(Self.text) else { return .deny }
         switch (fields[0], fields.count) {
-        case ("connect", 5): return await connect(clientID, fields)
+        case ("connect", 5): return Verdict(await connect(clientID, fields))
         case ("publish", 7): return await publish(clientID, fields)
-        case ("subscribe", 3): return await subscribe(clientID, fields)
+        case ("subscribe", 3): return Verdict(await subscribe(clientID, fields))
         case ("bye", 2):
             if connected.withLock({ $0.removeValue(forKey: clientID) }) != nil {
                 note("disconnected", clientID)
             }
             return nil
-        default: return false
+        default: return .deny
         }
     }
 
@@ -62,34 +81,39 @@ final class BrokerGate: Sendable {
         return true
     }
 
-    private func publish(_ clientID: String, _ fields: [String]) async -> Bool {
+    private func publish(_ clientID: String, _ fields: [String]) async -> Verdict {
         guard let qos = Int(fields[2]), let retain = Int(fields[3]), let size = Int(fields[4]),
             let topic = Self.text(fields[5]), let payload = Self.bytes(fields[6])
-        else { return false }
-        let allowed = await store.read { core in
-            guard let address = GatewayTopic(topic, prefix: core.configuration.prefix),
-                let sender = try? core.brokerIdentity(ofClientID: clientID)
-            else { return false }
-            return core.mayPublish(sender, to: address)
+        else { return .deny }
+        let (allowed, report) = await store.read { core in
+            let prefix = core.configuration.prefix
+            guard let sender = try? core.brokerIdentity(ofClientID: clientID) else { return (false, String?.none) }
+            guard let address = GatewayTopic(topic, prefix: prefix), !GatewayTopic.isError(topic),
+                core.mayPublish(sender, to: address)
+            else { return (false, sender.errorTopic(prefix: prefix)) }
+            return (true, nil)
         }
         guard allowed else {
-            note("may not publish to \(topic.prefix(200))", clientID)
-            return false
+            let reason = "may not publish to \(DisplayText.oneLine(topic, limit: 200))"
+            note(reason, clientID)
+            // MQTT 3.1.1 acknowledges what is not passed on: without this the sender would not notice.
+            return report.map { .denyAndReport(topic: $0, payload: JSON.object(["message": .string(reason)]).bytes) }
+                ?? .deny
         }
         journal.record(
             LabMessage(
                 time: store.clock.now, sender: clientID, topic: topic, qos: qos, retained: retain != 0, size: size,
                 payload: payload))
-        return true
+        return .allow
     }
 
     private func subscribe(_ clientID: String, _ fields: [String]) async -> Bool {
         guard let filter = Self.text(fields[2]) else { return false }
         let allowed = await store.read { core in
             guard let address = GatewayTopic(filter, prefix: core.configuration.prefix),
-                let identity = try? core.brokerIdentity(ofClientID: clientID)
+                let reader = try? core.brokerIdentity(ofClientID: clientID)
             else { return false }
-            return identity.maySubscribe(to: address)
+            return core.maySubscribe(reader, to: address)
         }
         note(allowed ? "subscribed to \(filter)" : "may not subscribe to \(filter.prefix(200))", clientID)
         return allowed

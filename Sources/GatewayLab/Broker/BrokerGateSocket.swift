@@ -60,7 +60,7 @@ enum BrokerGateSocket {
                 .whenSuccess { verdict in
                     guard context.channel.isActive else { return }
                     if let verdict {
-                        let answer = ByteBuffer(string: verdict ? "allow\n" : "deny\n")
+                        let answer = ByteBuffer(string: verdict.line + "\n")
                         context.writeAndFlush(self.wrapOutboundOut(answer), promise: nil)
                     }
                     self.answerNext(context)

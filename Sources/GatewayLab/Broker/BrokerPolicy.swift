@@ -36,8 +36,13 @@ extension GatewayCore {
         guard token.scopes.contains("mas_messaging") else {
             throw BrokerDenial(reason: "the access token lacks the scope mas_messaging")
         }
-        // Without a user, the device itself is the sender: the protocol omits the user part, and the user name is the
-        // device identifier. Some clients repeat it as the user part.
+        switch (configuration.brokerClients, token.user) {
+        case (.users, nil): throw BrokerDenial(reason: "this broker accepts users only, and nobody is logged in")
+        case (.boards, _?): throw BrokerDenial(reason: "this broker accepts boards only, not their users")
+        default: break
+        }
+        // The protocol's clients are users (MAG 9.1). For a board without one this lab wants what its own agent says: no
+        // user part, and the device identifier as user name. Some clients repeat it as the user part.
         let speaker = token.user ?? identity.device.deviceID
         guard identity.user == nil && token.user == nil || identity.user == speaker else {
             throw BrokerDenial(reason: "the user part of the client id does not match the token")
@@ -70,6 +75,17 @@ extension GatewayCore {
         case .device(let id): state.device(withID: id) != nil
         case .deviceStatus(let id): id == sender.device.deviceID
         case .user(let id): configuration.users.contains { $0.name == id }
+        case .group(let id): configuration.messageGroups[id] != nil
+        case .application: true
+        }
+    }
+
+    /// Whether a client may subscribe: its own messages, those of its user's groups, and the application's.
+    func maySubscribe(_ reader: BrokerIdentity, to topic: GatewayTopic) -> Bool {
+        switch topic {
+        case .device(let id), .deviceStatus(let id): id == reader.device.deviceID
+        case .user(let id): id == reader.user
+        case .group(let id): reader.user.map { configuration.messageGroups[id]?.contains($0) ?? false } ?? false
         case .application: true
         }
     }
@@ -81,13 +97,10 @@ struct BrokerIdentity: Sendable {
     var master: String
     var user: String?
 
-    /// Allows its own messages and the application's only.
-    func maySubscribe(to topic: GatewayTopic) -> Bool {
-        switch topic {
-        case .device(let id), .deviceStatus(let id): id == device.deviceID
-        case .user(let id): id == user
-        case .application: true
-        }
+    /// Where the broker reports errors to it (MAG 9.2), below the gateway's prefix.
+    func errorTopic(prefix: String) -> String {
+        let own = user.map { "users/\($0)" } ?? "devices/\(device.deviceID)"
+        return (prefix.isEmpty ? "" : "/\(prefix)") + "/2.0/client/\(own)/custom/error"
     }
 }
 

@@ -4,9 +4,13 @@ enum GatewayTopic: Equatable {
     /// Whether a device is online; published by the device itself.
     case deviceStatus(String)
     case user(String)
+    case group(String)
     case application
 
-    /// Reads a topic or a filter that lies below one device, one user or the application. Wildcards are only allowed
+    /// Whether only the broker publishes there: its reports of errors.
+    static func isError(_ topic: String) -> Bool { topic.split(separator: "/").last == "error" }
+
+    /// Reads a topic or a filter that lies below one device, user or group, or the application. Wildcards are only allowed
     /// below that, so that a filter never matches another's messages.
     ///
     /// - Parameter prefix: the gateway's, empty or a bare word.
@@ -29,6 +33,7 @@ enum GatewayTopic: Equatable {
         }
         switch (path[0], path[2], path.count) {
         case ("users", "custom", 4...): self = .user(id)
+        case ("groups", "custom", 4...) where isWithinClient: self = .group(id)
         case ("devices", "custom", 4...) where isWithinClient: self = .device(id)
         case ("devices", "status", 3) where isWithinClient: self = .deviceStatus(id)
         default: return nil

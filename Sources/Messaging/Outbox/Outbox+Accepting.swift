@@ -34,10 +34,12 @@ extension Outbox {
         // Never ahead of messages that are about to be written, and never where a limit has to be judged.
         guard mayHold, requests.isEmpty, held.bytes + size <= OutboxPolicy.heldBytes,
             ledger.bytes + size <= policy.publisherLimit,
-            // Behind a backlog on the disk no broker has it soon.
-            let patience = policy.patience(
-                isAwaited: answer != nil, isConnected: arrival != nil && cursor >= newestRow)
+            let patience = patience(isAwaited: answer != nil)
         else {
+            guard !keepsNothing else {
+                answer?(.failure(.outboxFull(limitBytes: min(OutboxPolicy.heldBytes, policy.publisherLimit))))
+                return
+            }
             requests.append(Request(messages: messages, answer: answer))
             // Runs after every call already queued for this actor, so that they share one sync.
             if requests.count == 1 { Task { write() } }
@@ -51,6 +53,12 @@ extension Outbox {
         killPoint("outbox-held")
         scheduleSpill()
         wakeSender()
+    }
+
+    private func patience(isAwaited: Bool) -> Duration? {
+        if keepsNothing { return policy.confirmation }
+        // Behind a backlog on the disk no broker has it soon.
+        return policy.patience(isAwaited: isAwaited, isConnected: arrival != nil && cursor >= newestRow)
     }
 
     private func refusal(of messages: [OutgoingMessage]) -> MessagingError? {
@@ -77,6 +85,7 @@ extension Outbox {
 
     /// Writes all that is in memory and all pending requests in one transaction, along with the removals that are due.
     func write() {
+        guard !keepsNothing else { return refuseHeld(because: .notConfirmed) }
         guard !requests.isEmpty || !held.isEmpty, let store else { return }
         let due = requests
         requests = []
@@ -89,7 +98,7 @@ extension Outbox {
                 killPoint("outbox-append-written")
             }
         } catch {
-            withdraw(because: error)
+            withdraw(because: .outboxUnusable(error))
             answers = due.map { request in
                 if request.answer == nil { countUnwritten(request.messages.count) }
                 return .failure(.outboxUnusable(error))
@@ -101,14 +110,19 @@ extension Outbox {
     }
 
     /// After a write failed: what somebody waits for is not accepted, although it may have been sent.
-    private func withdraw(because error: StorageError) {
+    private func withdraw(because error: MessagingError) {
         let later = SuspendingClock.now + max(policy.flush, .seconds(1))
         let groups = held.withdraw(postponingOthersUntil: later) { message in
             weights[message.id] = nil
             ledger.withdraw(size: message.size)
             withdrawn += 1
         }
-        for group in groups { group.answer?(.failure(.outboxUnusable(error))) }
+        for group in groups { group.answer?(.failure(error)) }
+    }
+
+    /// Refuses what the broker has not confirmed, where nobody else keeps it (``Durability/broker``).
+    public func refuseHeld(because error: MessagingError) {
+        if keepsNothing { withdraw(because: error) }
     }
 
     /// Readings that the disk has no room for.

@@ -18,7 +18,7 @@ extension Outbox {
         let isLost = arrival == nil && self.arrival != nil
         self.arrival = arrival
         // Not after each attempt that failed: readings are written in groups.
-        if isLost { write() }
+        if isLost, !keepsNothing { write() }
         do {
             try removeAcknowledged()
         } catch {

@@ -57,6 +57,8 @@ public final actor Outbox {
     var newestRow: Int64 = 0
     /// Whether messages may be held at all.
     var mayHold = false
+    /// Whether only the broker can take messages (``Durability/broker``).
+    private(set) var keepsNothing = false
     /// The weights of the messages being sent.
     var weights: [Int64: OutboxWeight] = [:]
     /// The bytes by owner; `nil` while they are not needed.
@@ -116,6 +118,9 @@ public final actor Outbox {
                 if let owner { try claim(file, for: owner) }
                 letters = try file.deadLetters()
             case .memory:
+                store = OutboxMemory()
+            case .broker:
+                (mayHold, keepsNothing) = (true, true)
                 store = OutboxMemory()
             }
         } catch {

@@ -17,6 +17,8 @@ public struct OutboxPolicy: Sendable, Equatable {
     public var spill = Duration.milliseconds(250)
     /// How long readings that nobody waits for may stay in memory while there is no broker; zero writes each at once.
     public var flush = Duration.seconds(5)
+    /// How long the broker may take to confirm a message that nobody else keeps (``Durability/broker``).
+    public var confirmation = Duration.seconds(15)
 
     /// The most bytes in memory that wait for the broker: what may be on the way to it at once.
     static let heldBytes = SendWindow.byteLimit
@@ -79,6 +81,9 @@ public enum Durability: Sendable, Equatable {
     /// In memory, lost with the process: for boards that may not write to their disk, and to measure what durability
     /// costs.
     case memory
+    /// In memory until the broker has it: accepted means that the broker has it. What it has not confirmed when the
+    /// connection ends or ``OutboxPolicy/confirmation`` is over is refused.
+    case broker
 }
 
 /// The messages waiting in an ``Outbox``, and what became of the rest. Counts are kept with the messages, across

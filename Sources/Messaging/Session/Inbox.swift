@@ -1,3 +1,4 @@
+import Groundwork
 import Synchronization
 
 /// Passes each message from the broker to every subscription that matches it, in batches. Called on the connection's
@@ -23,6 +24,7 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
     private let payloadLimit: Int
+    let events = Broadcast<MessageEvent>()
 
     init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
 
@@ -54,6 +56,7 @@ final class Inbox: Sendable {
 
     func deliver(_ messages: [IncomingMessage]) {
         var parcels: [(Subscription, [IncomingMessage])] = []
+        var reported: [(message: IncomingMessage, isClaimed: Bool)] = []
         state.withLock { state in
             var accepted: [IncomingMessage] = []
             for var message in messages {
@@ -77,9 +80,31 @@ final class Inbox: Sendable {
                 if !parcel.isEmpty { parcels.append((subscription, parcel)) }
             }
             for isClaimed in isClaimed where !isClaimed { state.counts.unclaimed += 1 }
+            reported = Array(zip(accepted, isClaimed))
         }
         // Outside the lock: a subscription may end here, which removes it above.
         for (subscription, parcel) in parcels { subscription.deliver(parcel) }
+        report(reported)
+    }
+
+    /// Reports messages in envelopes that somebody reads, and what the broker reports to whomever.
+    private func report(_ messages: [(message: IncomingMessage, isClaimed: Bool)]) {
+        var events: [MessageEvent] = []
+        var more = 0
+        for (message, isClaimed) in messages {
+            if let report = MessageEvent(reportedBy: message) {
+                if events.count < MessageEvent.limit { events.append(report) }
+            } else if isClaimed, events.count < MessageEvent.limit {
+                guard let envelope = message.envelope else { continue }
+                events.append(.received(MessageSummary(envelope, topic: message.topic), more: 0))
+            } else if isClaimed, Envelope.looksLikeEnvelope(message.payload) {
+                more += 1
+            }
+        }
+        if more > 0, case .received(let last, _) = events.last {
+            events[events.count - 1] = .received(last, more: more)
+        }
+        for event in events { self.events.send(event) }
     }
 
     /// Ends all subscriptions.

@@ -31,6 +31,17 @@ extension Messenger {
         try await subscribe(try TopicFilter(filter), qos: qos, bound: bound)
     }
 
+    /// Returns when there is a connection, or the first attempt has failed.
+    public func settle() async {
+        guard state == .stopped || state == .connecting else { return }
+        for await event in events.subscribe() {
+            switch event {
+            case .connected, .failed: return
+            case .connecting, .refused, .disconnected, .subscriptionRefused: continue
+            }
+        }
+    }
+
     /// Unsubscribes at the broker when the last subscription of a filter has ended.
     private func release(_ filter: TopicFilter) {
         guard inbox.filters[filter] == nil, isOpen, established.remove(filter) != nil else { return }

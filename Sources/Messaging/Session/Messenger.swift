@@ -19,6 +19,8 @@ public final actor Messenger {
 
     public nonisolated let address: BrokerAddress
     public nonisolated let events = Broadcast<MessengerEvent>()
+    /// What the envelopes of incoming messages say, and what the broker reports.
+    public nonisolated var messages: Broadcast<MessageEvent> { inbox.events }
     public nonisolated let outbox: Outbox
     public nonisolated let settings: MessengerSettings
 
@@ -29,7 +31,7 @@ public final actor Messenger {
     let inbox: Inbox
 
     // Reported by ``status()``.
-    private var state = MessengerStatus.State.stopped
+    private(set) var state = MessengerStatus.State.stopped
     private var since = Date()
     private var attempts = 0
     private var lastError: MessagingError?
@@ -95,6 +97,7 @@ public final actor Messenger {
                 throw .outboxUnusable(fault)
             }
             if case .failed(let error, _) = opened.ending {
+                await outbox.refuseHeld(because: error)
                 // A connection that makes progress is retried soon, however often it breaks.
                 if acknowledged > acknowledgedBefore { backoff.reset() }
                 if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
@@ -194,6 +197,8 @@ public final actor Messenger {
 
     /// After a cancellation.
     private func end(_ connection: BrokerConnection) async -> ConnectionEnding {
+        // The broker would keep messages for subscriptions that nobody continues.
+        for filter in established where inbox.filters[filter] == nil { connection.send(.unsubscribe(filter)) }
         connection.send(.close(announcing: true))
         guard isOpen else {
             // It may still be resolving the host name; there is no need to wait for that.

@@ -35,7 +35,7 @@ extension Envelope {
 
     /// Keeps readings, other objects and plain payloads away from the parser. In JSON, only an escape lets a name stand
     /// there without its own characters.
-    private static func looksLikeEnvelope(_ bytes: [UInt8]) -> Bool {
+    static func looksLikeEnvelope(_ bytes: [UInt8]) -> Bool {
         guard bytes.count <= limit,
             bytes.first(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }) == UInt8(ascii: "{")
         else { return false }

@@ -12,7 +12,7 @@ public struct TopicNamespace: Sendable, Hashable {
     public let version: String
     public let deviceID: String
     /// The user logged in on this device; `nil` for a board without a user.
-    public let userID: String?
+    public private(set) var userID: String?
 
     /// - Parameters:
     ///   - prefix: `server.prefix` as it is in the configuration; slashes around it are ignored.
@@ -33,6 +33,13 @@ public struct TopicNamespace: Sendable, Hashable {
 
     /// The version level of the gateway's topics (MAG 9.2).
     public static let standardVersion = "2.0"
+
+    /// The same without the user.
+    public var ofDevice: TopicNamespace {
+        var topics = self
+        topics.userID = nil
+        return topics
+    }
 
     /// A topic of this device: the user's if one is logged in, otherwise the device's own.
     public func custom(_ topic: String) throws(MessagingError) -> Topic { try Self.topic(own(""), topic) }
@@ -66,27 +73,46 @@ public struct TopicNamespace: Sendable, Hashable {
     /// A topic of a user within this application. A message to a user without a topic goes to the topic named after
     /// the user.
     public func user(_ user: String, _ topic: String? = nil) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/\(version)/client/users/\(Self.level(user))/custom/", topic ?? user)
+        try Self.topic("\(prefix)/\(version)/client/users/\(Self.receiver(user))/custom/", topic ?? user)
     }
 
     /// A topic of a user across applications.
     public func userAcrossApplications(_ user: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/\(version)/users/\(Self.level(user))/custom/", topic)
+        try Self.topic("\(prefix)/\(version)/users/\(Self.receiver(user))/custom/", topic)
     }
 
     /// A topic of a device.
     public func device(_ device: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/\(version)/client/devices/\(Self.level(device))/custom/", topic)
+        try Self.topic("\(prefix)/\(version)/client/devices/\(Self.receiver(device))/custom/", topic)
     }
 
     /// A topic of a group.
     public func group(_ group: String, _ topic: String) throws(MessagingError) -> Topic {
-        try Self.topic("\(prefix)/\(version)/client/groups/\(Self.level(group))/custom/", topic)
+        try Self.topic("\(prefix)/\(version)/client/groups/\(Self.receiver(group))/custom/", topic)
     }
 
     /// A topic of the application.
     public func application(_ topic: String) throws(MessagingError) -> Topic {
         try Self.topic("\(prefix)/\(version)/client/custom/", topic)
+    }
+
+    /// The topics that a message goes to: one, or one for each member of a group whose members are known.
+    ///
+    /// - Parameter topic: below the receiver's own; the receiver's identifier unless given (MAG 9.2).
+    /// - Throws: ``MessagingError/invalidReceiver(_:_:)``, ``MessagingError/invalidTopic(_:_:)``
+    public func topics(of receiver: Receiver, _ topic: String? = nil) throws(MessagingError) -> [Topic] {
+        switch receiver {
+        case .user(let id): [try user(id, topic)]
+        case .userAcrossApplications(let id): [try userAcrossApplications(id, topic ?? id)]
+        case .device(let id): [try device(id, topic ?? id)]
+        case .application(let id): [try application(topic ?? id)]
+        case .group(let id, let members):
+            if members.isEmpty {
+                [try group(id, topic ?? id)]
+            } else {
+                try members.map { member throws(MessagingError) in try user(member, topic) }
+            }
+        }
     }
 
     private func own(_ topic: String) -> String {
@@ -102,6 +128,15 @@ public struct TopicNamespace: Sendable, Hashable {
         } catch {
             guard case .invalidTopic(_, let fault) = error else { throw error }
             throw .invalidTopic(name.quoted, fault)
+        }
+    }
+
+    private static func receiver(_ id: String) throws(MessagingError) -> String {
+        do {
+            return try level(id)
+        } catch {
+            guard case .invalidTopic(_, let fault) = error else { throw error }
+            throw .invalidReceiver(id.quoted, fault)
         }
     }
 

@@ -4,6 +4,19 @@ import Glibc
 import Groundwork
 import LocalAPI
 
+/// Whose connection to the broker a command uses.
+struct SpeakerOption: ParsableArguments {
+    enum Speaker: String, ExpressibleByArgument, CaseIterable { case board, user }
+
+    @Option(
+        name: .customLong("as"),
+        help: "Whose connection to use: board, or user, that of the logged-in user, which keeps no messages.")
+    var speaker = Speaker.board
+
+    /// What its routes begin with.
+    var path: String { speaker == .board ? "/v1" : "/v1/user" }
+}
+
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
@@ -13,6 +26,7 @@ struct Publish: AsyncParsableCommand {
 
               $ latchkey publish door/state open
               $ latchkey publish --lines log < lines.txt
+              $ latchkey publish --as user note 'below my own topics'
             """)
 
     @Argument(help: "Topic below the device's own, such as door/state.") var topic: String
@@ -21,6 +35,7 @@ struct Publish: AsyncParsableCommand {
     @Flag(help: "Have the broker keep it for those who subscribe later.") var retain = false
     @Flag(help: "Take the topic as it is, not below the device's own topics.") var raw = false
     @Flag(help: "Each line of standard input is a message.") var lines = false
+    @OptionGroup var speaker: SpeakerOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -45,7 +60,8 @@ struct Publish: AsyncParsableCommand {
     /// Publishes all complete lines read so far, while more arrive: a slow writer's lines are published one by one, a
     /// fast writer's in batches.
     private func publishLines(by client: LocalClient) async throws -> Int64 {
-        let path = "/v1/messages/lines?topic=\(PercentEncoding.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
+        let path =
+            "\(speaker.path)/messages/lines?topic=\(PercentEncoding.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
         let interruption = try Interruption()
         var input = InputLines(STDIN_FILENO, lineLimit: Input.payloadLimit, endedBy: interruption)
         var progress = Progress()
@@ -71,40 +87,10 @@ struct Publish: AsyncParsableCommand {
 
     private func publish(_ payload: [UInt8], by client: LocalClient) async throws -> JSON {
         try await client.post(
-            "/v1/messages",
+            "\(speaker.path)/messages",
             [
                 "topic": .string(topic), "payload": .string(Base64.encode(payload)), "encoding": "base64",
                 "qos": .integer(Int64(qos)), "retain": .bool(retain), "raw": .bool(raw),
             ])
-    }
-}
-
-struct Send: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Send an enveloped message to a device or a user of the same gateway.",
-        discussion: "  $ latchkey send --user alice --topic door 'somebody rang'")
-
-    @Option(help: "User identifier of the receiver.") var user: String?
-    @Option(help: "Device identifier of the receiver.") var device: String?
-    @Option(help: "Topic below the receiver's own.") var topic = "messages"
-    @Option(help: "MIME type of the message.") var contentType = "text/plain"
-    @Argument(help: "The message; without it, standard input.") var message: String?
-    @OptionGroup var options: ClientOptions
-
-    func validate() throws {
-        guard (user == nil) != (device == nil) else { throw ValidationError("give one receiver: --user or --device") }
-    }
-
-    func run() async throws {
-        let payload = try message.map { Array($0.utf8) } ?? Input.typed("the message", limit: 1 << 18)
-        var body: [String: JSON] = [
-            "topic": .string(topic), "contentType": .string(contentType), "payload": .string(Base64.encode(payload)),
-            "encoding": "base64",
-        ]
-        if let user { body["user"] = .string(user) }
-        if let device { body["device"] = .string(device) }
-        options.show(try await options.client.post("/v1/send", .object(body))) {
-            "accepted as message \($0["id"]?.integer ?? 0)"
-        }
     }
 }

@@ -15,7 +15,13 @@ struct Subscribe: AsyncParsableCommand {
             most significant first. Everything else, such as how many messages were lost because the reader was too \
             slow, goes to standard error.
 
+            With --save, each message becomes a new file in that directory, of mode 0600 and named after its time; what is \
+            printed names it.
+
+            With --as user, the messages of the logged-in user; ends when that user logs out.
+
               $ latchkey subscribe 'door/#' --payload line
+              $ latchkey subscribe --as user --save photos
             """)
 
     @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String?
@@ -24,6 +30,9 @@ struct Subscribe: AsyncParsableCommand {
     @Flag(help: "Take the filter as it is, not below the device's own topics; show whole topics and senders.") var raw =
         false
     @Option(help: ArgumentHelp("Print payloads alone: line, nul or length.", valueName: "framing")) var payload: String?
+    @Option(help: ArgumentHelp("Save each message to a file in this directory.", valueName: "directory"))
+    var save: String?
+    @OptionGroup var speaker: SpeakerOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -33,13 +42,14 @@ struct Subscribe: AsyncParsableCommand {
             throw ValidationError("--payload is line, nul or length")
         }
         guard payload == nil || !options.json else { throw ValidationError("give one of --payload and --json") }
+        guard payload == nil || save == nil else { throw ValidationError("give one of --payload and --save") }
     }
 
     func run() async throws {
         var query = "?qos=\(qos)&raw=\(raw)"
         if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
         let following = Following(
-            client: options.client, path: "/v1/messages\(query)", as: payload == nil ? .lines : .frames)
+            client: options.client, path: "\(speaker.path)/messages\(query)", as: payload == nil ? .lines : .frames)
         var received = 0
         while received != count, let batch = try await following.next() {
             // Those that came together are written together.
@@ -48,7 +58,7 @@ struct Subscribe: AsyncParsableCommand {
                 switch record {
                 case .event(let event): Terminal.error("latchkey: \(EventLine(event).text)")
                 case .message(let message) where received != count:
-                    append(message, to: &output)
+                    try append(message, to: &output)
                     received += 1
                 case .message: break
                 }
@@ -57,8 +67,11 @@ struct Subscribe: AsyncParsableCommand {
         }
     }
 
-    private func append(_ message: [UInt8], to output: inout [UInt8]) {
-        if payload == nil, !options.json {
+    private func append(_ message: [UInt8], to output: inout [UInt8]) throws {
+        if let save {
+            let saved = try SavedMessage(message, in: save)
+            output += (options.json ? saved.json.text : text(of: saved.json)).utf8
+        } else if payload == nil, !options.json {
             output += text(of: (try? JSON(parsing: message, limit: .max)) ?? .null).utf8
         } else if payload == "line", Terminal.standardOutput.isTerminal {
             output += Terminal.withoutControls(String(decoding: message, as: UTF8.self)).utf8
@@ -75,7 +88,9 @@ struct Subscribe: AsyncParsableCommand {
         let whole = message["topic"]?.string ?? ""
         let topic = raw ? whole : message["ownTopic"]?.string ?? whole
         let sender = message["envelope"]?["senderID"]?.string.map { " from \(raw ? $0 : Identifier.short($0))" } ?? ""
-        let payload = message["text"]?.string ?? "\(Amount.of(message["bytes"]?.integer ?? 0, "byte")) of binary data"
+        let payload =
+            message["file"]?.string ?? message["text"]?.string
+            ?? "\(Amount.of(message["bytes"]?.integer ?? 0, "byte")) of binary data"
         let out = Terminal.standardOutput
         return "\(out.dim(out.shown(topic + sender)))  \(out.shown(payload))"
     }

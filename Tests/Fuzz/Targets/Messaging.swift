@@ -60,6 +60,30 @@ extension FuzzTarget {
                 "an envelope that was written reads as the same")
             return .accepted
         },
+        FuzzTarget(name: "broker-error") { bytes throws(Violation) in
+            // The first line is the topic, the rest what the broker says there.
+            let parts = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+            let message = IncomingMessage(
+                topic: text(Array(parts[0])), payload: parts.count > 1 ? Array(parts[1]) : [], qos: .atMostOnce,
+                retained: false, receivedAt: Date(timeIntervalSince1970: 0))
+            guard case .brokerReported(let topic, let said)? = MessageEvent(reportedBy: message) else {
+                return .refused
+            }
+            for shown in [topic, said] {
+                try require(shown.unicodeScalars.count <= 256, "what is reported is short")
+                try require(
+                    !shown.unicodeScalars.contains { $0.properties.generalCategory == .control },
+                    "what is reported is one line")
+            }
+            return .accepted
+        },
+        FuzzTarget(name: "content-type") { bytes throws(Violation) in
+            guard let type = try? ContentType.checked(text(bytes)) else { return .refused }
+            try require(type.utf8.count <= 255, "a content type is short")
+            try require(type.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "a content type is printable ASCII")
+            try require(type.contains("/"), "a content type has two names")
+            return .accepted
+        },
         FuzzTarget(name: "outbox-records") { bytes throws(Violation) in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
             defer { buffer.deallocate() }

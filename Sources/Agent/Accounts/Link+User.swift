@@ -1,0 +1,96 @@
+import Gateway
+import Groundwork
+import Messaging
+
+/// The logged-in user at the broker, with a connection beside the board's: from log-in to log-out (MAG 9.1).
+extension Link {
+    /// The station of whoever is logged in.
+    ///
+    /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; what the vault throws.
+    func activeUserStation() async throws -> Station {
+        await adjustUserStation()
+        if let userStation { return userStation }
+        guard let user = try await session.user() else { throw MessagingError.userRequired }
+        throw MessagingError.userUnusable(name: user.userName)
+    }
+
+    /// Follows who is logged in, until canceled.
+    func keepUserStation() async {
+        let events = session.events.subscribe()
+        await adjustUserStation()
+        // Events are rare, and several kinds of them change who is logged in.
+        for await _ in events { await adjustUserStation() }
+    }
+
+    /// Ends the connection of a user who is no longer logged in, and begins that of the one who is. Without the
+    /// board's station there is none.
+    func adjustUserStation() async {
+        await userChange.lock()
+        defer { userChange.unlock() }
+        let user = station != nil && agent.configuration.broker.userConnection ? try? await session.user() : nil
+        guard user?.loggedInAt != userStation?.user?.loggedInAt || user?.userName != userStation?.user?.userName else {
+            return
+        }
+        await endUserStation()
+        guard let user, let board = station,
+            let begun = try? await Station(
+                user, of: board, session: session, gateway: gateway, settings: agent.configuration)
+        else { return }
+        userStation = begun
+        userTask = Task { [agent, account, session] in await Self.work(at: begun, session, agent, account) }
+    }
+
+    /// The caller must hold ``userChange``.
+    private func endUserStation() async {
+        guard let station = userStation else { return }
+        userStation = nil
+        // First, so that the broker forgets what was subscribed to.
+        station.subscriptions.end()
+        userTask?.cancel()
+        await userTask?.value
+        userTask = nil
+        await station.outbox.refuseHeld(because: .userRequired)
+        await station.outbox.close()
+    }
+
+    private static func work(
+        at station: Station, _ session: GatewaySession, _ agent: Agent, _ account: AccountName
+    ) async {
+        let messenger = station.messenger
+        let (connection, messages) = (messenger.events.subscribe(), messenger.messages.subscribe())
+        // Not children of this task: they end with their streams, after the last event.
+        let reports = [
+            Task {
+                var mayDropToken = true
+                for await event in connection {
+                    agent.report(.user(.broker(event)), of: account)
+                    switch event {
+                    case .connected: mayDropToken = true
+                    // Once: a broker that takes no users refuses every token.
+                    case .refused(let refusal) where refusal.concernsCredentials && mayDropToken:
+                        mayDropToken = false
+                        try? await session.dropUserAccessToken()
+                    default: break
+                    }
+                }
+            },
+            Task { for await event in messages { agent.report(.user(.message(event)), of: account) } },
+        ]
+        try? await messenger.run()
+        messenger.events.finish()
+        messenger.messages.finish()
+        for report in reports { await report.value }
+    }
+}
+
+extension Agent {
+    /// The station of the logged-in user at the board's broker.
+    ///
+    /// - Throws: the errors of ``activeStation()``; ``MessagingError``: `userConnectionOff`, `userRequired`,
+    ///   `userUnusable`
+    func activeUserStation() async throws -> Station {
+        _ = try await activeStation()
+        guard configuration.broker.userConnection else { throw MessagingError.userConnectionOff }
+        return try await account(brokerAccount).link.activeUserStation()
+    }
+}

@@ -1,0 +1,29 @@
+import FoundationEssentials
+import OAuth
+
+/// The logged-in user's access token, for connections in the user's name (MAG 9.1).
+extension GatewaySession {
+    /// A valid access token of the user who logged in at `date`.
+    ///
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when no user or another user is logged in.
+    public func accessToken(ofUserLoggedInAt date: Date) async throws -> AccessToken {
+        let need = Need(principal: .user)
+        try await calls.user(loggedInAt: date)
+        if try await operations.parts.preparation.nextStep(for: need) != .ready {
+            try await exchange.contacts.noting(by: store.clocks) {
+                try await operations.recovering(as: .user) {
+                    try await self.operations.run(.prepare(need)) {
+                        try await $0.preparation.prepare(for: need, in: $1)
+                    }
+                }
+            }
+        }
+        guard let token = try await calls.user(loggedInAt: date).tokens.access else { throw GatewayError.userRequired }
+        return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())
+    }
+
+    /// Drops the user's access token after a server refused it; the next use obtains another. The refresh token stays.
+    public func dropUserAccessToken() async throws {
+        try await operations.recover(.dropAccessToken, of: .user, since: store.state().revision)
+    }
+}

@@ -1,0 +1,84 @@
+import Groundwork
+
+/// Something that happened to a message, for those who do not read or write it.
+public enum MessageEvent: Sendable, Equatable {
+    /// A message in an envelope arrived for a subscription.
+    /// - Parameter more: how many others came with it and are not reported one by one.
+    case received(MessageSummary, more: Int)
+    /// A message in an envelope was accepted.
+    case sent(MessageSummary)
+    /// A message in an envelope was not accepted.
+    case notSent(MessageSummary, MessagingError)
+    /// The broker reports an error at a topic whose last level is `error` (MAG 9.2).
+    case brokerReported(topic: String, text: String)
+
+    /// The most events of messages that came together.
+    static let limit = 8
+    /// The longest text of the broker that is reported, in characters.
+    private static let textLimit = 256
+
+    /// The broker's report, if the message is one.
+    init?(reportedBy message: IncomingMessage) {
+        guard TopicNamespace.isError(message.topic) else { return nil }
+        // At most what a person reads: anybody may be able to write there.
+        let said = (try? JSON(parsing: message.payload, limit: 4096))?["message"]?.string
+        let text = said ?? String(decoding: message.payload.prefix(Self.textLimit), as: UTF8.self)
+        self = .brokerReported(
+            topic: DisplayText.oneLine(message.topic, limit: Self.textLimit),
+            text: DisplayText.oneLine(text, limit: Self.textLimit))
+    }
+}
+
+/// What an envelope says, without its content. The sender is its own claim.
+public struct MessageSummary: Sendable, Equatable {
+    public var topic: String
+    public var senderID: String?
+    public var senderType: String
+    public var contentType: String
+    /// Length of the content, in bytes.
+    public var bytes: Int
+
+    /// Nothing of it is longer than a line of a log should be.
+    public init(_ envelope: Envelope, topic: String) {
+        self.topic = DisplayText.oneLine(topic, limit: 256)
+        senderID = envelope.senderID.map { DisplayText.oneLine($0, limit: 256) }
+        senderType = DisplayText.clean(envelope.senderType)
+        contentType = DisplayText.clean(envelope.contentType)
+        bytes = envelope.payload.count
+    }
+
+    fileprivate var sender: String { "\(senderID.map(DisplayText.clean) ?? "somebody") (\(senderType))" }
+
+    fileprivate var fields: [String: JSON] {
+        var fields: [String: JSON] = [
+            "topic": .string(topic), "senderType": .string(senderType), "contentType": .string(contentType),
+            "bytes": .integer(Int64(bytes)),
+        ]
+        fields["senderID"] = senderID.map(JSON.string)
+        return fields
+    }
+}
+
+extension MessageEvent: ReportedEvent {
+    public var report: EventReport {
+        switch self {
+        case .received(let message, let more):
+            var fields = message.fields
+            if more > 0 { fields["more"] = .integer(Int64(more)) }
+            return EventReport(
+                "message.received", .routine,
+                "a message from \(message.sender) arrived at \(message.topic)\(more > 0 ? ", and \(more) more" : "")",
+                fields)
+        case .sent(let message):
+            return EventReport(
+                "message.sent", .routine, "a message of \(message.sender) to \(message.topic) was accepted",
+                message.fields)
+        // Not trouble: whoever sent it has got the error.
+        case .notSent(let message, let error):
+            return EventReport("message.not-sent", error: error, as: .notable, message.fields)
+        case .brokerReported(let topic, let text):
+            return EventReport(
+                "message.broker-error", .notable, "the broker reports an error: \(text)", ["topic": .string(topic)])
+        }
+    }
+}

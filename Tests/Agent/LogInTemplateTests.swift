@@ -1,0 +1,44 @@
+import Foundation
+import Groundwork
+import Messaging
+import Testing
+
+@testable import Agent
+
+@Suite("Templates of the broker's login")
+struct LogInTemplateTests {
+    @Test(
+        "fill each name once, and read nothing of what stands in its place",
+        arguments: [
+            ("{mag-identifier}::{client}", "{device}::c"), ("{device}", "d"), ("", ""), ("plain", "plain"),
+            ("a{client}b{client}", "acbc"),
+        ])
+    func filling(template: String, text: String) {
+        let values = ["mag-identifier": "{device}", "client": "c", "device": "d"]
+        #expect(LogInTemplate.fill(template, with: values) == text)
+    }
+
+    @Test(
+        "know the token in the password alone, and no other braces",
+        arguments: [
+            ("{device}", true, true), ("{token}", false, true), ("x{token}y", false, true), ("{nobody}", false, false),
+            ("{device", false, false), ("device}", false, false), ("{{device}}", false, false), ("", true, true),
+        ])
+    func names(template: String, isName: Bool, isPassword: Bool) {
+        #expect((LogInTemplate.fault(of: template, knowing: LogInTemplate.names) == nil) == isName)
+        #expect((LogInTemplate.fault(of: template, knowing: LogInTemplate.namesOfPassword) == nil) == isPassword)
+    }
+
+    @Test("the trouble of the user's connection is not the board's, and says whose it is")
+    func events() {
+        let time = Date(timeIntervalSince1970: 1_800_000_000)
+        let broker = BrokerAddress(host: "broker.example")
+        let failed = MessengerEvent.failed(.refused(broker, .notAuthorized), retryAfter: .seconds(1))
+        let (board, user) = (AgentEvent(.broker(failed), at: time), AgentEvent(.user(.broker(failed)), at: time))
+        #expect(board.severity == .trouble && board.details["as"] == nil)
+        #expect(user.severity == .notable && user.details["as"] == "user" && user.name == board.name)
+        let connected = MessengerEvent.connected(broker, sessionPresent: false)
+        #expect(AgentEvent(.broker(connected), at: time).ends(board))
+        #expect(!AgentEvent(.user(.broker(connected)), at: time).ends(board))
+    }
+}
