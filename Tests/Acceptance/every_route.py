@@ -167,6 +167,13 @@ for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/messages", kind)
     first_event("/v1/logs/stream", kind)
     first_event("/v1/events", kind, lambda: ask("POST", "/v1/renew", {}))
+ask("POST", "/v1/login", {"userName": "alice", "password": "alice-password"})
+ask("POST", "/v1/user/messages", {"topic": "a", "payload": "hello"}, 202)
+ask("POST", "/v1/user/messages/lines?topic=a", text="one\ntwo\n", status=202)
+ask("POST", "/v1/user/send", {"user": "bob", "payload": "hello"}, 202)
+first_event("/v1/user/messages", "application/x-ndjson")
+ask("GET", "/v1/status")
+ask("POST", "/v1/logout")
 for account in ACCOUNTS:
     log_in_by_browser(account)
     ask("GET", f"{account}/user")
