@@ -34,8 +34,14 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case echo = "L2"
     /// `GET /lab/scoped/{scope}`: only for tokens with that scope.
     case scoped = "L3"
+    /// `GET /lab/file/{bytes}`: a file of that length, also in parts.
+    case file = "L4"
+    /// `POST /lab/upload`: says what arrived, part by part if it is multipart.
+    case upload = "L5"
+    /// `GET /lab/refuse/{number}`: the API's own refusal, with that `x-ca-err`.
+    case refuse = "L6"
 
-    /// Below the prefix. ``scoped`` continues with a `/` and the scope.
+    /// Below the prefix. ``scoped``, ``file`` and ``refuse`` continue with a `/` and a value.
     public var path: String {
         switch self {
         case .enrollment: "/connect/device/config"
@@ -61,6 +67,9 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .hello: "/lab/hello"
         case .echo: "/lab/echo"
         case .scoped: "/lab/scoped"
+        case .file: "/lab/file"
+        case .upload: "/lab/upload"
+        case .refuse: "/lab/refuse"
         }
     }
 
@@ -91,33 +100,43 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .hello: "greet any valid token"
         case .echo: "return what was sent"
         case .scoped: "for tokens with one scope"
+        case .file: "a file of any length"
+        case .upload: "say what arrived"
+        case .refuse: "refuse with a number"
         }
     }
 
     public var methods: [String] {
         switch self {
         case .enrollment, .authorization, .enterpriseLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
-            .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped:
+            .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .file, .refuse:
             ["GET"]
         case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
         case .login, .deviceAuthorization: ["GET", "POST"]
         case .renewal: ["PUT"]
         case .removal: ["DELETE"]
         case .revocation: ["DELETE", "POST"]
+        case .upload: ["POST", "PUT"]
         }
     }
 
     static let pollSuffix = "/poll"
 
+    /// Those whose path continues with a `/` and a value of the caller's.
+    private static let continued: [Endpoint] = [.scoped, .file, .refuse]
+
+    /// The longest body that is read, in bytes.
+    var bodyLimit: Int { self == .upload ? 64 << 20 : WireRequest.bodyLimit }
+
     /// The endpoint that a path below the prefix belongs to.
     init?(at path: String) {
-        if path.hasPrefix(Endpoint.scoped.path + "/") {
-            self = .scoped
+        if let endpoint = Self.continued.first(where: { path.hasPrefix($0.path + "/") }) {
+            self = endpoint
         } else if path.hasPrefix(Endpoint.deviceAuthorization.path + "/") {
             self = path.hasSuffix(Self.pollSuffix) ? .poll : .deviceAuthorization
         } else {
             let found = Endpoint.allCases.first { endpoint in
-                ![.scoped, .deviceAuthorization, .poll].contains(endpoint) && endpoint.path == path
+                !(Self.continued + [.deviceAuthorization, .poll]).contains(endpoint) && endpoint.path == path
             }
             guard let found else { return nil }
             self = found

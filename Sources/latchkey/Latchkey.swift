@@ -30,7 +30,8 @@ struct Latchkey: AsyncParsableCommand {
                     Prompts.self, ProximityCommand.self,
                 ]),
             CommandGroup(
-                name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Call.self]),
+                name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self]),
+            CommandGroup(name: "APIs", subcommands: [Call.self, Hosts.self]),
             CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
             CommandGroup(name: "More", subcommands: [Explain.self, Completions.self, VersionCommand.self]),
         ])

@@ -22,6 +22,8 @@ public final actor Agent {
     nonisolated let prompts = PromptDesk()
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
+    nonisolated let hosts: HostList
+    nonisolated let uploads = UploadDesk()
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -48,6 +50,7 @@ public final actor Agent {
         self.board = board
         self.logger = logger
         self.features = features
+        hosts = HostList(configuration.hosts)
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter

@@ -1,10 +1,6 @@
-import Cryptography
-import FoundationEssentials
 import Gateway
 import Groundwork
-import HTTPClient
 import LocalAPI
-import OAuth
 
 /// Enrollment, the device's registration and its uses.
 extension Agent {
@@ -27,7 +23,8 @@ extension Agent {
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
                 gateway = try await Enrollment(url: url).fetch(
-                    using: self.client, judgedAt: { [time = self.time] in time.now })
+                    using: self.client, nameCheck: self.configuration.gateway.nameCheck,
+                    judgedAt: { [time = self.time] in time.now })
                 killPoint("enrollment-answered")
             } else if let document = body["configuration"], document.object != nil {
                 gateway = try GatewayConfiguration(parsing: document.bytes)
@@ -38,24 +35,6 @@ extension Agent {
             var report = try await self.enroll(gateway, as: account, registers: registers).report(at: self.time.now)
             if let former, former != gateway.identity { report["switchedFrom"] = ["url": .string(former.baseURL)] }
             return .json(.object(report))
-        }
-        router.on(
-            "GET", "/v1/token", needs: .operate,
-            .init(
-                "A valid access token of the device",
-                answer: .object(
-                    [
-                        "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-                        "expiresAt": .time("end of its life"),
-                        "scope": .string("with blanks between"),
-                    ], required: ["accessToken", "expiresAt", "scope"]))
-        ) { request in
-            let token = try await self.account(of: request).session.accessToken()
-            return .json([
-                "accessToken": .string(token.value.exposedText()),
-                "expiresAt": .string(token.expiresAt.formatted(.iso8601)),
-                "scope": .string(token.scope.sorted().joined(separator: " ")),
-            ])
         }
         router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate))
         { request in
@@ -84,37 +63,6 @@ extension Agent {
             let count = try await self.account(of: request).link.reset()
             return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
-        router.on(
-            "POST", "/v1/call", needs: .operate,
-            .init(
-                "Call a protected API of the gateway as this device",
-                body: [
-                    "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
-                    "headers": Self.headersSchema, "body": Schema.base64("what is sent").asSensitive,
-                ], required: ["method", "path"],
-                answer: .object(
-                    [
-                        "status": .integer("of the gateway's answer", in: 100...599), "headers": Self.headersSchema,
-                        "body": Schema.base64("the gateway's answer").asSensitive,
-                        "text": Schema.string("the gateway's answer, where it is UTF-8").asSensitive,
-                    ], required: ["status", "headers", "body"]))
-        ) { request in
-            let body = try RequestBody(request)
-            let answer = try await self.account(of: request).session.call(
-                method: try body.string("method"), path: try body.string("path"), headers: try body.headers(),
-                body: try body.optionalString("body").map { text in
-                    guard let bytes = Base64.decode(text) else {
-                        throw AgentError.badRequest(member: "body", fault: "is not base64")
-                    }
-                    return bytes
-                })
-            var members: [String: JSON] = [
-                "status": .integer(Int64(answer.status)), "body": .string(Base64.encode(answer.body)),
-                "headers": .array(answer.headers.pairs.map { ["name": .string($0.name), "value": .string($0.value)] }),
-            ]
-            if let text = String(validating: answer.body, as: UTF8.self) { members["text"] = .string(text) }
-            return .json(.object(members))
-        }
     }
 
     private static var registrationSchema: Schema {
@@ -123,29 +71,5 @@ extension Agent {
                 "registration": .registration,
                 "discarded": .integer("messages that waited for the broker, and were deleted"),
             ], required: ["registration", "discarded"])
-    }
-
-    private static var headersSchema: Schema {
-        .array(
-            of: .object(
-                ["name": .string("of the field"), "value": Schema.string("of the field").asSensitive],
-                required: ["name", "value"]),
-            "fields of the head, in order")
-    }
-}
-
-extension RequestBody {
-    fileprivate func headers() throws(AgentError) -> HTTPHeaders {
-        guard let list = self["headers"] else { return [:] }
-        guard let elements = list.array else { throw .badRequest(member: "headers", fault: "is not an array") }
-        var headers: HTTPHeaders = [:]
-        for element in elements {
-            guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2
-            else {
-                throw .badRequest(member: "headers", fault: "holds something else than {name, value}")
-            }
-            headers.add(name, value)
-        }
-        return headers
     }
 }

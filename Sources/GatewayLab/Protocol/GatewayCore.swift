@@ -71,6 +71,9 @@ struct GatewayCore: Sendable {
         case .hello: return try hello(request, now: now)
         case .echo: return try echo(request, now: now)
         case .scoped: return try scoped(request, now: now)
+        case .file: return try file(request, now: now)
+        case .upload: return try upload(request, now: now)
+        case .refuse: return try refuse(request, now: now)
         }
     }
 }
@@ -93,7 +96,9 @@ extension Endpoint {
         case .discovery: 3_008_000
         case .keySet: 3_010_000
         case .oneTimePassword: 8_000_000
-        case .sessionStatus, .userinfo, .enrollment, .enterpriseBrowser, .hello, .echo, .scoped: 3_007_000
+        case .sessionStatus, .userinfo, .enrollment, .enterpriseBrowser, .hello, .echo, .scoped, .file, .upload,
+            .refuse:
+            3_007_000
         }
     }
 }

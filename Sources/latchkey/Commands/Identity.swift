@@ -79,16 +79,3 @@ enum Waiting {
             : "; \(Amount.of(count, "message")) that the broker did not have \(count == 1 ? "was" : "were") deleted"
     }
 }
-
-struct Token: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Print a valid access token, for a program of your own.",
-        discussion: "  $ curl -H \"Authorization: Bearer $(latchkey token)\" …")
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
-
-    func run() async throws {
-        let answer = try await options.client.get(account.path("token"), timeout: .seconds(90))
-        options.show(answer) { $0["accessToken"]?.string ?? "" }
-    }
-}
