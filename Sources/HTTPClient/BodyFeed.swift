@@ -48,8 +48,8 @@ public final class BodyFeed: Sendable {
         return isOpen
     }
 
-    /// Called when the transfer is over.
-    func end() {
+    /// The transfer is over, or there will be none: a source that waits gets `false`.
+    public func end() {
         state.change { state in
             state.hasEnded = true
             (state.waiting, state.order) = ([], nil)

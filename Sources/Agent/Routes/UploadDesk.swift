@@ -21,8 +21,16 @@ final class UploadDesk: Sendable {
         return id
     }
 
-    /// Forgets every body of a call.
-    func close(_ call: String) { uploads.withLock { $0 = $0.filter { $0.value.call != call } } }
+    /// Forgets every body of a call, and ends it: a program that sends one must not wait for a transfer that never
+    /// began.
+    func close(_ call: String) {
+        let over = uploads.withLock { uploads in
+            let over = uploads.values.filter { $0.call == call }
+            uploads = uploads.filter { $0.value.call != call }
+            return over
+        }
+        for upload in over { upload.feed.end() }
+    }
 
     /// - Returns: `nil` for a call that is over, and for another user's.
     func feed(_ id: String, of uid: UInt32) -> BodyFeed? {
