@@ -45,8 +45,14 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case webApp = "L4"
     /// `GET /lab/icons/{id}.png`: an icon, without credentials.
     case appIcon = "L5"
+    /// `GET /lab/file/{bytes}`: a file of that length, also in parts.
+    case file = "L6"
+    /// `POST /lab/upload`: says what arrived, part by part if it is multipart.
+    case upload = "L7"
+    /// `GET /lab/refuse/{number}`: the API's own refusal, with that `x-ca-err`.
+    case refuse = "L8"
 
-    /// Below the prefix. ``scoped`` continues with a `/` and the scope.
+    /// Below the prefix. ``scoped``, ``file`` and ``refuse`` continue with a `/` and a value.
     public var path: String {
         switch self {
         case .enrollment: "/connect/device/config"
@@ -78,6 +84,9 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .storage: "/MASS/v1"
         case .webApp: "/connect/enterprise/browser/websso/authorize"
         case .appIcon: "/lab/icons"
+        case .file: "/lab/file"
+        case .upload: "/lab/upload"
+        case .refuse: "/lab/refuse"
         }
     }
 
@@ -114,13 +123,16 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .storage: "cloud storage"
         case .webApp: "page of an application"
         case .appIcon: "icon of an application"
+        case .file: "a file of any length"
+        case .upload: "say what arrived"
+        case .refuse: "refuse with a number"
         }
     }
 
     public var methods: [String] {
         switch self {
         case .enrollment, .authorization, .enterpriseLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
-            .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon:
+            .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon, .file, .refuse:
             ["GET"]
         case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
         case .login, .deviceAuthorization: ["GET", "POST"]
@@ -129,25 +141,31 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .revocation: ["DELETE", "POST"]
         case .deviceMetadata: ["GET", "PUT", "DELETE"]
         case .scim, .storage: ["GET", "POST", "PUT", "DELETE"]
+        case .upload: ["POST", "PUT"]
         }
     }
 
     static let pollSuffix = "/poll"
 
-    /// Those whose paths continue.
+    /// Those whose paths may continue.
     private static let trees: [Endpoint] = [.deviceMetadata, .scim, .storage, .webApp, .appIcon]
+    /// Those whose path continues with a `/` and a value of the caller's.
+    private static let continued: [Endpoint] = [.scoped, .file, .refuse]
+
+    /// The longest body that is read, in bytes.
+    var bodyLimit: Int { self == .upload ? 64 << 20 : WireRequest.bodyLimit }
 
     /// The endpoint that a path below the prefix belongs to.
     init?(at path: String) {
-        if path.hasPrefix(Endpoint.scoped.path + "/") {
-            self = .scoped
+        if let endpoint = Self.continued.first(where: { path.hasPrefix($0.path + "/") }) {
+            self = endpoint
         } else if path.hasPrefix(Endpoint.deviceAuthorization.path + "/") {
             self = path.hasSuffix(Self.pollSuffix) ? .poll : .deviceAuthorization
         } else if let tree = Self.trees.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
             self = tree
         } else {
             let found = Endpoint.allCases.first { endpoint in
-                ![.scoped, .deviceAuthorization, .poll].contains(endpoint) && endpoint.path == path
+                !(Self.continued + [.deviceAuthorization, .poll]).contains(endpoint) && endpoint.path == path
             }
             guard let found else { return nil }
             self = found

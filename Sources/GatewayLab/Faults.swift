@@ -41,6 +41,8 @@ public enum ServerFace: String, Sendable, CaseIterable {
     case expired
     /// Its own key with a certificate for another host.
     case otherHost = "other-host"
+    /// Its own key with a certificate that names the host in its common name alone, as old gateways have.
+    case commonNameOnly = "common-name-only"
     /// The right name, certified by a CA that is not trusted.
     case otherAuthority = "other-authority"
 }
@@ -90,6 +92,7 @@ extension ServerFace {
         case .otherKey: "a certificate of the lab's authority for another key, so that no pin matches"
         case .expired: "the lab's own key with a certificate that ended yesterday"
         case .otherHost: "the lab's own key with a certificate for another host"
+        case .commonNameOnly: "the lab's own key with a certificate that names the host in its common name alone"
         case .otherAuthority: "the right name, certified by an authority that is not trusted"
         }
     }

@@ -18,7 +18,7 @@ final class ConnectionPool {
     struct Key: Hashable, Sendable {
         let owner: ConnectionOwner
         private let host: String?
-        private let checksHostName: Bool
+        private let nameCheck: ServerTrust.NameCheck?
         private let usesPublicAnchors: Bool
         private let anchors: [[UInt8]]
         private let pins: Set<PublicKeyPin>
@@ -27,7 +27,7 @@ final class ConnectionPool {
         init(owner: ConnectionOwner, trust: ServerTrust?, identity: TLSIdentity?) {
             self.owner = owner
             host = trust?.host
-            checksHostName = trust?.checksHostName ?? false
+            nameCheck = trust?.nameCheck
             usesPublicAnchors = trust?.usesPublicAnchors ?? false
             anchors = trust?.anchors.map(\.der) ?? []
             pins = Set(trust?.pins ?? [])

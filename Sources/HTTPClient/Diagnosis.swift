@@ -41,7 +41,8 @@ struct Diagnosis {
         // libcurl's own limit of one header line, exceeded before the line is complete.
         case CURLE_OUT_OF_MEMORY where hasConnected, Self.tooLarge where hasConnected:
             return .responseHeadTooLarge(url: target.location)
-        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+            CURLE_SEND_FAIL_REWIND:
             return .connectionLost(url: target.location, reason: generalText)
         default: return .library(operation: "carry out the request to \(target.location)", reason: generalText)
         }

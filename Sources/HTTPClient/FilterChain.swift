@@ -36,6 +36,16 @@ public struct FilterChain: Sendable {
         }
     }
 
+    /// Sends a request once, and returns as soon as the head of its answer is there. No response filter judges it.
+    ///
+    /// - Throws: ``HTTPError``, or what a filter threw.
+    public func open(_ original: HTTPRequest) async throws -> HTTPStream {
+        var request = original
+        for filter in requestFilters { try await filter.prepare(&request, attempt: 1) }
+        try await answerChallenges(&request)
+        return try await client.open(request)
+    }
+
     /// - Returns: `nil` when a filter asked for a restart.
     private func judge(_ received: HTTPResponse, to request: HTTPRequest, attempt: Int) async throws -> HTTPResponse? {
         var response = received

@@ -10,8 +10,15 @@ public struct HTTPRequest: Sendable {
     public var url: String
     public var headers: HTTPHeaders
     public var body: [UInt8]?
-    /// From the start to the last byte of the response. ``HTTPClient/open(_:)`` has no such limit.
+    /// The body instead, in pieces while it is sent.
+    public var feed: BodyFeed?
+    /// From the start to the last byte of the response; not for ``HTTPClient/open(_:)``.
     public var timeout: Duration = .seconds(60)
+    /// The same for ``HTTPClient/open(_:)``; `nil` means no limit.
+    public var streamTimeout: Duration?
+    /// How long the server may be silent, once connected; `nil` means for as long as it takes. A reader that is behind
+    /// does not count.
+    public var silenceLimit: Duration?
     /// From the start until the connection and its TLS session are established.
     public var handshakeTimeout: Duration = .seconds(60)
     /// How the server is verified. An `https:` request without it is refused.

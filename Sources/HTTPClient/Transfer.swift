@@ -26,7 +26,8 @@ final class Transfer {
         self.easy = easy
         self.pool = pool
         // A method that usually has content states a length of 0 when it has none (RFC 9110 section 8.6).
-        let body = order.body ?? (["POST", "PUT", "PATCH"].contains(order.method) ? [] : nil)
+        let hasContent = order.feed == nil && ["POST", "PUT", "PATCH"].contains(order.method)
+        let body = order.body ?? (hasContent ? [] : nil)
         upload = body.map(UploadBuffer.init)
         try setRequest()
         try setConnection()
@@ -40,6 +41,7 @@ final class Transfer {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        order.feed?.end()
         easy.reset()
         easy.curl.calls.slist_free_all(headerList)
     }
@@ -68,6 +70,18 @@ extension Transfer {
             try easy.set(CURLOPT_POST, true)
             try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: upload.count)
             try easy.set(CURLOPT_POSTFIELDS, pointer: upload.start)
+        } else if let feed = order.feed {
+            try easy.set(CURLOPT_POST, true)
+            try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: feed.length)
+            // What was sent cannot be sent again, so it must not go to a connection that may be dead.
+            try easy.set(CURLOPT_FRESH_CONNECT, true)
+            try easy.set(
+                CURLOPT_READFUNCTION,
+                receiver: { buffer, size, count, transfer in
+                    Transfer.from(transfer!).read(
+                        into: UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+                })
+            try easy.set(CURLOPT_READDATA, pointer: reference)
         } else if order.method == "HEAD" {
             try easy.set(CURLOPT_NOBODY, true)
         }
@@ -97,6 +111,10 @@ extension Transfer {
         try easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds: order.handshakeTimeout)
         if let total = order.totalTimeout { try easy.set(CURLOPT_TIMEOUT_MS, milliseconds: total) }
+        if let silence = order.silenceLimit {
+            try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)
+            try easy.set(CURLOPT_LOW_SPEED_TIME, Int(max(1, silence.components.seconds)))
+        }
         if let path = order.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
         if order.unixSocket != nil || order.target.isLoopback { try easy.set(CURLOPT_NOPROXY, "*") }
         try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
@@ -204,6 +222,10 @@ extension Transfer {
 
     private func keepConnection() {
         do throws(HTTPError) { try easy.set(CURLOPT_FORBID_REUSE, false) } catch { failure = error }
+    }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        order.feed?.read(into: buffer) ?? Int(CURL_READFUNC_PAUSE)
     }
 
     private func receive(body piece: UnsafeRawBufferPointer) -> Int {

@@ -58,7 +58,7 @@ actor TransferEngine {
     }
 
     private func start(_ order: TransferOrder) {
-        guard !order.isCancelled else { return order.sink.end(.cancelled) }
+        guard !order.isCancelled else { return end(order, .cancelled) }
         do throws(HTTPError) {
             let easy = if let idle = idleHandles.popLast() { idle } else { try EasyHandle(of: multi.curl) }
             let transfer = try Transfer(order, on: easy, pool: pool(for: order.pool))
@@ -66,8 +66,14 @@ actor TransferEngine {
             guard status == CURLM_OK else { throw failure("start a transfer", status) }
             transfers[ObjectIdentifier(order)] = transfer
         } catch {
-            order.sink.end(error)
+            end(order, error)
         }
+    }
+
+    /// Ends an order that has not started.
+    private func end(_ order: TransferOrder, _ error: HTTPError) {
+        order.sink.end(error)
+        order.feed?.end()
     }
 
     private func endFinished() {

@@ -8,12 +8,16 @@ final class TransferOrder: Sendable {
     /// Header lines in libcurl's form.
     let headerLines: [String]
     let body: [UInt8]?
+    /// The body instead, in pieces.
+    let feed: BodyFeed?
     let trust: ServerTrust?
     let identity: TLSIdentity?
     let unixSocket: String?
     /// `nil` means no limit.
     let totalTimeout: Duration?
     let handshakeTimeout: Duration
+    /// `nil` means no limit.
+    let silenceLimit: Duration?
     let pool: ConnectionPool.Key
     let sink: any TransferSink
     private let cancelled = Atomic(false)
@@ -38,15 +42,18 @@ final class TransferOrder: Sendable {
         method = try Self.checked(method: request.method)
         headerLines = try Self.lines(of: request.headers)
         body = request.body
+        feed = request.feed
         trust = request.trust
         identity = request.identity
         unixSocket = request.unixSocket
         self.totalTimeout = totalTimeout
         handshakeTimeout = request.handshakeTimeout
+        silenceLimit = request.silenceLimit
         pool = ConnectionPool.Key(
             owner: owner, trust: target.isProtected ? request.trust : nil,
             identity: target.isProtected ? request.identity : nil)
         self.sink = sink
+        feed?.begin(self)
     }
 
     /// Set before the cancellation is announced, so that an order that is canceled before it starts never starts.

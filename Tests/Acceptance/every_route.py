@@ -139,6 +139,20 @@ def use_services(account):
     ask("DELETE", f"{account}/device/metadata")
 
 
+def stream_call(account):
+    board = Board()
+    board.request("POST", f"{account}/call/stream", json.dumps({"method": "POST", "path": "/lab/upload", "upload": 5}), {"Accept": "application/x-ndjson"})
+    answer = board.getresponse()
+    events = []
+    for line in answer:
+        events.append(json.loads(line))
+        if events[-1]["event"] == "upload":
+            ask("POST", f"/v1/call/uploads/{events[-1]['data']['id']}", text="hello")
+    names = [event["event"] for event in events]
+    if names[:2] != ["upload", "response"] or names[-1] != "end" or events[1]["data"]["status"] != 200:
+        sys.exit(f"POST {account}/call/stream: {events}")
+
+
 # What is about an account is there for the default one, and by name for each.
 ACCOUNTS = ["/v1", "/v1/accounts/gateway"]
 
@@ -160,8 +174,18 @@ ask("GET", "/v1/logs")
 ask("POST", "/v1/send", {"group": "household", "members": ["alice", "bob"], "payload": "hello"}, 202)
 for account in ACCOUNTS:
     ask("GET", f"{account}/token")
+    ask("GET", f"{account}/token?as=board&scope=openid")
+    ask("POST", f"{account}/token/refresh", {"as": "board"})
+    ask("DELETE", f"{account}/token")
     ask("GET", f"{account}/user")
     ask("POST", f"{account}/call", {"method": "GET", "path": "/lab/hello", "headers": [{"name": "X-Lab", "value": "yes"}]})
+    ask("POST", f"{account}/call", {"method": "POST", "path": "/lab/echo", "query": [{"name": "a", "value": "b c"}], "form": [{"name": "d", "value": "e&f"}],
+                                    "accept": "json", "as": "board", "timeoutSeconds": 30})
+    stream_call(account)
+ask("GET", "/v1/hosts")
+ask("POST", "/v1/hosts", {"host": "weather.example", "publicAuthorities": True, "public": True, "timeoutSeconds": 5})
+ask("GET", "/v1/hosts")
+ask("DELETE", "/v1/hosts/weather.example:443")
 for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/sensors/stream", kind)
     first_event("/v1/messages", kind)
@@ -179,10 +203,6 @@ for account in ACCOUNTS:
     ask("GET", f"{account}/user")
     ask("GET", f"{account}/user/info")
     use_services(account)
-    ask("POST", "/v1/user/messages", {"topic": "a", "payload": "hello"}, 202)
-    ask("POST", "/v1/user/messages/lines?topic=a", text="one\ntwo\n", status=202)
-    ask("POST", "/v1/user/send", {"user": "bob", "payload": "hello"}, 202)
-    first_event("/v1/user/messages", "application/x-ndjson")
     ask("GET", "/v1/status")
     ask("POST", f"{account}/logout")
     log_in_by_prompt(account)

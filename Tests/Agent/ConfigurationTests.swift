@@ -1,5 +1,7 @@
 import Agent
+import Cryptography
 import Foundation
+import Gateway
 import Groundwork
 import Logging
 import Settings
@@ -69,6 +71,7 @@ struct ConfigurationTests {
         ("outbox.flush_seconds", "-1", "60"),
         ("gateway.device_name", "[]", "\"Front door\""),
         ("gateway.renew_days", "0", "14"),
+        ("gateway.name_check", "\"maybe\"", "\"common-name\""),
         ("bluetooth.transport", "\"wifi\"", "\"kernel\""),
         ("bluetooth.adapter", "1", "\"hci1\""),
         ("bluetooth.private", "\"on\"", "true"),
@@ -123,6 +126,47 @@ struct ConfigurationTests {
         }
         guard case .faults(_, let faults) = error else { throw error }
         #expect(faults.map(\.keyPath).sorted() == places)
+    }
+
+    @Test("hosts are read with all that they have to prove, and a host without any proof is a fault")
+    func hosts() throws {
+        let pin = String(repeating: "ab", count: 32)
+        let taken = try AgentConfiguration(
+            toml: """
+                [[hosts]]
+                host = "API.example:8443"
+                pins = ["\(pin)"]
+                name_check = "off"
+                timeout_seconds = 5
+                [[hosts]]
+                host = "weather.example"
+                public = true
+                public_authorities = true
+                """, path: "test.toml")
+        #expect(
+            taken.hosts == [
+                try HostSecurity(
+                    host: "api.example", port: 8443, pins: [#require(PublicKeyPin(pin))], nameCheck: .off,
+                    timeout: .seconds(5)),
+                try HostSecurity(host: "weather.example", port: 443, isPublic: true, usesPublicAnchors: true),
+            ])
+        for (text, place) in [
+            ("host = \"api.example\"", "hosts[0].host"), ("pins = \"\(pin)\"", "hosts[0].host"),
+            ("host = \"https://a\"\npublic_authorities = true", "hosts[0].host"),
+            ("host = \"a:0\"\npublic_authorities = true", "hosts[0].host"),
+            ("host = \"a\"\npins = \"x\"", "hosts[0].pins"), ("host = \"a\"\ntrust = 1", "hosts[0].trust"),
+            ("host = \"a\"\ncertificates = \"/nope.pem\"", "hosts[0].certificates"),
+            (
+                "host = \"a\"\npublic_authorities = true\n[[hosts]]\nhost = \"A\"\npublic_authorities = true",
+                "hosts[1].host"
+            ),
+        ] {
+            let error = #expect(throws: ConfigurationError.self, "\(text)") {
+                try AgentConfiguration(toml: "[[hosts]]\n" + text, path: "test.toml")
+            }
+            guard case .faults(_, let faults)? = error else { continue }
+            #expect(faults.map(\.keyPath) == [place], "\(text)")
+        }
     }
 
     @Test("what is no TOML is a fault with its line")

@@ -14,6 +14,11 @@ extension Agent {
     func resume() async {
         await accountChange.lock()
         defer { accountChange.unlock() }
+        do {
+            try await hosts.load(from: vault)
+        } catch {
+            report(.own(.configurationUnusable(error)))
+        }
         let names: [AccountName]
         do {
             names = try await gateways.accounts().keys.compactMap(AccountName.init).sorted()
@@ -112,8 +117,9 @@ extension Agent {
         await disconnect(name)
         killPoint("switch-disconnected")
         let session = GatewaySession(
-            configuration: gateway, vault: vault, client: client, board: deviceDescription,
-            renewDays: configuration.gateway.renewDays, clock: { [time] in time.now })
+            configuration: gateway, vault: vault, client: client, board: deviceDescription, hosts: hosts,
+            nameCheck: configuration.gateway.nameCheck, renewDays: configuration.gateway.renewDays,
+            clock: { [time] in time.now })
         let link = Link(
             session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)
         accounts.hold(Account(name: name, link: link), runBy: Task { await link.run() })

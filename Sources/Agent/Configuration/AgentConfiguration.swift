@@ -1,6 +1,8 @@
 public import Bluetooth
 import Board
+public import Cryptography
 import FoundationEssentials
+import Gateway
 import Groundwork
 import LocalAPI
 public import Logging
@@ -25,6 +27,8 @@ public struct AgentConfiguration: Sendable, Equatable {
     public var gateway = GatewaySettings()
     public var bluetooth = BluetoothSettings()
     public var proximity = ProximitySettings()
+    /// Hosts beside the gateways that may be called.
+    var hosts: [HostSecurity] = []
     /// The features' own settings, by key path; see ``Setting``.
     var ofFeatures: [String: JSON] = [:]
 
@@ -135,6 +139,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var deviceName = ""
     /// The certificate is renewed this many days before it expires.
     public var renewDays = 30
+    /// How the certificates of gateways and their brokers must name them.
+    public var nameCheck = ServerTrust.NameCheck.strict
 
     /// The name that people call this board by.
     var shownDeviceName: String { deviceName.isEmpty ? ProcessInfo.processInfo.hostName : deviceName }

@@ -5,6 +5,7 @@ enum Features {
         EventsFeature(),
         VaultFeature(),
         GatewayFeature(),
+        CallsFeature(),
         AccountsFeature(),
         UsersFeature(),
         ServicesFeature(),

@@ -1,3 +1,4 @@
+import Cryptography
 import FoundationEssentials
 import Gateway
 import Groundwork
@@ -12,6 +13,9 @@ struct GatewayFeature: Feature {
         root.table("gateway") { table in
             table.string("device_name", &configuration.gateway.deviceName, .any)
             table.integer("renew_days", &configuration.gateway.renewDays, in: 1...365)
+            table.choice(
+                "name_check", &configuration.gateway.nameCheck,
+                ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
         }
     }
 

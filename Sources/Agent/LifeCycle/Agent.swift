@@ -26,6 +26,8 @@ public final actor Agent {
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
     nonisolated let console: ConsoleServer
+    nonisolated let hosts: HostList
+    nonisolated let uploads = UploadDesk()
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -56,6 +58,7 @@ public final actor Agent {
         console = ConsoleServer(
             port: UInt16(configuration[ConsoleFeature.port]),
             idle: .seconds(60 * configuration[ConsoleFeature.idleMinutes]))
+        hosts = HostList(configuration.hosts)
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter

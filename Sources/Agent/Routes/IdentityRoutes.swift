@@ -1,11 +1,6 @@
-import Cryptography
-import FoundationEssentials
 import Gateway
 import Groundwork
-import HTTPClient
 import LocalAPI
-import OAuth
-import OAuthAccounts
 
 /// Enrollment, the device's registration and its uses.
 extension Agent {
@@ -28,7 +23,8 @@ extension Agent {
             let gateway: GatewayConfiguration
             if let url = try body.optionalString("url") {
                 gateway = try await Enrollment(url: url).fetch(
-                    using: self.client, judgedAt: { [time = self.time] in time.now })
+                    using: self.client, nameCheck: self.configuration.gateway.nameCheck,
+                    judgedAt: { [time = self.time] in time.now })
                 killPoint("enrollment-answered")
             } else if let document = body["configuration"], document.object != nil {
                 gateway = try GatewayConfiguration(parsing: document.bytes)
@@ -39,15 +35,6 @@ extension Agent {
             var report = try await self.enroll(gateway, as: account, registers: registers).report(at: self.time.now)
             if let former, former != gateway.identity { report["switchedFrom"] = ["url": .string(former.baseURL)] }
             return .json(.object(report))
-        }
-        router.on(
-            "GET", "/v1/token", needs: .operate,
-            .init(
-                "A valid access token of the device",
-                answer: .accessToken)
-        ) { request in
-            if let account = try await self.oauthAccount(of: request) { return .json(try await account.token().json) }
-            return .json(try await self.account(of: request).session.accessToken().json)
         }
         router.on("POST", "/v1/renew", needs: .operate, .init("Renew the device certificate now", answer: .certificate))
         { request in
@@ -76,43 +63,6 @@ extension Agent {
             let count = try await self.account(of: request).link.reset()
             return .json(["registration": ["state": "unregistered"], "discarded": .integer(Int64(count))])
         }
-        router.on(
-            "POST", "/v1/call", needs: .operate,
-            .init(
-                "Call a protected API of the gateway as this device",
-                body: [
-                    "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
-                    "headers": Self.headersSchema, "body": Schema.base64("what is sent").asSensitive,
-                ], required: ["method", "path"],
-                answer: .object(
-                    [
-                        "status": .integer("of the gateway's answer", in: 100...599), "headers": Self.headersSchema,
-                        "body": Schema.base64("the gateway's answer").asSensitive,
-                        "text": Schema.string("the gateway's answer, where it is UTF-8").asSensitive,
-                    ], required: ["status", "headers", "body"]))
-        ) { request in
-            let body = try RequestBody(request)
-            let (method, path, headers) = (try body.string("method"), try body.string("path"), try body.headers())
-            let bytes = try body.optionalString("body").map { text in
-                guard let bytes = Base64.decode(text) else {
-                    throw AgentError.badRequest(member: "body", fault: "is not base64")
-                }
-                return bytes
-            }
-            let answer =
-                if let account = try await self.oauthAccount(of: request) {
-                    try await account.call(method, path, headers: headers, body: bytes)
-                } else {
-                    try await self.account(of: request).session.call(
-                        method: method, path: path, headers: headers, body: bytes)
-                }
-            var members: [String: JSON] = [
-                "status": .integer(Int64(answer.status)), "body": .string(Base64.encode(answer.body)),
-                "headers": .array(answer.headers.pairs.map { ["name": .string($0.name), "value": .string($0.value)] }),
-            ]
-            if let text = String(validating: answer.body, as: UTF8.self) { members["text"] = .string(text) }
-            return .json(.object(members))
-        }
     }
 
     private static var registrationSchema: Schema {
@@ -121,29 +71,5 @@ extension Agent {
                 "registration": .registration,
                 "discarded": .integer("messages that waited for the broker, and were deleted"),
             ], required: ["registration", "discarded"])
-    }
-
-    private static var headersSchema: Schema {
-        .array(
-            of: .object(
-                ["name": .string("of the field"), "value": Schema.string("of the field").asSensitive],
-                required: ["name", "value"]),
-            "fields of the head, in order")
-    }
-}
-
-extension RequestBody {
-    fileprivate func headers() throws(AgentError) -> HTTPHeaders {
-        guard let list = self["headers"] else { return [:] }
-        guard let elements = list.array else { throw .badRequest(member: "headers", fault: "is not an array") }
-        var headers: HTTPHeaders = [:]
-        for element in elements {
-            guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2
-            else {
-                throw .badRequest(member: "headers", fault: "holds something else than {name, value}")
-            }
-            headers.add(name, value)
-        }
-        return headers
     }
 }

@@ -20,8 +20,8 @@ public struct ServerTrust: Sendable {
     /// Whether a chain may also end at an authority that the system trusts.
     public var usesPublicAnchors: Bool
     public var pins: [PublicKeyPin]
-    /// Whether the certificate must be for ``host``: a subject alternative name, never the common name (RFC 9525).
-    public var checksHostName: Bool
+    /// How the certificate must name ``host``.
+    public var nameCheck: NameCheck
     /// Returns the time for which certificates are verified, at each handshake; `nil` means the system clock.
     public var judgedAt: (@Sendable () -> Date)?
 
@@ -33,8 +33,25 @@ public struct ServerTrust: Sendable {
         self.anchors = anchors
         self.usesPublicAnchors = usesPublicAnchors
         self.pins = pins
-        self.checksHostName = checksHostName
+        nameCheck = checksHostName ? .strict : .off
         self.judgedAt = judgedAt
+    }
+
+    /// How a server's certificate must name its host.
+    public enum NameCheck: String, Sendable, CaseIterable {
+        /// By a subject alternative name, never by the common name (RFC 9525).
+        case strict
+        /// By the common name too, if the certificate has no DNS name among its subject alternative names, as RFC 2818
+        /// section 3.1 had it. An address is never taken from a common name.
+        case commonName = "common-name"
+        /// Not at all.
+        case off
+    }
+
+    /// Whether the certificate must be for ``host``. Set to `true`, it means ``NameCheck/strict``.
+    public var checksHostName: Bool {
+        get { nameCheck != .off }
+        set { nameCheck = newValue ? .strict : .off }
     }
 }
 

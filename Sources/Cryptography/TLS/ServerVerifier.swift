@@ -67,8 +67,9 @@ final class ServerVerifier: Sendable {
         let operation = "state the expected host"
         let parameters = SSL_CTX_get0_param(context)
         X509_VERIFY_PARAM_set_depth(parameters, Int32(Self.chainLimit))
-        X509_VERIFY_PARAM_set_hostflags(
-            parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+        // Without the second flag OpenSSL looks at the common name where there is no DNS name.
+        let subject = trust.nameCheck == .commonName ? 0 : X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+        X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | subject))
         guard trust.checksHostName else { return }
         let isBracketed = trust.host.hasPrefix("[") && trust.host.hasSuffix("]")
         let host = isBracketed ? String(trust.host.dropFirst().dropLast()) : trust.host

@@ -17,16 +17,45 @@ struct Calls: Sendable {
     func call(
         _ method: String, _ path: String, headers: HTTPHeaders, body: [UInt8]?, for need: Need, loggedInAt date: Date?
     ) async throws -> HTTPResponse {
-        let target = try CallTarget.resolve(path, at: store.configuration.identity)
+        var call = APICall(method, path)
+        (call.headers, call.body, call.loggedInAt) = (headers, body, date)
+        (call.principal, call.scope) = (need.principal, need.scope)
+        return try await self.call(call)
+    }
+
+    func call(_ call: APICall) async throws -> HTTPResponse {
+        let answer = try await perform(call, streams: false)
+        return answer.response ?? HTTPResponse(status: answer.status, headers: answer.headers)
+    }
+
+    func open(_ call: APICall) async throws -> CallAnswer { try await perform(call, streams: true) }
+
+    private func perform(_ call: APICall, streams: Bool) async throws -> CallAnswer {
+        let target = try CallTarget.resolve(call.path, at: store.configuration.identity)
         let security = try exchange.security(of: target)
-        let request = HTTPRequest(method, target.url, headers: headers, body: body, trust: exchange.trust(security))
-        if security.isPublic { return try await send(request, with: []) }
-        let logIn = need.principal == .user ? try await user(loggedInAt: date).loggedInAt : nil
+        var request = HTTPRequest(
+            call.method, target.url, headers: call.headers, body: call.body, trust: exchange.trust(security))
+        let limit = call.timeout ?? security.timeout
+        request.timeout = limit ?? APICall.timeout
+        request.streamTimeout = limit
+        request.silenceLimit = streams ? limit ?? APICall.timeout : nil
+        let sending = Sending(request: request, feed: call.feed, streams: streams)
+        if security.isPublic { return try await send(sending, with: []) }
+        let need = Need(principal: call.principal, scope: call.scope)
+        let logIn = need.principal == .user ? try await user(loggedInAt: call.loggedInAt).loggedInAt : nil
         return try await exchange.contacts.noting(by: store.clocks) {
             try await operations.recovering(as: need.principal) {
-                try await attempt(request, for: need, loggedInAt: logIn)
+                try await attempt(sending, for: need, loggedInAt: logIn)
             }
         }
+    }
+
+    /// A request as each attempt sends it.
+    private struct Sending: Sendable {
+        let request: HTTPRequest
+        let feed: (@Sendable () async throws -> BodyFeed)?
+        /// Whether a successful answer is returned before its body is complete.
+        let streams: Bool
     }
 
     /// - Parameter date: when the user logged in; `nil` for the current user.
@@ -40,32 +69,42 @@ struct Calls: Sendable {
     }
 
     private func attempt(
-        _ request: HTTPRequest, for need: Need, loggedInAt logIn: Date?
-    ) async throws -> HTTPResponse {
+        _ sending: Sending, for need: Need, loggedInAt logIn: Date?
+    ) async throws -> CallAnswer {
         if let logIn { try await user(loggedInAt: logIn) }
         if try await operations.parts.preparation.nextStep(for: need) != .ready {
             try await operations.run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
         }
         let state = try await store.state()
-        let response = try await send(request, with: [try Credentials(state.holdings, need.principal, logIn)])
-        switch CallVerdict.of(response, isStaticClient: state.holdings.client?.isStatic ?? false) {
+        let answer = try await send(sending, with: [try Credentials(state.holdings, need.principal, logIn)])
+        switch CallVerdict.of(answer, isStaticClient: state.holdings.client?.isStatic ?? false) {
         case .answer:
-            exchange.noteContact(by: request)
-            return response
+            exchange.noteContact(by: sending.request)
+            return answer
         case .fail(let error): throw error
         case .recover(_, let refusal): throw RefusedAttempt(refusal: refusal, revision: state.revision)
         }
     }
 
-    private func send(_ request: HTTPRequest, with credentials: [Credentials]) async throws -> HTTPResponse {
+    private func send(_ sending: Sending, with credentials: [Credentials]) async throws -> CallAnswer {
         let chain = FilterChain(
             client: exchange.client, requestFilters: credentials, challengeFilters: credentials, attempts: 1)
-        do {
-            return try await chain.send(request)
-        } catch HTTPError.cancelled {
-            throw CancellationError()
-        } catch let error as HTTPError {
-            throw GatewayError.noAnswer(.call, error)
+        var request = sending.request
+        request.feed = try await sending.feed?()
+        return try await GatewayError.ofCall {
+            guard sending.streams else { return CallAnswer(try await chain.send(request)) }
+            let stream = try await chain.open(request)
+            guard !(200..<300).contains(stream.status) else { return CallAnswer(stream) }
+            // It may be a refusal to recover from.
+            var response = HTTPResponse(status: stream.status, headers: stream.headers)
+            for try await piece in stream {
+                guard response.body.count + piece.count <= request.responseLimit else {
+                    throw HTTPError.responseTooLarge(
+                        url: String(request.url.prefix { $0 != "?" }), limit: request.responseLimit)
+                }
+                response.body += piece
+            }
+            return CallAnswer(response)
         }
     }
 }

@@ -36,17 +36,18 @@ enum CallVerdict: Equatable {
     case recover(Recovery, Refusal)
     case fail(GatewayError)
 
-    /// Refusals that are about this client, this device or its token, not about the API request itself.
-    private static let failing: Set<Refusal.Meaning> = [
-        .deviceUnknown, .deviceNotActive, .clientCredentialsInvalid, .userCredentialsInvalid, .certificateExpired,
-        .tokenExpired, .tokenScopeInsufficient, .tokenMissing, .tokenDisabled,
-    ]
+    static func of(_ answer: CallAnswer, isStaticClient: Bool) -> CallVerdict {
+        // A body that still arrives is that of a success.
+        answer.response.map { of($0, isStaticClient: isStaticClient) } ?? .answer
+    }
 
+    /// Only what can be recovered from is not left to the caller: with its status, its headers and its body an answer
+    /// says more than any error made of it (MAG 6.3, 6.4).
     static func of(_ response: HTTPResponse, isStaticClient: Bool) -> CallVerdict {
         if response.status == 448 || response.status == 449 { return demand(response) }
         guard let refusal = Refusal(response, to: .call) else { return .answer }
         if let recovery = Recovery.from(refusal, isStaticClient: isStaticClient) { return .recover(recovery, refusal) }
-        return failing.contains(refusal.meaning) ? .fail(.refused(refusal)) : .answer
+        return refusal.meaning == .clientCredentialsInvalid ? .fail(.refused(refusal)) : .answer
     }
 
     /// MAG 6.5: the body says what the API demands; location is checked first.

@@ -11,13 +11,18 @@ public struct HostSecurity: Sendable, Equatable {
     public let anchors: [Certificate]
     public let pins: [PublicKeyPin]
     public let usesPublicAnchors: Bool
-    public let checksHostName: Bool
+    public let nameCheck: ServerTrust.NameCheck
+    /// The limit of a call, unless the call says otherwise.
+    public let timeout: Duration?
 
-    /// - Throws: ``GatewayError/hostConfigurationInvalid(host:reason:)`` without any means to verify the host, or with
-    ///   an invalid name or port.
+    /// `host:port`
+    public var name: String { "\(host):\(port)" }
+
+    /// - Throws: ``GatewayError/hostConfigurationInvalid(host:reason:)`` with an invalid name or port,
+    ///   ``GatewayError/hostTrustMissing(host:)`` without any means to verify the host.
     public init(
         host: String, port: Int, isPublic: Bool = false, anchors: [Certificate] = [], pins: [PublicKeyPin] = [],
-        usesPublicAnchors: Bool = false, checksHostName: Bool = true
+        usesPublicAnchors: Bool = false, nameCheck: ServerTrust.NameCheck = .strict, timeout: Duration? = nil
     ) throws(GatewayError) {
         guard HostName.isValid(host) else {
             throw .hostConfigurationInvalid(host: host, reason: "it is not a host name")
@@ -25,27 +30,24 @@ public struct HostSecurity: Sendable, Equatable {
         guard (1...65_535).contains(port) else {
             throw .hostConfigurationInvalid(host: host, reason: "\(port) is not a port")
         }
-        guard usesPublicAnchors || !anchors.isEmpty || !pins.isEmpty else {
-            throw .hostConfigurationInvalid(host: host, reason: "it has neither anchors nor pins nor public anchors")
-        }
+        guard usesPublicAnchors || !anchors.isEmpty || !pins.isEmpty else { throw .hostTrustMissing(host: host) }
         self.host = host.lowercased()
         self.port = port
         self.isPublic = isPublic
         self.anchors = anchors
         self.pins = pins
         self.usesPublicAnchors = usesPublicAnchors
-        self.checksHostName = checksHostName
+        self.nameCheck = nameCheck
+        self.timeout = timeout
     }
 }
 
 extension GatewayConfiguration {
     /// How the gateway itself must prove its identity.
-    var ownSecurity: HostSecurity {
+    func ownSecurity(_ nameCheck: ServerTrust.NameCheck) throws(GatewayError) -> HostSecurity {
         // The parser has checked each part, so this cannot fail for a valid configuration.
-        get throws(GatewayError) {
-            try HostSecurity(
-                host: identity.host, port: identity.port, anchors: anchors, pins: pins,
-                usesPublicAnchors: usesPublicAnchors)
-        }
+        try HostSecurity(
+            host: identity.host, port: identity.port, anchors: anchors, pins: pins,
+            usesPublicAnchors: usesPublicAnchors, nameCheck: nameCheck)
     }
 }

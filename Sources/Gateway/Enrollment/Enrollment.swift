@@ -35,27 +35,30 @@ public struct Enrollment: Sendable {
     /// Gets and checks the document. Sends one GET of the URL exactly as given, without any credentials, and follows no
     /// redirect.
     ///
-    /// - Parameter judgedAt: the time for which the server's certificate is verified; `nil` means the system clock.
+    /// - Parameters:
+    ///   - nameCheck: how the server's certificate must name it; that of an address is never checked.
+    ///   - judgedAt: the time for which the server's certificate is verified; `nil` means the system clock.
     /// - Throws: ``GatewayError``; a URL that was used, has expired or was never issued causes
     ///   ``GatewayError/refused(_:)`` with ``Refusal/Meaning/enrollmentRefused``.
     public func fetch(
-        using client: HTTPClient, judgedAt: (@Sendable () -> Date)? = nil
+        using client: HTTPClient, nameCheck: ServerTrust.NameCheck = .strict,
+        judgedAt: (@Sendable () -> Date)? = nil
     ) async throws(GatewayError) -> GatewayConfiguration {
         switch source {
         case .file(let path):
             return try GatewayConfiguration(parsing: try Self.read(path), source: path)
         case .server(let url):
-            let document = try await Self.download(url, client, judgedAt)
+            let document = try await Self.download(Self.request(url, judgedAt, nameCheck), client)
             return try GatewayConfiguration(parsing: document, source: url.host)
         }
     }
 
     private static func download(
-        _ url: EnrollmentURL, _ client: HTTPClient, _ judgedAt: (@Sendable () -> Date)?
+        _ request: HTTPRequest, _ client: HTTPClient
     ) async throws(GatewayError) -> [UInt8] {
         let response: HTTPResponse
         do {
-            response = try await client.send(request(url, judgedAt))
+            response = try await client.send(request)
         } catch .tls(let host, .pinMismatch) {
             throw .enrollmentKeyMismatch(host: host)
         } catch {
@@ -70,9 +73,11 @@ public struct Enrollment: Sendable {
 
     /// The server is verified by the pin only; no mag-identifier, Authorization or client certificate is sent (MAG
     /// checklist 3).
-    static func request(_ url: EnrollmentURL, _ judgedAt: (@Sendable () -> Date)?) -> HTTPRequest {
+    static func request(
+        _ url: EnrollmentURL, _ judgedAt: (@Sendable () -> Date)?, _ nameCheck: ServerTrust.NameCheck = .strict
+    ) -> HTTPRequest {
         var trust = ServerTrust(host: url.host, pins: [url.pin])
-        trust.checksHostName = !url.isAddress
+        trust.nameCheck = url.isAddress ? .off : nameCheck
         trust.judgedAt = judgedAt
         var request = HTTPRequest("GET", url.text, headers: ["Accept": "application/json"], trust: trust)
         request.responseLimit = GatewayConfiguration.documentLimit

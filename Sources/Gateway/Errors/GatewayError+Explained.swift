@@ -46,14 +46,32 @@ extension GatewayError: Explained {
             Explanation(
                 "gateway.host-not-configured", .invalidInput,
                 "\(host) is neither the gateway nor a configured host",
-                remedy: "call a path of the gateway, such as /lab/hello; to call another host, connect to it yourself, "
-                    + "with: latchkey token",
+                remedy: "call a path of the gateway, such as /lab/hello; to call another host, name it in [[hosts]] of "
+                    + "latchkey.toml, or with: latchkey hosts add",
                 gateway: .local(100_501))
         case .hostConfigurationInvalid(let host, let reason):
             Explanation(
                 "gateway.host-configuration-invalid", .invalidConfiguration,
                 "the configuration of host \(host) is not valid: \(reason)",
-                remedy: "give the host an anchor, a pin, or the public authorities", gateway: .local(100_211))
+                remedy: "give its name and port as in host.example:443", gateway: .local(100_211))
+        case .hostTrustMissing(let host):
+            Explanation(
+                "gateway.host-trust-missing", .invalidConfiguration,
+                "the configuration of host \(host) does not say how it has to prove itself",
+                remedy: "give it a certificate, the hash of a public key, or the public authorities",
+                gateway: .local(100_212))
+        case .hostUnknown(let name):
+            Explanation(
+                "gateway.host-unknown", .notFound, "there is no host \(name)",
+                remedy: "latchkey hosts lists them, as host:port")
+        case .hostInSettings(let name):
+            Explanation(
+                "gateway.host-in-settings", .conflict, "the host \(name) is in the settings file",
+                remedy: "change it there, in [[hosts]] of latchkey.toml, and restart the agent")
+        case .tooManyHosts(let limit):
+            Explanation(
+                "gateway.too-many-hosts", .conflict, "there are \(limit) hosts already",
+                remedy: "remove one with: latchkey hosts remove")
         case .pathInvalid(let reason):
             Explanation(
                 "gateway.path-invalid", .invalidInput, "cannot call this path: \(reason)",
@@ -217,7 +235,9 @@ extension GatewayError: Explained {
         .configurationInvalid(faults: [ConfigurationFault(path: "KEY", fault: "FAULT", fix: "FIX")]),
         .enrollmentURLInvalid(reason: "REASON"), .enrollmentURLWithoutKeyHash, .enrollmentKeyHashInvalid,
         .enrollmentKeyMismatch(host: "HOST"), .hostNotConfigured(host: "HOST"),
-        .hostConfigurationInvalid(host: "HOST", reason: "REASON"), .pathInvalid(reason: "REASON"),
+        .hostConfigurationInvalid(host: "HOST", reason: "REASON"), .hostTrustMissing(host: "HOST"),
+        .hostUnknown(name: "HOST:443"), .hostInSettings(name: "HOST:443"), .tooManyHosts(limit: 32),
+        .pathInvalid(reason: "REASON"),
         .noAnswer(.call, .cannotResolve(host: "HOST")), .noAnswer(.call, .timeout(url: "URL")),
         .noAnswer(.call, .tls(host: "HOST", refusal: .pinMismatch)),
         .noAnswer(.call, .clientCertificateRefused(host: "HOST", alert: 45)),

@@ -24,6 +24,14 @@ public enum GatewayError: Error, Equatable, Sendable {
     /// The host is neither the gateway nor one of the additional hosts.
     case hostNotConfigured(host: String)
     case hostConfigurationInvalid(host: String, reason: String)
+    /// Nothing says how the host must prove itself.
+    case hostTrustMissing(host: String)
+    /// No host is stored under this name.
+    case hostUnknown(name: String)
+    /// The settings file has the host; it is changed there.
+    case hostInSettings(name: String)
+    /// There are as many hosts as there may be.
+    case tooManyHosts(limit: Int)
     case pathInvalid(reason: String)
 
     // MARK: Answers

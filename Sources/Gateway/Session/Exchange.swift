@@ -9,7 +9,9 @@ struct Exchange: Sendable {
     let store: HoldingsStore
     let client: HTTPClient
     /// Hosts other than the gateway that may be called (MAG 1.3).
-    let hosts: [HostSecurity]
+    let hosts: HostList
+    /// How the gateway's own certificate must name it.
+    let nameCheck: ServerTrust.NameCheck
     let contacts = ContactLog()
 
     private var configuration: GatewayConfiguration { store.configuration }
@@ -18,7 +20,7 @@ struct Exchange: Sendable {
 
     /// The gateway first, then the additional hosts.
     private var securities: [HostSecurity] {
-        get throws(GatewayError) { [try configuration.ownSecurity] + hosts }
+        get throws(GatewayError) { [try configuration.ownSecurity(nameCheck)] + hosts.all }
     }
 
     /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (MAG checklist 31).
@@ -44,7 +46,7 @@ struct Exchange: Sendable {
         var trust = ServerTrust(
             host: security.host, anchors: security.anchors, usesPublicAnchors: security.usesPublicAnchors,
             pins: security.pins)
-        trust.checksHostName = security.checksHostName
+        trust.nameCheck = security.nameCheck
         trust.judgedAt = store.clocks.date
         return trust
     }

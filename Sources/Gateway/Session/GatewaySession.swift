@@ -29,20 +29,22 @@ public final class GatewaySession: Sendable {
 
     /// - Parameters:
     ///   - hosts: hosts other than the gateway that may be called (MAG 1.3).
+    ///   - nameCheck: how the gateway's certificate must name it.
     ///   - renewDays: how many days before its expiry the certificate is renewed (MAG 4.6).
     ///   - clock: the best known time.
     ///   - uptime: time since any fixed moment, by a monotonic clock.
     public init(
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
-        hosts: [HostSecurity] = [], renewDays: Int = 30, clock: @escaping @Sendable () -> Date = { Date() },
+        hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
+        clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
         let store = HoldingsStore(
             configuration: configuration, vault: vault, clocks: SessionClocks(date: clock, uptime: uptime))
         operations = Operations(
             GatewayParts(
-                store: store, exchange: Exchange(store: store, client: client, hosts: hosts), board: board,
-                renewalWindow: TimeInterval(renewDays) * 86_400))
+                store: store, exchange: Exchange(store: store, client: client, hosts: hosts, nameCheck: nameCheck),
+                board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
         calls = Calls(operations: operations)
         authorizations = Authorizations(operations: operations, calls: calls)
     }
@@ -152,6 +154,13 @@ public final class GatewaySession: Sendable {
         try await calls.call(
             method, path, headers: headers, body: body, for: Need(principal: principal, scope: scope), loggedInAt: date)
     }
+
+    /// Makes a call as ``call(method:path:headers:body:scope:as:loggedInAt:)`` does, with all that a caller may set.
+    public func call(_ call: APICall) async throws -> HTTPResponse { try await calls.call(call) }
+
+    /// Makes a call, and returns as soon as the head of a successful answer is there; the body follows in pieces. The
+    /// body of any other answer is in it.
+    public func open(_ call: APICall) async throws -> CallAnswer { try await calls.open(call) }
 
     /// The identity to offer to a server that asks for a client certificate; `nil` before the registration.
     public func identity() async throws -> TLSIdentity? { try await store.holdings().identity }

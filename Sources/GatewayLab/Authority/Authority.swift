@@ -52,6 +52,7 @@ struct Authority: Sendable {
     func identity(for face: ServerFace, now: Date) throws -> TLSIdentity {
         var key = server.key
         var name = host
+        var hasAlternatives = true
         var (issuer, issuerKey) = (certificate, self.key)
         var (start, end) = (now - Self.day, now + Self.serverLife)
         switch face {
@@ -59,21 +60,25 @@ struct Authority: Sendable {
         case .otherKey: key = try PrivateKey(generating: .rsa(bits: 2048))
         case .expired: (start, end) = (now - Self.serverLife, now - Self.day)
         case .otherHost: name = "other.lab.test"
+        case .commonNameOnly: hasAlternatives = false
         case .otherAuthority:
             issuerKey = try PrivateKey(generating: .p256)
             issuer = try AuthorityKeys.selfSigned(issuerKey, now: now)
         }
         let leaf = try Self.serverCertificate(
-            for: key.publicKey, host: name, by: issuer, signedWith: issuerKey, from: start, until: end)
+            for: key.publicKey, host: name, hasAlternatives: hasAlternatives, by: issuer, signedWith: issuerKey,
+            from: start, until: end)
         return TLSIdentity(key: key, chain: [leaf, issuer])
     }
 
     /// For one host; the genuine certificate also for loopback, by name and by address.
+    ///
+    /// - Parameter hasAlternatives: whether it has subject alternative names.
     private static func serverCertificate(
-        for key: PublicKey, host: String, alternatives: [String] = [], by issuer: Certificate,
-        signedWith issuerKey: PrivateKey, from start: Date, until end: Date
+        for key: PublicKey, host: String, alternatives: [String] = [], hasAlternatives: Bool = true,
+        by issuer: Certificate, signedWith issuerKey: PrivateKey, from start: Date, until end: Date
     ) throws -> Certificate {
-        let names = [host] + alternatives.filter { $0 != host }
+        let names = hasAlternatives ? [host] + alternatives.filter { $0 != host } : []
         let isAddress: (String) -> Bool = { (try? SocketAddress(ipAddress: $0, port: 0)) != nil }
         let template = CertificateTemplate(
             subject: DistinguishedName([(.organization, organization), (.commonName, host)]), notBefore: start,

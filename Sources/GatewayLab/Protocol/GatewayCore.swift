@@ -78,6 +78,9 @@ struct GatewayCore: Sendable {
         case .hello: return try hello(request, now: now)
         case .echo: return try echo(request, now: now)
         case .scoped: return try scoped(request, now: now)
+        case .file: return try file(request, now: now)
+        case .upload: return try upload(request, now: now)
+        case .refuse: return try refuse(request, now: now)
         }
     }
 }
@@ -102,7 +105,7 @@ extension Endpoint {
         case .oneTimePassword: 8_000_000
         case .deviceMetadata: 1_016_000
         case .sessionStatus, .userinfo, .enrollment, .enterpriseBrowser, .deviceList, .scim, .storage, .webApp,
-            .appIcon, .hello, .echo, .scoped:
+            .appIcon, .hello, .echo, .scoped, .file, .upload, .refuse:
             3_007_000
         }
     }

@@ -71,7 +71,7 @@ struct GatewayResponder: HTTPResponder {
         }
         let body: ByteBuffer
         do {
-            body = try await request.body.collect(upTo: WireRequest.bodyLimit)
+            body = try await request.body.collect(upTo: endpoint.bodyLimit)
         } catch is NIOTooManyBytesError {
             return .json(["error": "invalid_request", "error_description": "the body is too long"], status: 413)
         }
@@ -122,9 +122,16 @@ struct GatewayResponder: HTTPResponder {
             // The names are ours, so they are valid; they keep their spelling (MAG quirk Q4).
             if let name = HTTPField.Name(header.name) { headers.append(HTTPField(name: name, value: header.value)) }
         }
-        return Response(
-            status: .init(code: answer.status), headers: headers,
-            body: .init(byteBuffer: ByteBuffer(bytes: answer.body)))
+        guard let end = answer.breaksAfter else {
+            return Response(
+                status: .init(code: answer.status), headers: headers,
+                body: .init(byteBuffer: ByteBuffer(bytes: answer.body)))
+        }
+        let body = ResponseBody(contentLength: answer.body.count) { writer in
+            try await writer.write(ByteBuffer(bytes: answer.body.prefix(end)))
+            throw CancellationError()
+        }
+        return Response(status: .init(code: answer.status), headers: headers, body: body)
     }
 
     /// The answer of a hotel's login page to every request.

@@ -5,6 +5,8 @@ struct WireResponse: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// After this many bytes of the body the connection breaks.
+    var breaksAfter: Int?
     /// A line for the lab's journal; not sent.
     var note: String?
 

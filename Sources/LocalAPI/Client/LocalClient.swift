@@ -50,9 +50,11 @@ public struct LocalClient: Sendable {
 
     /// The records of a stream, for a reader of many messages, who need not parse them.
     ///
-    /// - Parameter form: NDJSON, or frames where the route has them.
-    public func records(_ path: String, as form: StreamForm) -> LocalRecords {
-        LocalRecords(self, path, posting: nil, as: form)
+    /// - Parameters:
+    ///   - body: if present, it is posted to start an action whose records are read.
+    ///   - form: NDJSON, or frames where the route has them.
+    public func records(_ path: String, posting body: JSON? = nil, as form: StreamForm) -> LocalRecords {
+        LocalRecords(self, path, posting: body, as: form)
     }
 
     private func answer(to request: HTTPRequest) async throws(LocalAPIError) -> JSON {

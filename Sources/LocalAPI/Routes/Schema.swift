@@ -59,6 +59,9 @@ public struct Schema: Sendable, Equatable {
     /// An object whose members are defined elsewhere, such as by the gateway.
     public static func openObject(_ meaning: String) -> Schema { typed("object", meaning) }
 
+    /// Any JSON value.
+    public static func anything(_ meaning: String) -> Schema { Schema(["description": .string(meaning)]) }
+
     /// One of several.
     public static func any(of schemas: [Schema], _ meaning: String = "") -> Schema {
         var members: [String: JSON] = ["anyOf": .array(schemas.map(\.json))]

@@ -5,20 +5,47 @@ import LocalAPI
 
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Call a protected API of the gateway as this device.",
+        abstract: "Call an API of the gateway, or of a host that may be called, as the user or as this device.",
         discussion: """
             The access token, the identifier and the client certificate are added, and renewed where that is needed. \
-            Exit status 76 when the answer is not a success (2xx).
+            The method is POST where there is something to send, PUT for a file with -T, otherwise GET. What is sent with \
+            -d is JSON if it is an object or an array, otherwise a form; --type says so. Hosts beside the gateway: \
+            latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the same.
 
-              $ latchkey call GET /lab/hello
-              $ latchkey call POST /orders --data '{"n":1}'
+              $ latchkey call /lab/hello
+              $ latchkey call POST /orders -d '{"n":1}' --as board --scope orders
+              $ latchkey call /search --query 'text=red door' --accept json
+              $ latchkey call /photos -F title=door -F 'photo=@door.jpg;type=image/jpeg'
+              $ latchkey call /firmware.bin -o firmware.bin --continue
             """)
 
-    @Argument(help: "GET, POST, PUT, PATCH, DELETE …") var method: String
-    @Argument(help: "Path below the gateway, or a URL on a host it names.") var path: String
+    @Argument(help: "GET, POST, PUT, PATCH, DELETE …; may be left out.") var method: String
+    @Argument(help: "Path below the gateway, or a URL on a host that may be called.") var path: String?
     @Option(name: [.customShort("H"), .long], help: "A header, 'Name: value'; may be repeated.") var header: [String] =
         []
-    @Option(name: .shortAndLong, help: "The body; '-' reads standard input.") var data: String?
+    @Option(name: .shortAndLong, help: "The body; '@FILE' reads a file, '-' standard input. Several are joined by &.")
+    var data: [String] = []
+    @Option(help: ArgumentHelp("A field of a form, which is encoded; may be repeated.", valueName: "name=value"))
+    var dataUrlencode: [String] = []
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp(
+            "A field of a multipart form, or name=@FILE[;type=…][;filename=…].", valueName: "name=value"))
+    var form: [String] = []
+    @Option(name: [.customShort("T"), .long], help: ArgumentHelp("A file of any size as the body.", valueName: "file"))
+    var uploadFile: String?
+    @Option(help: ArgumentHelp("Is encoded and added to the path; may be repeated.", valueName: "name=value"))
+    var query: [String] = []
+    @Option(help: "What is sent: json, form, text, xml or scim.") var type: String?
+    @Option(help: "What the answer should be: json, form, text, xml or scim.") var accept: String?
+    @Option(name: .shortAndLong, help: ArgumentHelp("Write the answer to a file, of any size.", valueName: "file"))
+    var output: String?
+    @Flag(name: [.customShort("C"), .long], help: "Continue an --output that broke off, if it is unchanged there.")
+    var `continue` = false
+    @Flag(name: .shortAndLong, help: "Print the head of the answer too.") var include = false
+    @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Limit of each attempt.", valueName: "seconds"))
+    var maxTime: Int?
+    @OptionGroup var principal: PrincipalOptions
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
@@ -26,34 +53,113 @@ struct Call: AsyncParsableCommand {
         for line in header where !line.contains(":") {
             throw ValidationError("a header has the form 'Name: value', not '\(line)'")
         }
+        for field in query + dataUrlencode + form where !field.contains("=") {
+            throw ValidationError("a field has the form name=value, not '\(field)'")
+        }
+        guard [data.isEmpty, dataUrlencode.isEmpty, form.isEmpty, uploadFile == nil].count(where: { !$0 }) <= 1 else {
+            throw ValidationError("give one of -d, --data-urlencode, -F and -T")
+        }
+        guard !`continue` || output != nil else { throw ValidationError("--continue goes with --output") }
     }
 
     func run() async throws {
-        var body: [String: JSON] = ["method": .string(method.uppercased()), "path": .string(path)]
-        if !header.isEmpty {
-            body["headers"] = .array(
-                header.map { line in
-                    let name = line.prefix { $0 != ":" }
-                    let value = line.dropFirst(name.count + 1).drop { $0 == " " }
-                    return ["name": .string(String(name)), "value": .string(String(value))]
-                })
-        }
-        if let data {
-            let bytes = data == "-" ? try Input.standardInput(limit: 1 << 19) : Array(data.utf8)
-            body["body"] = .string(Base64.encode(bytes))
-        }
-        let answer = try await options.client.post(account.path("call"), .object(body), timeout: .seconds(180))
-        let status = answer["status"]?.integer ?? 0
-        if options.json {
+        let source = try source
+        var request = try request(source)
+        var download = output.map { Download(to: $0, continues: `continue`) }
+        request["headers"] = .array(
+            (headers(source) + (download?.headers ?? [])).map {
+                ["name": .string($0.name), "value": .string($0.value)]
+            })
+        let status: Int64
+        if options.json, source == nil, download == nil {
+            let limit = Duration.seconds(max(180, 4 * (maxTime ?? 0) + 60))
+            let answer = try await options.client.post(account.path("call"), .object(request), timeout: limit)
             Terminal.line(answer.text)
+            status = answer["status"]?.integer ?? 0
         } else {
-            let bytes = answer["body"]?.string.flatMap { Base64.decode($0) } ?? []
-            Terminal.bytes(bytes)
-            if bytes.last != UInt8(ascii: "\n"), Terminal.standardOutput.isTerminal { Terminal.line() }
+            let exchange = CallExchange(
+                client: options.client, path: account.path("call/stream"), asJSON: options.json, showsHead: include,
+                output: output)
+            status = try await exchange.run(request, sending: source, to: &download)
         }
         guard (200..<300).contains(status) else {
-            Terminal.error("latchkey: \(method.uppercased()) \(path) was answered with status \(status)")
+            if !options.json {
+                Terminal.error("latchkey: \(target.method) \(target.path) was answered with status \(status)")
+            }
             throw ExitCode(ExitStatus.refused.rawValue)
         }
+    }
+
+    private var target: (method: String, path: String) {
+        if let path { return (method.uppercased(), path) }
+        let sends = !(data.isEmpty && dataUrlencode.isEmpty && form.isEmpty)
+        return (uploadFile != nil ? "PUT" : sends ? "POST" : "GET", method)
+    }
+
+    /// A body that is sent in pieces.
+    private var source: BodySource? {
+        get throws {
+            if let uploadFile { return try BodySource(file: uploadFile) }
+            return form.isEmpty ? nil : try BodySource(form: form)
+        }
+    }
+
+    private func request(_ source: BodySource?) throws -> [String: JSON] {
+        var request = principal.members
+        request["method"] = .string(target.method)
+        request["path"] = .string(target.path)
+        if !query.isEmpty { request["query"] = Self.pairs(query) }
+        request["type"] = type.map(JSON.string)
+        request["accept"] = accept.map(JSON.string)
+        request["timeoutSeconds"] = maxTime.map { .integer(Int64($0)) }
+        if let source {
+            request["upload"] = .integer(Int64(source.length))
+        } else if !dataUrlencode.isEmpty {
+            request["form"] = Self.pairs(dataUrlencode)
+        } else if !data.isEmpty {
+            let bytes = try body
+            request["body"] = .string(Base64.encode(bytes))
+            // As the caller sees it: what is JSON, and otherwise what curl takes it for.
+            let json = try? JSON(parsing: bytes)
+            if type == nil { request["type"] = json?.object != nil || json?.array != nil ? "json" : "form" }
+        }
+        return request
+    }
+
+    private var body: [UInt8] {
+        get throws {
+            var body: [UInt8] = []
+            for (index, text) in data.enumerated() {
+                if index > 0 { body.append(UInt8(ascii: "&")) }
+                body +=
+                    text == "-" || text == "@-"
+                    ? try Input.standardInput(limit: Input.payloadLimit)
+                    : text.hasPrefix("@")
+                        ? try Input.file(String(text.dropFirst()), limit: Input.payloadLimit) : Array(text.utf8)
+            }
+            guard body.count <= Input.payloadLimit else {
+                throw InputError.tooLong(name: "the body", limit: Input.payloadLimit)
+            }
+            return body
+        }
+    }
+
+    private func headers(_ source: BodySource?) -> [(name: String, value: String)] {
+        var headers = header.map { line in
+            let name = line.prefix { $0 != ":" }
+            return (name: String(name), value: String(line.dropFirst(name.count + 1).drop { $0 == " " }))
+        }
+        if let boundary = source?.boundary {
+            headers.append(("Content-Type", "multipart/form-data; boundary=\(boundary)"))
+        }
+        return headers
+    }
+
+    private static func pairs(_ fields: [String]) -> JSON {
+        .array(
+            fields.map { field in
+                let name = field.prefix { $0 != "=" }
+                return ["name": .string(String(name)), "value": .string(String(field.dropFirst(name.count + 1)))]
+            })
     }
 }

@@ -79,27 +79,3 @@ enum Waiting {
             : "; \(Amount.of(count, "message")) that the broker did not have \(count == 1 ? "was" : "were") deleted"
     }
 }
-
-struct Token: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Print a valid access token, for a program of your own.",
-        discussion: "  $ curl -H \"Authorization: Bearer $(latchkey token)\" …")
-    @Option(help: "A scope that it must have, with blanks between; for an account at an OAuth server.") var scope:
-        String?
-    @OptionGroup var account: AccountOption
-    @OptionGroup var options: ClientOptions
-
-    func validate() throws {
-        guard scope == nil || account.account != nil else { throw ValidationError("--scope goes with --account") }
-    }
-
-    func run() async throws {
-        options.show(try await token()) { $0["accessToken"]?.string ?? "" }
-    }
-
-    private func token() async throws -> JSON {
-        let path = account.path("token")
-        guard let scope else { return try await options.client.get(path, timeout: .seconds(90)) }
-        return try await options.client.post(path, ["scope": .string(scope)], timeout: .seconds(90))
-    }
-}

@@ -30,17 +30,18 @@ struct RecoveryTests {
     }
 
     @Test(
-        "is an error for codes about the token, the device or the user (MAG checklist 25, 26)",
+        "is left to the caller for codes about the token, the device or the user, with its meaning (MAG checklist 25, 26)",
         arguments: [
             ("3007991", "gateway.token-scope-insufficient", 130_203), ("3007992", "gateway.token-missing", 130_201),
             ("3007993", "gateway.token-disabled", 130_202), ("1003107", "gateway.device-unknown", nil),
             ("1003108", "gateway.device-not-active", nil), ("3003202", "gateway.user-credentials-invalid", 130_002),
         ] as [(String, String, Int?)])
-    func fails(code: String, name: String, local: Int?) {
-        guard case .fail(let error) = verdict(401, code) else {
-            Issue.record("no error for \(code)")
-            return
-        }
+    func meaning(code: String, name: String, local: Int?) throws {
+        #expect(verdict(401, code) == .answer)
+        let answer = CallAnswer(
+            HTTPResponse(status: 401, headers: ["x-ca-err": code, "X-Own": "1"], body: Array("its own words".utf8)))
+        #expect(answer.response?.headers.first("X-Own") == "1" && answer.response?.body.count == 13)
+        let error = try #require(answer.refusal)
         #expect(error.code == name)
         #expect(error.localCode == local)
     }

@@ -257,7 +257,7 @@ struct TokenLifeTests {
         try await withBench { bench in
             // The lab by its address is another host, with the same authority.
             let host = try HostSecurity(
-                host: "127.0.0.1", port: bench.lab.port, anchors: bench.configuration.anchors, checksHostName: false)
+                host: "127.0.0.1", port: bench.lab.port, anchors: bench.configuration.anchors, nameCheck: .off)
             let session = bench.session(hosts: [host])
             try await session.ready()
             let contact = try #require(try await session.status().lastContact)

@@ -20,7 +20,7 @@ struct Bench: Sendable {
     func session(_ configuration: GatewayConfiguration? = nil, hosts: [HostSecurity] = []) -> GatewaySession {
         GatewaySession(
             configuration: configuration ?? self.configuration, vault: vault, client: client,
-            board: DeviceDescription(name: "bench", model: "Test Board"), hosts: hosts, clock: time.clock,
+            board: DeviceDescription(name: "bench", model: "Test Board"), hosts: HostList(hosts), clock: time.clock,
             uptime: time.uptime)
     }
 

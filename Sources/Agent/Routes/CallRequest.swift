@@ -1,0 +1,119 @@
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+
+/// A call as a request of the local API states it.
+struct CallRequest {
+    let call: APICall
+    /// Whose token is used; `nil` where the request does not say.
+    let principal: Principal?
+    /// Length of a body that follows in pieces, in bytes.
+    let uploadLength: Int?
+
+    /// The kinds of bodies that the protocol's clients know, each with its media type (MAG 0.3).
+    enum Kind: String, CaseIterable {
+        case json, form, text, xml, scim
+
+        var mediaType: String {
+            switch self {
+            case .json: "application/json"
+            case .form: FormBody.contentType
+            case .text: "text/plain"
+            case .xml: "application/xml"
+            case .scim: "application/scim+json"
+            }
+        }
+    }
+
+    static let members: [String: Schema] = [
+        "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
+        "query": .pairs("is encoded and added to the path"), "headers": .pairs("fields of the head, in order"),
+        "body": Schema.base64("what is sent: this, text, json or form").asSensitive,
+        "text": Schema.string("what is sent, as text/plain").asSensitive,
+        "json": Schema.anything("what is sent, as application/json").asSensitive,
+        "form": .pairs("what is sent, encoded as a form").asSensitive,
+        "type": .string("what the body is; sets Content-Type", choices: Kind.allCases.map(\.rawValue)),
+        "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
+        "as": .principal(Schema.whose), "scope": .additionalScope,
+        "timeoutSeconds": .integer("limit of each attempt", in: 1...HostSecurity.timeoutLimit),
+    ]
+
+    /// The most bytes of a body in pieces.
+    static let uploadLimit: Int64 = 1 << 40
+
+    static let uploadMember: [String: Schema] = [
+        "upload": .integer("length of a body that follows, in bytes", in: 0...uploadLimit)
+    ]
+
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    init(_ body: RequestBody) throws(AgentError) {
+        var call = APICall(try body.string("method"), try body.string("path"))
+        let query = try body.pairs("query")
+        if !query.isEmpty { call.path += (call.path.contains("?") ? "&" : "?") + FormBody(query).text }
+        for (name, value) in try body.pairs("headers") { call.headers.add(name, value) }
+        uploadLength = try body.optionalInteger("upload", in: 0...Self.uploadLimit).map { Int($0) }
+        let given = ["body", "text", "json", "form", "upload"].filter { body[$0] ?? .null != .null }
+        guard given.count <= 1 else {
+            throw .badRequest(member: "the body", fault: "has more than one of \(given.joined(separator: ", "))")
+        }
+        var kind: Kind?
+        switch given.first {
+        case "text": (call.body, kind) = (Array(try body.string("text").utf8), .text)
+        case "json": (call.body, kind) = (body["json"]?.bytes, .json)
+        case "form": (call.body, kind) = (FormBody(try body.pairs("form")).bytes, .form)
+        case "body":
+            guard let bytes = Base64.decode(try body.string("body")) else {
+                throw .badRequest(member: "body", fault: "is not base64")
+            }
+            call.body = bytes
+        default: break
+        }
+        if let type = try body.kind("type") ?? kind, call.headers.first("Content-Type") == nil {
+            call.headers.add("Content-Type", type.mediaType)
+        }
+        if let accept = try body.kind("accept"), call.headers.first("Accept") == nil {
+            call.headers.add("Accept", accept.mediaType)
+        }
+        call.scope = try body.optionalString("scope")
+        call.timeout = try body.optionalInteger("timeoutSeconds", in: 1...HostSecurity.timeoutLimit).map {
+            .seconds($0)
+        }
+        self.call = call
+        principal = try Principal(body.optionalString("as"))
+    }
+}
+
+extension RequestBody {
+    fileprivate func pairs(_ member: String) throws(AgentError) -> [(String, String)] {
+        guard let list = self[member], list != .null else { return [] }
+        guard let elements = list.array else { throw .badRequest(member: member, fault: "is not an array") }
+        var pairs: [(String, String)] = []
+        for element in elements {
+            guard let name = element["name"]?.string, let value = element["value"]?.string, element.object?.count == 2
+            else { throw .badRequest(member: member, fault: "holds something else than {name, value}") }
+            pairs.append((name, value))
+        }
+        return pairs
+    }
+
+    fileprivate func kind(_ member: String) throws(AgentError) -> CallRequest.Kind? {
+        guard let text = try optionalString(member) else { return nil }
+        guard let kind = CallRequest.Kind(rawValue: text) else {
+            throw .badRequest(
+                member: member,
+                fault: "is none of \(CallRequest.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return kind
+    }
+}
+
+extension Schema {
+    /// Names and values in order; a name may repeat.
+    static func pairs(_ meaning: String) -> Schema {
+        .array(
+            of: .object(
+                ["name": .string("of the field"), "value": Schema.string("of the field").asSensitive],
+                required: ["name", "value"]), meaning)
+    }
+}

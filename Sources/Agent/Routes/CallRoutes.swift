@@ -1,0 +1,185 @@
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+import OAuthAccounts
+
+/// Calls of APIs for local programs.
+extension Agent {
+    nonisolated func addCallRoutes(to router: inout Router) {
+        let head: [String: Schema] = [
+            "status": .integer("of the answer", in: 100...599), "headers": .pairs("fields of the head, in order"),
+            "as": .principal("whose token was used, at a gateway"),
+            "error": .object(
+                Schema.explanation, required: Schema.requiredOfExplanation,
+                "What the number in x-ca-err of an answer means that is not a success"),
+        ]
+        let required: Set = ["status", "headers"]
+        let whole: [String: Schema] = [
+            "body": Schema.base64("the answer's body").asSensitive,
+            "text": Schema.string("the answer's body, where it is UTF-8").asSensitive,
+            "json": Schema.anything("the answer's body, where its media type is JSON's").asSensitive,
+        ]
+        router.on(
+            "POST", "/v1/call", needs: .operate,
+            .init(
+                "Call an API of the gateway or of a configured host, in the name of the user or the device",
+                body: CallRequest.members, required: ["method", "path"],
+                answer: .object(head.merging(whole) { own, _ in own }, required: required.union(["body"])))
+        ) { request in
+            let asked = try CallRequest(RequestBody(request))
+            if let account = try await self.oauthAccount(of: request) {
+                return .json(.object(try await account.answer(to: asked).wholeReport(as: nil)))
+            }
+            let session = try await self.account(of: request).session
+            return try await session.acting(as: asked.principal) { principal in
+                var call = asked.call
+                call.principal = principal
+                let response = try await session.call(call)
+                return .json(.object(response.wholeReport(as: principal)))
+            }
+        }
+        router.on(
+            "POST", "/v1/call/stream", needs: .operate,
+            .init(
+                "Make a call whose body or answer may be of any size: both pass in pieces",
+                body: CallRequest.members.merging(CallRequest.uploadMember) { own, _ in own },
+                required: ["method", "path"],
+                events: [
+                    "upload": .object(
+                        ["id": .string("under which the body is sent, from its first byte")], required: ["id"]),
+                    "response": .object(head, required: required),
+                    "data": .object(
+                        ["body": Schema.base64("a piece of the answer's body; bare bytes in frames").asSensitive],
+                        required: ["body"]),
+                    "end": .object(["bytes": .integer("of the answer's body")], required: ["bytes"]),
+                ], hasFrames: true)
+        ) { request in
+            let asked = try CallRequest(RequestBody(request))
+            if let account = try await self.oauthAccount(of: request) {
+                let answer = try await account.answer(to: asked)
+                return .stream { try await answer.write(to: $0) }
+            }
+            let session = try await self.account(of: request).session
+            let exchange = CallExchange(asked: asked, session: session, uploads: self.uploads, uid: request.peer.uid)
+            return .stream { try await exchange.run($0) }
+        }
+    }
+
+    nonisolated func addUploadRoute(to router: inout Router) {
+        router.on(
+            "POST", "/v1/call/uploads/{id}", needs: .operate,
+            .init(
+                "The next bytes of the body of a call, at most 1 MiB; answered when there is room for more",
+                path: ["id": .string("from the event upload of the call")], text: "the bytes, as they are",
+                answer: .object(
+                    ["taken": .boolean("false: the call takes no more; its own stream says why")], required: ["taken"]))
+        ) { request in
+            guard let feed = self.uploads.feed(request.parameters["id"] ?? "", of: request.peer.uid) else {
+                return .json(["taken": false])
+            }
+            return .json(["taken": .bool(await feed.send(request.body))])
+        }
+    }
+}
+
+/// A call whose body and answer pass through the agent in pieces: little of them is in memory at any time.
+struct CallExchange: Sendable {
+    let asked: CallRequest
+    let session: GatewaySession
+    let uploads: UploadDesk
+    /// The user who may send the body.
+    let uid: UInt32
+
+    func run(_ writer: StreamWriter) async throws {
+        let number = uploads.newID()
+        defer { uploads.close(number) }
+        let (answer, principal) = try await session.acting(as: asked.principal) { principal in
+            var call = asked.call
+            call.principal = principal
+            if let length = asked.uploadLength {
+                call.feed = { [uploads, uid] in
+                    let feed = BodyFeed(length: length)
+                    let id = uploads.open(feed, of: number, for: uid)
+                    guard await writer.send(LocalEvent(name: "upload", data: ["id": .string(id)])) else {
+                        throw CancellationError()
+                    }
+                    return feed
+                }
+            }
+            return (try await session.open(call), principal)
+        }
+        let head = HTTPResponse.report(answer.status, answer.headers, answer.refusal, as: principal)
+        guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
+        var count = 0
+        try await answer.forEachPiece { piece in
+            count += piece.count
+            return await writer.send(piece: piece)
+        }
+        _ = await writer.send(LocalEvent(name: "end", data: ["bytes": .integer(Int64(count))]))
+    }
+}
+
+extension StreamWriter {
+    /// - Returns: whether there is still a reader.
+    fileprivate func send(piece: [UInt8]) async -> Bool {
+        guard form == .frames else {
+            return await send(LocalEvent(name: "data", data: ["body": .string(Base64.encode(piece))]))
+        }
+        var frame: [UInt8] = []
+        frame.reserveCapacity(piece.count + 5)
+        StreamForm.write(frame: piece, to: &frame)
+        return await send(frame)
+    }
+}
+
+extension OAuthAccount {
+    /// - Throws: ``AgentError/badRequest(member:fault:)`` and what a call throws
+    fileprivate func answer(to asked: CallRequest) async throws -> HTTPResponse {
+        let refused = [
+            ("as", asked.principal != nil), ("upload", asked.uploadLength != nil),
+            ("timeoutSeconds", asked.call.timeout != nil),
+        ]
+        if let (member, _) = refused.first(where: \.1) { throw AgentError.onlyAtGateway(member) }
+        let call = asked.call
+        return try await self.call(
+            call.method, call.path, headers: call.headers, body: call.body, scope: call.scope)
+    }
+}
+
+extension HTTPResponse {
+    /// Answers a call that is followed in pieces.
+    fileprivate func write(to writer: StreamWriter) async throws {
+        let head = Self.report(status, headers, nil, as: nil)
+        guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
+        if !body.isEmpty { guard await writer.send(piece: body) else { return } }
+        _ = await writer.send(LocalEvent(name: "end", data: ["bytes": .integer(Int64(body.count))]))
+    }
+
+    /// The head of a called API's answer.
+    ///
+    /// - Parameter refusal: what its `x-ca-err` means.
+    fileprivate static func report(
+        _ status: Int, _ headers: HTTPHeaders, _ refusal: GatewayError?, as principal: Principal?
+    ) -> [String: JSON] {
+        var members: [String: JSON] = [
+            "status": .integer(Int64(status)),
+            "headers": .array(headers.pairs.map { ["name": .string($0.name), "value": .string($0.value)] }),
+        ]
+        members["as"] = principal.map { .string($0.rawValue) }
+        members["error"] = refusal.map { .object($0.explanation.members) }
+        return members
+    }
+
+    fileprivate func wholeReport(as principal: Principal?) -> [String: JSON] {
+        let refusal = principal == nil ? nil : CallAnswer(self).refusal
+        var members = Self.report(status, headers, refusal, as: principal)
+        members["body"] = .string(Base64.encode(body))
+        members["text"] = String(validating: body, as: UTF8.self).map(JSON.string)
+        let type = headers.first("Content-Type").map { $0.prefix { $0 != ";" } }.map { String($0).trimmed.lowercased() }
+        if let type, type == "application/json" || type.hasSuffix("+json") {
+            members["json"] = try? JSON(parsing: body)
+        }
+        return members
+    }
+}

@@ -1,0 +1,72 @@
+import Cryptography
+import Gateway
+import Groundwork
+import LocalAPI
+
+/// The hosts beside the gateways that may be called (MAG 1.3).
+extension Agent {
+    nonisolated func addHostRoutes(to router: inout Router) {
+        router.on(
+            "GET", "/v1/hosts", needs: .read,
+            .init(
+                "The hosts beside the gateways that may be called, and how each has to prove itself",
+                answer: .object(["hosts": .array(of: .host, "those of the settings first")], required: ["hosts"]))
+        ) { _ in
+            let list = self.hosts
+            let reports = list.fixed.map { $0.report(true) } + list.added.map { $0.report(false) }
+            return .json(["hosts": .array(reports)])
+        }
+        router.on(
+            "POST", "/v1/hosts", needs: .operate,
+            .init(
+                "Add a host that may be called, or replace what was added of it", body: Schema.hostMembers,
+                required: ["host"], answer: .host)
+        ) { request in
+            _ = try RequestBody(request)
+            let host = try HostSecurity(json: try request.json())
+            try await self.hosts.add(host, in: self.vault)
+            return .json(host.report(false))
+        }
+        router.on(
+            "DELETE", "/v1/hosts/{host}", needs: .operate,
+            .init(
+                "Remove a host that was added", path: ["host": .string("host:port")],
+                answer: .object(["removed": .string("host:port")], required: ["removed"]))
+        ) { request in
+            let name = request.parameters["host"] ?? ""
+            try await self.hosts.remove(name, in: self.vault)
+            return .json(["removed": .string(name)])
+        }
+    }
+}
+
+extension HostSecurity {
+    fileprivate func report(_ isInSettings: Bool) -> JSON {
+        .object((json.object ?? [:]).merging(["inSettings": .bool(isInSettings)]) { own, _ in own })
+    }
+}
+
+extension Schema {
+    fileprivate static let hostMembers: [String: Schema] = [
+        "host": .string("name or IPv4 address"), "port": .integer("443 unless given", in: 1...65_535),
+        "public": .boolean("whether it is a third party's, and gets no token, identifier or client certificate"),
+        "certificates": .array(
+            of: .string("a certificate: PEM, or DER in base64"), "at which its chain may end: at most 16"),
+        "pins": .array(of: .string("SHA-256 of a public key, in hexadecimal or base64"), "at most 16"),
+        "publicAuthorities": .boolean("whether its chain may end at an authority that the system trusts"),
+        "nameCheck": .string(
+            "how its certificate must name it; off: not at all; common-name: also by its common name",
+            choices: ServerTrust.NameCheck.allCases.map(\.rawValue)),
+        "timeoutSeconds": .integer("limit of a call; 60 unless given", in: 1...HostSecurity.timeoutLimit),
+    ]
+
+    fileprivate static let host = named(
+        "Host",
+        .object(
+            hostMembers.merging(["inSettings": .boolean("whether only the settings file can change it")]) { own, _ in
+                own
+            },
+            required: [
+                "host", "port", "public", "certificates", "pins", "publicAuthorities", "nameCheck", "inSettings",
+            ], "A host that may be called"))
+}

@@ -1,0 +1,91 @@
+import Cryptography
+import FoundationEssentials
+import Gateway
+import Groundwork
+import LocalAPI
+import OAuth
+import OAuthAccounts
+
+/// Access tokens for local programs.
+extension Agent {
+    nonisolated func addTokenRoutes(to router: inout Router) {
+        let answer = Schema.object(
+            [
+                "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
+                "expiresAt": .time("end of its life"), "scope": .string("with blanks between"),
+                "as": .principal("whose it is, at a gateway"),
+            ], required: ["accessToken", "expiresAt", "scope"])
+        let parameters: [String: Schema] = ["as": .principal(Schema.whose), "scope": .additionalScope]
+        router.on(
+            "GET", "/v1/token", needs: .operate,
+            .init("A valid access token of the user or the device", query: parameters, answer: answer)
+        ) { request in
+            if let account = try await self.oauthAccount(of: request) {
+                guard request.query["as"] == nil else { throw AgentError.onlyAtGateway("as") }
+                return .json(try await account.token(scope: request.query["scope"]).json)
+            }
+            return try await self.token(
+                of: request, as: try Principal(request.query["as"]), scope: request.query["scope"])
+        }
+        router.on(
+            "POST", "/v1/token/refresh", needs: .operate,
+            .init("A new access token, though the old one may be valid", body: parameters, answer: answer)
+        ) { request in
+            let body = try RequestBody(request)
+            return try await self.token(
+                of: request, as: try Principal(body.optionalString("as")), scope: try body.optionalString("scope"),
+                refreshing: true)
+        }
+        router.on(
+            "DELETE", "/v1/token", needs: .operate,
+            .init(
+                "End the access token of the device, at the gateway too; a user's ends with the logout",
+                answer: .object(["revoked": .boolean("whether it has ended")], required: ["revoked"]))
+        ) { request in
+            try await self.account(of: request).session.revokeTokens()
+            return .json(["revoked": true])
+        }
+    }
+
+    private func token(
+        of request: LocalRequest, as named: Principal?, scope: String?, refreshing: Bool = false
+    ) async throws -> LocalResponse {
+        let session = try await account(of: request).session
+        return try await session.acting(as: named) { principal in
+            let token = try await session.accessToken(of: principal, scope: scope, refreshing: refreshing)
+            return .json([
+                "accessToken": .string(token.value.exposedText()),
+                "expiresAt": .string(token.expiresAt.formatted(.iso8601)),
+                "scope": .string(token.scope.sorted().joined(separator: " ")), "as": .string(principal.rawValue),
+            ])
+        }
+    }
+}
+
+extension AgentError {
+    /// A request to an account at an OAuth server has a member that only accounts at gateways know.
+    static func onlyAtGateway(_ member: String) -> AgentError {
+        .badRequest(member: member, fault: "goes with an account at a gateway")
+    }
+}
+
+extension Principal {
+    /// - Parameter text: as in a request; `nil` where it does not say.
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    init?(_ text: String?) throws(AgentError) {
+        guard let text else { return nil }
+        guard let principal = Principal(rawValue: text) else {
+            throw .badRequest(member: "as", fault: "is neither board nor user")
+        }
+        self = principal
+    }
+}
+
+extension Schema {
+    static let whose = "whose token; the user's while one is logged in, else the board's, unless given"
+    static let additionalScope = string("scopes needed beyond the configured ones, with blanks between")
+
+    static func principal(_ meaning: String) -> Schema {
+        string(meaning, choices: Principal.allCases.map(\.rawValue))
+    }
+}

@@ -1,0 +1,61 @@
+import Groundwork
+public import OAuth
+
+/// Tokens for local programs.
+extension GatewaySession {
+    /// Whose token serves a program that does not say: the user's while one is logged in, else the board's (MAG 6.2).
+    ///
+    /// - Throws: what the vault throws.
+    public func principal() async throws -> Principal { try await store.holdings().user == nil ? .board : .user }
+
+    /// Does something in the name of a principal, or of the one that serves whoever does not say.
+    ///
+    /// - Parameter named: without it, work that finds that the user's login has ended is done in the board's name: as
+    ///   it would have been a moment later.
+    public func acting<Value: Sendable>(
+        as named: Principal?, _ work: (Principal) async throws -> Value
+    ) async throws -> Value {
+        if let named { return try await work(named) }
+        let principal = try await principal()
+        do {
+            return try await work(principal)
+        } catch GatewayError.userRequired {
+            guard principal == .user, try await self.principal() == .board else { throw GatewayError.userRequired }
+            return try await work(.board)
+        }
+    }
+
+    /// A valid access token.
+    ///
+    /// - Parameters:
+    ///   - scope: scopes needed beyond the configured ones, separated by blanks.
+    ///   - refreshing: whether to obtain a new one, though the old one is still valid.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` for a user's when nobody is logged in.
+    public func accessToken(
+        of principal: Principal, scope: String?, refreshing: Bool = false
+    ) async throws -> AccessToken {
+        let need = Need(principal: principal, scope: scope)
+        if principal == .user { try await calls.user(loggedInAt: nil) }
+        if refreshing {
+            // A user whose only token is dropped is logged out.
+            let held = try await store.holdings()[principal]
+            guard principal == .board || held.refresh != nil || held.id != nil else {
+                throw GatewayError.noGrantApplies
+            }
+            try await operations.recover(.dropAccessToken, of: principal, since: store.state().revision)
+        }
+        if try await operations.parts.preparation.nextStep(for: need) != .ready {
+            try await exchange.contacts.noting(by: store.clocks) {
+                try await operations.recovering(as: principal) {
+                    try await self.operations.run(.prepare(need)) {
+                        try await $0.preparation.prepare(for: need, in: $1)
+                    }
+                }
+            }
+        }
+        guard let token = try await store.holdings()[principal].access else {
+            throw principal == .user ? GatewayError.userRequired : .noGrantApplies
+        }
+        return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())
+    }
+}

@@ -1,0 +1,145 @@
+import Groundwork
+import LocalAPI
+
+/// A call whose body and answer pass in pieces, neither of them whole in memory.
+struct CallExchange {
+    let client: LocalClient
+    let path: String
+    let asJSON: Bool
+    let showsHead: Bool
+    /// The file that the answer goes to.
+    let output: String?
+
+    /// The most bytes of an answer that is printed as JSON.
+    private static let collectedLimit = 10 << 20
+
+    /// - Returns: the HTTP status of the answer; 200 for a file that was complete already.
+    func run(
+        _ request: [String: JSON], sending source: BodySource?, to download: inout Download?
+    ) async throws -> Int64 {
+        let records = client.records(path, posting: .object(request), as: .frames)
+        var answer = Answer(asJSON: asJSON)
+        var sender: Task<Void, Never>?
+        defer { sender?.cancel() }
+        while let batch = try await records.next() {
+            for bytes in batch {
+                switch try LocalRecord(bytes, in: .frames) {
+                case .message(let piece): try answer.take(piece, download)
+                case .event(let event) where event.name == "upload":
+                    // Again, after a refusal that was recovered from: from the first byte.
+                    sender?.cancel()
+                    let id = event.data["id"]?.string ?? ""
+                    sender = source.map { source in Task { await send(source, as: id) } }
+                case .event(let event) where event.name == "response":
+                    try begin(event.data, &answer, &download)
+                case .event(let event) where event.name == "end": answer.isComplete = true
+                case .event: break
+                }
+            }
+        }
+        answer.progress.clear()
+        guard answer.isComplete else { throw LocalAPIError.noAnswer(reason: "it ended in the middle") }
+        return try finish(answer, &download)
+    }
+
+    private func begin(_ head: JSON, _ answer: inout Answer, _ download: inout Download?) throws {
+        answer.head = head
+        func header(_ name: String) -> String? {
+            head["headers"]?.array?.first { $0["name"]?.string?.lowercased() == name.lowercased() }?["value"]?.string
+        }
+        if showsHead, !asJSON {
+            Terminal.line("HTTP \(answer.status)")
+            for field in head["headers"]?.array ?? [] {
+                Terminal.line(
+                    Terminal.standardOutput.shown("\(field["name"]?.string ?? ""): \(field["value"]?.string ?? "")"))
+            }
+            Terminal.line()
+        }
+        answer.isDropped = try download?.begin(answer.status, header) == false
+        answer.count = Int64(download?.start ?? 0)
+        answer.total = header("Content-Length").flatMap { Int64($0) }.map { $0 + answer.count }
+    }
+
+    private func finish(_ answer: Answer, _ download: inout Download?) throws -> Int64 {
+        var status = answer.status
+        if let file = download, file.isOpen || answer.isDropped {
+            try download?.finish()
+            status = 200
+        } else if !asJSON, Terminal.standardOutput.isTerminal, answer.endsInsideLine {
+            Terminal.line()
+        }
+        if asJSON {
+            var members = answer.head.object ?? [:]
+            if let output, status == 200 {
+                members["file"] = .string(output)
+                members["bytes"] = .integer(answer.count)
+            } else {
+                members["body"] = .string(Base64.encode(answer.collected))
+                members["text"] = String(validating: answer.collected, as: UTF8.self).map(JSON.string)
+            }
+            Terminal.line(JSON.object(members).text)
+        } else if let meaning = answer.head["error"]?["message"]?.string {
+            Terminal.error("latchkey: \(Terminal.withoutControls(meaning))")
+        }
+        return status
+    }
+
+    /// Sends the body. What fails at the daemon appears in its stream too.
+    private func send(_ source: BodySource, as id: String) async {
+        var (progress, sent) = (Progress(), 0)
+        let length = source.length
+        do {
+            try await source.forEachPiece { piece in
+                guard !Task.isCancelled else { return false }
+                let answer = try await client.post("/v1/call/uploads/\(id)", text: piece, timeout: .seconds(600))
+                sent += piece.count
+                progress.show("\(Amount.bytes(Double(sent))) of \(Amount.bytes(Double(length))) sent …")
+                return answer["taken"]?.bool == true
+            }
+            progress.clear()
+        } catch let error as InputError {
+            progress.clear()
+            // The daemon sees that this program is gone, and ends the call.
+            Failure(error, asJSON: asJSON).exit()
+        } catch {
+            progress.clear()
+        }
+    }
+
+    /// What has come of the answer.
+    private struct Answer {
+        let asJSON: Bool
+        var head = JSON.object([:])
+        var collected: [UInt8] = []
+        /// Of the whole body, as far as it is there.
+        var count: Int64 = 0
+        var total: Int64?
+        var isComplete = false
+        /// Whether the body says only that nothing is missing.
+        var isDropped = false
+        var endsInsideLine = false
+        var progress = Progress()
+
+        init(asJSON: Bool) { self.asJSON = asJSON }
+
+        var status: Int64 { head["status"]?.integer ?? 0 }
+
+        mutating func take(_ piece: [UInt8], _ download: Download?) throws {
+            guard !isDropped else { return }
+            count += Int64(piece.count)
+            if let download, download.isOpen {
+                try download.write(piece)
+                let of = total.map { " of \(Amount.bytes(Double($0)))" } ?? ""
+                progress.show("\(Amount.bytes(Double(count)))\(of) received …")
+            } else if asJSON {
+                collected += piece
+                guard collected.count <= collectedLimit else {
+                    throw InputError.tooLong(name: "the answer", limit: collectedLimit)
+                }
+            } else {
+                Terminal.bytes(piece)
+                endsInsideLine = piece.last != UInt8(ascii: "\n")
+            }
+        }
+    }
+}
