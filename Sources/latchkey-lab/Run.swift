@@ -42,6 +42,12 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Prefix of all paths and topics.")
     var prefix = ""
 
+    @Option(help: "Where browsers are led after a login; http://127.0.0.1/… without a port takes any.")
+    var redirectURI = MasterClient.agent.redirectURI
+
+    @Option(help: "What the list of providers says is to be used: all, enterprise, or the name of one.")
+    var identityProvider = "all"
+
     @Option(help: "Algorithm of id_tokens: HS256 or RS256.")
     var idTokens = IDTokenAlgorithm.hs256
 
@@ -66,6 +72,8 @@ struct Run: AsyncParsableCommand {
         configuration.brokerPlugin = brokerPlugin
         configuration.prefix = prefix
         configuration.idTokenAlgorithm = idTokens
+        configuration.identityProvider = identityProvider
+        configuration.masterClients[0].redirectURI = redirectURI
         configuration.activatesDevices = !manualActivation
         configuration.givesSessionsToClients = sessionsForClients
         configuration.lives = lives.lives

@@ -110,7 +110,9 @@ extension Agent {
         killPoint("switch-disconnected")
         let session = GatewaySession(
             configuration: gateway, vault: vault, client: client, board: deviceDescription,
-            renewDays: configuration.gateway.renewDays, clock: { [time] in time.now })
+            renewDays: configuration.gateway.renewDays, flow: configuration.callPrincipal,
+            userDemand: LogInOnDemand.demand(by: prompts, patience: configuration.logInPatience),
+            clock: { [time] in time.now })
         let link = Link(
             session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)
         accounts.hold(Account(name: name, link: link), runBy: Task { await link.run() })
