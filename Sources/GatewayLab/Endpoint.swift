@@ -9,6 +9,8 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case consent = "E3b"
     /// The provider `enterprise`: leads to the login page.
     case enterpriseLogin = "E3c"
+    /// A social provider, which the path continues with a `/` and its name: leads to the login page.
+    case socialLogin = "E3d"
     case registration = "E4"
     case clientRegistration = "E5"
     case renewal = "E6"
@@ -61,6 +63,7 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .login: "/auth/oauth/v2/authorize/login"
         case .consent: "/auth/oauth/v2/authorize/consent"
         case .enterpriseLogin: "/enterprise/login"
+        case .socialLogin: "/social/login"
         case .registration: "/connect/device/register"
         case .clientRegistration: "/connect/device/register/client"
         case .renewal: "/connect/device/renew"
@@ -99,6 +102,7 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .login: "login page"
         case .consent: "consent page"
         case .enterpriseLogin: "enterprise login"
+        case .socialLogin: "login by a social provider"
         case .registration: "register a device by a user"
         case .clientRegistration: "register a device by its client"
         case .renewal: "renew a certificate"
@@ -131,7 +135,7 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
 
     public var methods: [String] {
         switch self {
-        case .enrollment, .authorization, .enterpriseLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
+        case .enrollment, .authorization, .enterpriseLogin, .socialLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
             .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon, .file, .refuse:
             ["GET"]
         case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
@@ -161,11 +165,14 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
             self = endpoint
         } else if path.hasPrefix(Endpoint.deviceAuthorization.path + "/") {
             self = path.hasSuffix(Self.pollSuffix) ? .poll : .deviceAuthorization
+        } else if path.hasPrefix(Endpoint.socialLogin.path + "/") {
+            self = .socialLogin
         } else if let tree = Self.trees.first(where: { path == $0.path || path.hasPrefix($0.path + "/") }) {
             self = tree
         } else {
             let found = Endpoint.allCases.first { endpoint in
-                !(Self.continued + [.deviceAuthorization, .poll]).contains(endpoint) && endpoint.path == path
+                !(Self.continued + [.deviceAuthorization, .poll, .socialLogin]).contains(endpoint)
+                    && endpoint.path == path
             }
             guard let found else { return nil }
             self = found

@@ -61,6 +61,24 @@ extension Lab {
         journal.record(.session, "\(user) authorized a login through an administrator", at: now)
     }
 
+    /// A JWT with which one of the lab's people can log in for five minutes, as an identity provider would issue it.
+    /// - Throws: `LabError.noSuch`
+    public func mintToken(for user: String) async throws -> String {
+        guard configuration.users.contains(where: { $0.name == user }) else {
+            throw LabError.noSuch(thing: "user", name: user)
+        }
+        let now = clock.now
+        return try await store.read { try $0.outsideToken(for: user, now: now) }
+    }
+
+    /// Ends the sessions of a device, so that its id_tokens are refused; tokens stay.
+    public func revokeSessions(of magIdentifier: String) async throws {
+        try await store.change { core in
+            core.state.sessions = core.state.sessions.filter { $0.value.magIdentifier != magIdentifier }
+        }
+        journal.record(.session, "sessions ended by an administrator", magIdentifier: magIdentifier, at: clock.now)
+    }
+
     /// Refuses a login, as if the user had: its client is answered with an `x-ca-err` ending in 123.
     /// - Throws: `LabError.noSuch`
     public func refuse(_ id: String) async throws {

@@ -38,6 +38,10 @@ public struct LabConfiguration: Sendable {
     public var proximity = ProximityBeacon()
     /// How id_tokens are signed (MAG 5.5).
     public var idTokenAlgorithm = IDTokenAlgorithm.hs256
+    /// What the list of providers says is to be used: `all`, `enterprise`, or the name of one (MAG 7.1).
+    public var identityProvider = "all"
+    /// The social providers, all played by the lab with its own people.
+    public var socialProviders = ["facebook", "google", "salesforce", "linkedin"]
     /// Whether the configuration document pins the gateway's public key.
     public var pinsServerKey = true
     /// Whether a registered device is active at once; if not, it awaits ``Lab/activate(magIdentifier:)``.

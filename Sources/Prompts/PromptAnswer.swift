@@ -11,12 +11,17 @@ public enum PromptAnswer: Sendable, Equatable {
     case choice(String)
     /// Consent was given.
     case grant
+    /// A user name and a password to log in with.
+    case credentials(userName: String, password: SecretBytes)
+    /// An authorization code to log in with, as a program obtained it.
+    case code(SecretBytes, verifier: SecretBytes?, redirectURI: String?)
 
     var form: PromptQuestion.Kind.Form {
         switch self {
         case .text: .text
         case .choice: .choice
         case .grant: .consent
+        case .credentials, .code: .logIn
         }
     }
 }

@@ -179,7 +179,7 @@ public final class PromptDesk: Sendable {
         try take(id, .answered(answer, by: answerer), uid) { question throws(PromptError) in
             guard answer.form == question.kind.form else { throw .wrongForm(id: id, kind: question.kind) }
             switch answer {
-            case .text(let text):
+            case .text(let text), .credentials(_, let text), .code(let text, _, _):
                 guard text.count > 0 else { throw .emptyAnswer(id: id) }
                 guard text.count <= PromptAnswer.textLimit else { throw .answerTooLong(limit: PromptAnswer.textLimit) }
             case .choice(let choice):

@@ -44,7 +44,9 @@ public enum PromptError: Explained, Equatable {
                 "prompt.too-many", .tooMany, "\(limit) prompts of kind \(kind.rawValue) are waiting already",
                 remedy: "answer or refuse them first: latchkey prompts")
         case .declined(let kind, let answerer):
-            Explanation("prompt.declined", .denied, "the prompt for \(kind.noun) was refused (\(answerer))")
+            Explanation(
+                "prompt.declined", .denied, "the prompt for \(kind.noun) was refused (\(answerer))",
+                gateway: kind == .logIn ? .local(130_005) : nil)
         case .timedOut(let kind):
             Explanation(
                 "prompt.timed-out", .denied, "nobody answered the prompt for \(kind.noun) in time",
@@ -56,7 +58,8 @@ public enum PromptError: Explained, Equatable {
 
     public static let examples: [PromptError] = [
         .unknown(id: 1), .alreadyAnswered(id: 1), .forAnotherUser(id: 1), .wrongForm(id: 1, kind: .password),
-        .wrongForm(id: 1, kind: .consent), .wrongForm(id: 1, kind: .choice), .noSuchChoice(id: 1), .emptyAnswer(id: 1),
+        .wrongForm(id: 1, kind: .consent), .wrongForm(id: 1, kind: .choice), .wrongForm(id: 1, kind: .logIn),
+        .noSuchChoice(id: 1), .emptyAnswer(id: 1),
         .answerTooLong(limit: PromptAnswer.textLimit), .tooMany(kind: .password, limit: PromptDesk.limitPerKind),
         .declined(kind: .password, by: "user NAME"), .timedOut(kind: .password),
     ]
@@ -68,6 +71,7 @@ extension PromptQuestion.Kind.Form {
         case .text: "give a text"
         case .choice: "give one of the choices: latchkey prompts answer ID --choice CHOICE"
         case .consent: "grant or refuse: latchkey prompts answer ID --grant"
+        case .logIn: "give a user name and a password, or a code: latchkey prompts answer ID --user NAME"
         }
     }
 }
@@ -82,6 +86,7 @@ extension PromptQuestion.Kind {
         case .consent: "consent"
         case .lockPasscode: "the passcode"
         case .choice: "a choice"
+        case .logIn: "a login"
         }
     }
 }

@@ -11,6 +11,8 @@ public struct PromptQuestion: Sendable, Equatable {
         case consent
         case lockPasscode = "lock-passcode"
         case choice
+        /// Who logs in, and by what.
+        case logIn = "log-in"
 
         /// The form of an answer.
         public enum Form: String, Sendable {
@@ -18,6 +20,8 @@ public struct PromptQuestion: Sendable, Equatable {
             case choice
             /// Yes; no is a refusal.
             case consent
+            /// A user name and a password, or an authorization code.
+            case logIn
         }
 
         public var form: Form {
@@ -25,6 +29,7 @@ public struct PromptQuestion: Sendable, Equatable {
             case .password, .pin, .oneTimePassword, .knowledgeQuestion, .lockPasscode: .text
             case .choice: .choice
             case .consent: .consent
+            case .logIn: .logIn
             }
         }
     }
@@ -90,8 +95,9 @@ public struct PromptQuestion: Sendable, Equatable {
         self.subject = subject
     }
 
-    /// Whether the answer must not be shown on a screen: texts are secret, consent and choices are not.
-    public var isSecret: Bool { kind.form == .text }
+    /// Whether the answer must not be shown on a screen: texts, passwords and codes are secret, consent and choices are
+    /// not.
+    public var isSecret: Bool { [.text, .logIn].contains(kind.form) }
 
     var members: [String: JSON] {
         var members: [String: JSON] = [

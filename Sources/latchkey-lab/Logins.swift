@@ -7,15 +7,16 @@ struct Logins: AsyncParsableCommand {
         discussion: """
             A login waits until a user authorizes it, with another device or in a browser. To authorize it without
             either: latchkey-lab logins authorize https://localhost:8443/auth/device/authorization/7b… --user alice
+            For 'latchkey login --jwt': latchkey-lab logins token --user alice
             """)
 
     @OptionGroup var lab: AdminOptions
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
-        case list, authorize, refuse
+        case list, authorize, refuse, token
     }
 
-    @Argument(help: "list, authorize or refuse.")
+    @Argument(help: "list, authorize, refuse or token.")
     var action = Action.list
 
     @Argument(help: "The login: the URL in the board's QR code, or its last part.")
@@ -25,12 +26,17 @@ struct Logins: AsyncParsableCommand {
     var user = "alice"
 
     func validate() throws {
-        guard (action == .list) == (login == nil) else {
-            throw ValidationError(action == .list ? "list takes no login." : "\(action.rawValue) needs a login.")
+        let takesLogin = [.authorize, .refuse].contains(action)
+        guard takesLogin == (login != nil) else {
+            throw ValidationError("\(action.rawValue) \(takesLogin ? "needs a" : "takes no") login.")
         }
     }
 
     func run() async throws {
+        if action == .token {
+            let answer = try await lab.call("POST", "tokens", ["user": .string(user)])
+            return lab.show(answer) { $0["token"]?.string ?? "" }
+        }
         guard let login else {
             let table = Table("LOGIN", "STATUS", "USER", "MAG-IDENTIFIER")
             return try await lab.showList("authorizations", called: "logins", table) { table, login in

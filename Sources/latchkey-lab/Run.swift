@@ -45,6 +45,12 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Prefix of all paths and topics.")
     var prefix = ""
 
+    @Option(help: "Where browsers are led after a login; http://127.0.0.1/… without a port takes any.")
+    var redirectURI = MasterClient.agent.redirectURI
+
+    @Option(help: "What the list of providers says is to be used: all, enterprise, or the name of one.")
+    var identityProvider = "all"
+
     @Option(help: "Algorithm of id_tokens: HS256 or RS256.")
     var idTokens = IDTokenAlgorithm.hs256
 
@@ -70,6 +76,8 @@ struct Run: AsyncParsableCommand {
         configuration.brokerClients = brokerClients
         configuration.prefix = prefix
         configuration.idTokenAlgorithm = idTokens
+        configuration.identityProvider = identityProvider
+        configuration.masterClients[0].redirectURI = redirectURI
         configuration.activatesDevices = !manualActivation
         configuration.givesSessionsToClients = sessionsForClients
         configuration.lives = lives.lives

@@ -36,7 +36,7 @@ struct DocumentTests {
                 [
                     "-B", Self.repository.appending(path: "Tests/Acceptance/every_route.py").path, board.socket,
                     authority.path,
-                    phone.registration.clientID,
+                    phone.registration.clientID, try await lab.mintToken(for: "alice"),
                 ])
             let status = try await asking.ended(within: 120)
             #expect(status == 0, "\(asking.errors.text)")

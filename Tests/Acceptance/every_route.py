@@ -1,9 +1,9 @@
 """Asks for each route of the local API that a board without Bluetooth can answer with success.
 
-    every_route.py SOCKET AUTHORITY OTHER
+    every_route.py SOCKET AUTHORITY OTHER TOKEN
 
 The board is registered at a lab gateway whose certificate AUTHORITY (a file) has issued; OTHER is the identifier of a device
-there. Exit status 0 when each answer was the expected success.
+there, TOKEN a JWT of a user. Exit status 0 when each answer was the expected success.
 """
 import html
 import http.client
@@ -17,7 +17,7 @@ import sys
 import urllib.parse
 import urllib.request
 
-path, authority, other = sys.argv[1:]
+path, authority, other, token = sys.argv[1:]
 
 
 class Board(http.client.HTTPConnection):
@@ -88,6 +88,27 @@ def log_in_by_browser(account):
     url, form = browse(url, form | {"username": "alice", "password": "alice-password", "action": "login"})
     url, form = browse(url, form | {"action": "grant"})
     ask("POST", f"{account}/login/browser/{begun['id']}", {"answer": url})
+
+
+def log_in_by_token(account):
+    """Another program of the lab's machine got these: as a user of an identity provider, and as the board's client."""
+    begun = ask("POST", f"{account}/login/browser", {"picture": True})
+    ask("DELETE", f"{account}/login/browser/{begun['id']}")
+    begun = ask("POST", f"{account}/login/browser", {"provider": "google"})
+    ask("POST", f"{account}/login/browser/{begun['id']}", {"poll": True})
+    verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    query = urllib.parse.urlencode({
+        "client_id": begun["clientId"], "response_type": "code", "display": "template", "scope": "openid msso profile",
+        "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method": "S256", "state": "mine"})
+    origin = "/".join(begun["url"].split("/")[:3])
+    url, form = browse(f"{origin}/auth/oauth/v2/authorize?{query}")
+    while form is None:
+        url, form = browse(url)
+    url, form = browse(url, form | {"username": "alice", "password": "alice-password", "action": "login"})
+    url, form = browse(url, form | {"action": "grant"})
+    code = urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["code"][0]
+    ask("POST", f"{account}/login/code", {"code": code, "verifier": verifier})
+    ask("POST", f"{account}/login/jwt", {"token": token})
 
 
 def log_in_by_prompt(account):
@@ -164,6 +185,8 @@ ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})
 ask("POST", "/v1/board/button", {"milliseconds": 1})
 ask("DELETE", "/v1/proximity/sharing")
+ask("GET", "/v1/login/nearby")
+ask("DELETE", "/v1/login/nearby")
 ask("POST", "/v1/messages", {"topic": "a", "payload": "aGk=", "encoding": "base64", "qos": 0, "retain": None}, 202)
 ask("POST", "/v1/messages/lines?topic=a&qos=1&retain=false", text="one\ntwo\n", status=202)
 ask("POST", "/v1/messages/lines?topic=a", text="", status=202)
@@ -202,9 +225,13 @@ for account in ACCOUNTS:
     log_in_by_browser(account)
     ask("GET", f"{account}/user")
     ask("GET", f"{account}/user/info")
+    ask("GET", f"{account}/user/profile")
+    ask("GET", f"{account}/user/session")
     use_services(account)
     ask("GET", "/v1/status")
     ask("POST", f"{account}/logout")
+    log_in_by_token(account)
+    ask("POST", f"{account}/logout", {"allPrograms": False})
     log_in_by_prompt(account)
     ask("POST", f"{account}/logout")
     ask("POST", f"{account}/login", {"userName": "alice", "password": "alice-password"})

@@ -39,7 +39,7 @@ extension GatewayLabTests {
                 let unknown = try await shop.e3(good.map { ($0.key, $0.value) }, headers: ["mag-identifier": "nobody"])
                 #expect(unknown.errorCode == "3000107")
                 let scopeless = try await shop.e3(good.map { ($0.key, $0.value) })
-                #expect(scopeless.status == 200 && scopeless.json["providers"]?.array?.count == 2)
+                #expect(scopeless.status == 200 && scopeless.json["providers"]?.array?.count == 6)
             }
         }
 

@@ -119,6 +119,8 @@ extension Agent {
         let session = GatewaySession(
             configuration: gateway, vault: vault, client: client, board: deviceDescription, hosts: hosts,
             nameCheck: configuration.gateway.nameCheck, renewDays: configuration.gateway.renewDays,
+            flow: configuration.callPrincipal,
+            userDemand: LogInOnDemand.demand(by: prompts, patience: configuration.logInPatience),
             clock: { [time] in time.now })
         let link = Link(
             session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)

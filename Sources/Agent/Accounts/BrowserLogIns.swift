@@ -4,10 +4,27 @@ import Gateway
 import Groundwork
 import OAuth
 
-/// Logins that a user completes in a browser on another machine (MAG 7.2): a few at a time, in memory, because the
-/// session at the gateway lasts only minutes.
+/// Logins that a user completes in a browser, on another machine or on this one (MAG 7.2), or that end with a code for
+/// the program that began them: a few at a time, in memory, because the session at the gateway lasts only minutes.
 final actor BrowserLogIns {
     private static let limit = 4
+
+    /// What a browser is to show.
+    struct Choice: Sendable {
+        /// One of the gateway's providers; `nil` for its own login, or the only one there is.
+        var provider: String?
+        /// Whether the gateway's own page is shown in place of a provider.
+        var isPage = false
+        /// Where a program of this machine waits for the browser.
+        var loopbackPort: UInt16?
+    }
+
+    /// What a login is completed with.
+    enum Completion: Sendable {
+        /// The URL to which the browser was redirected last, with `code` and `state`.
+        case answer(String)
+        case code(String, state: String)
+    }
 
     private struct Begun {
         let id: String
@@ -17,30 +34,94 @@ final actor BrowserLogIns {
 
     private var begun: [Begun] = []
 
-    /// - Throws: `GatewayError`, also if the gateway offers no browser login.
-    func begin(at session: GatewaySession) async throws -> JSON {
-        let authorization = try await session.authorizationSession()
-        guard let provider = authorization.providers.first(where: { $0.pollURL == nil }) else {
-            throw AgentError.browserNotOffered
-        }
+    /// - Throws: `GatewayError`, ``AgentError/browserNotOffered``, ``AgentError/providerNotOffered(offered:)``
+    func begin(_ choice: Choice, at session: GatewaySession) async throws -> JSON {
+        let authorization = try await session.authorizationSession(
+            choice.isPage ? .page : .providers, loopbackPort: choice.loopbackPort)
+        let provider = try Self.choose(choice.provider, of: authorization)
         let id = Hex.encode(try Random.bytes(8))
         if begun.count == Self.limit { begun.removeFirst() }
         begun.append(Begun(id: id, session: session, authorization: authorization))
-        return ["id": .string(id), "url": .string(provider.authURL), "provider": .string(provider.id)]
+        var members: [String: JSON] = [
+            "id": .string(id), "clientId": .string(authorization.clientID), "url": .string(provider.authURL),
+            "provider": .string(provider.id),
+            "canPoll": .bool(authorization.proximity != nil), "takesPasswords": .bool(authorization.takesPasswords),
+            "providers": .array(
+                authorization.browserProviders.map { ["id": .string($0.id), "url": .string($0.authURL)] }),
+        ]
+        members["redirectUri"] = authorization.redirectURI.map(JSON.string)
+        return .object(members)
     }
 
-    /// - Parameters:
-    ///   - answer: the URL to which the browser was redirected last, with `code` and `state`.
-    ///   - active: the session of the active gateway; a login at a former gateway is refused.
-    func end(_ id: String, answer: String, at active: GatewaySession) async throws -> UserStatus {
-        guard let index = begun.firstIndex(where: { $0.id == id && $0.session === active }) else {
-            throw AgentError.noSuchLogIn(String(id.prefix(32)))
+    /// The named provider; without a name the gateway's own (`enterprise`), or the only one.
+    static func choose(
+        _ name: String?, of authorization: AuthorizationSession
+    ) throws(AgentError) -> AuthenticationProvider {
+        let offered = authorization.browserProviders
+        // Login with another device is no matter of a browser, but its code can be shown to be scanned.
+        if let name,
+            let found = (offered + [authorization.proximity].compactMap(\.self)).first(where: { $0.isNamed(name) })
+        {
+            return found
         }
-        let logIn = begun[index]
-        let code = try Self.code(in: answer, redirectURI: active.configuration.redirectURI)
-        begun.remove(at: index)
+        guard !offered.isEmpty else { throw .browserNotOffered }
+        if name == nil, let found = offered.first(where: { $0.isNamed("enterprise") }) { return found }
+        guard name == nil, offered.count == 1 else {
+            throw .providerNotOffered(offered: offered.map { DisplayText.clean($0.id) })
+        }
+        return offered[0]
+    }
+
+    /// Completes a login.
+    ///
+    /// - Parameter active: the session of the active gateway; a login at a former gateway is refused.
+    /// - Throws: ``AgentError/noSuchLogIn(_:)``, ``AgentError/browserAnswerInvalid(reason:)``, `GatewayError`
+    func end(_ id: String, by completion: Completion, at active: GatewaySession) async throws -> UserStatus {
+        let logIn = try find(id, at: active)
+        let code: AuthorizationCode
+        switch completion {
+        case .code(let value, let state):
+            code = AuthorizationCode(code: SecretBytes(utf8: value), state: SecretBytes(utf8: state))
+        case .answer(let answer):
+            do throws(AgentError) {
+                code = try Self.code(in: answer, redirectURI: logIn.authorization.redirectURI)
+            } catch {
+                if case .browserAnswerInvalid(let reason) = error {
+                    active.events.send(.authorizationDidFail(reason: reason))
+                }
+                throw error
+            }
+        }
+        active.events.send(.authorizationDidArrive)
+        remove(id)
         return try await logIn.session.logIn(with: code, of: logIn.authorization)
     }
+
+    /// Asks the gateway once whether somebody has completed the login elsewhere, such as on a phone.
+    ///
+    /// - Returns: the code; `nil` if nobody has yet.
+    /// - Throws: ``AgentError/noSuchLogIn(_:)``, `GatewayError`
+    func poll(_ id: String, at active: GatewaySession) async throws -> AuthorizationCode? {
+        let logIn = try find(id, at: active)
+        guard case .code(let code) = try await logIn.session.poll(logIn.authorization) else { return nil }
+        return code
+    }
+
+    /// - Throws: ``AgentError/noSuchLogIn(_:)``
+    func cancel(_ id: String, at active: GatewaySession) throws(AgentError) {
+        _ = try find(id, at: active)
+        remove(id)
+        active.events.send(.authorizationDidFail(reason: "it was canceled"))
+    }
+
+    private func find(_ id: String, at active: GatewaySession) throws(AgentError) -> Begun {
+        guard let found = begun.first(where: { $0.id == id && $0.session === active }) else {
+            throw .noSuchLogIn(String(id.prefix(32)))
+        }
+        return found
+    }
+
+    private func remove(_ id: String) { begun.removeAll { $0.id == id } }
 
     /// - Throws: ``AgentError/browserAnswerInvalid(reason:)``, also with the error that the gateway sent to the
     ///   browser.

@@ -22,6 +22,14 @@ public enum AgentError: Explained, Equatable {
     case noProximityService
     /// The gateway offers no browser login.
     case browserNotOffered
+    /// The gateway does not offer this provider, or several and none that is its own.
+    case providerNotOffered(offered: [String])
+    /// Another program has ended the login.
+    case logInStopped
+    /// The gateway has not said anything about the user yet, or too much to be kept.
+    case noProfile
+    /// The settings forbid the gateway's own login page.
+    case pageNotEnabled
     /// The URL at which a browser ended is not the answer to a login.
     case browserAnswerInvalid(reason: String)
     /// No browser login with that number awaits its answer.
@@ -84,6 +92,23 @@ public enum AgentError: Explained, Equatable {
             Explanation(
                 "agent.browser-not-offered", .conflict, "the gateway does not offer login in a browser",
                 remedy: "log in by password, or with a device nearby")
+        case .providerNotOffered(let offered):
+            Explanation(
+                "agent.provider-not-offered", .conflict,
+                "the gateway offers login by \(offered.joined(separator: ", "))",
+                remedy: "choose one of them: latchkey login --provider NAME")
+        case .logInStopped:
+            Explanation(
+                "agent.log-in-stopped", .denied, "another program has ended the login", gateway: .local(130_005))
+        case .noProfile:
+            Explanation(
+                "agent.no-profile", .notFound, "nothing that the gateway says about the user is kept here",
+                remedy: "ask the gateway: latchkey whoami --info")
+        case .pageNotEnabled:
+            Explanation(
+                "agent.page-not-enabled", .configuration, "login by the gateway's own page is switched off",
+                remedy: "set login.page in the settings, or log in by one of the providers",
+                gateway: .local(180_000))
         case .browserAnswerInvalid(let reason):
             Explanation(
                 "agent.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
@@ -113,7 +138,8 @@ public enum AgentError: Explained, Equatable {
         .passphraseUnreadable(path: "PATH", reason: "REASON"),
         .badRequest(member: "MEMBER", fault: "is missing"), .topicReserved("TOPIC"), .subscriptionEnded,
         .noProximityService,
-        .browserNotOffered, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
+        .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
+        .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
         .noSuchPart("PART"),
     ]
 }

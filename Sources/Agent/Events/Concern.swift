@@ -71,7 +71,9 @@ extension GatewayEvent {
             Bearing(ends: Concern.ofIdentity)
         case .willSwitchGateway, .clientWillInitialize, .clientDidInitialize, .deviceWillRegister,
             .deviceAwaitsActivation, .deviceDidActivate, .deviceWillRenew, .deviceWillDeregister, .tokensDidRevoke,
-            .userWillAuthenticate, .userDidAuthenticate, .userTokenDidArrive, .userWillLogout, .userDidLogout:
+            .userWillAuthenticate, .userDidAuthenticate, .userTokenDidArrive, .userWillLogout, .userDidLogout,
+            .userAuthenticationIsRequired, .authorizationDidArrive, .authorizationDidFail, .userWillUpdateInformation,
+            .userDidUpdateInformation, .userDidFailToUpdateInformation:
             Bearing()
         }
     }

@@ -21,6 +21,8 @@ enum EventMeanings {
     ]
 
     static let gateway = [
+        "gateway.authorization-did-arrive": "a browser came back from a login with an authorization code",
+        "gateway.authorization-did-fail": "a browser came back from a login without an authorization code",
         "gateway.client-did-fail-to-initialize": "the gateway gave the board no client credentials",
         "gateway.client-did-initialize": "the gateway gave the board client credentials",
         "gateway.client-will-initialize": "the board asks the gateway for client credentials",
@@ -43,13 +45,18 @@ enum EventMeanings {
         "gateway.token-did-arrive": "the board has a new access token",
         "gateway.token-did-fail": "the board could not get an access token",
         "gateway.tokens-did-revoke": "the tokens were revoked at the gateway",
+        "gateway.user-authentication-required": "a call needs a user, and nobody is logged in on the board",
         "gateway.user-did-authenticate": "a user has logged in on the board",
         "gateway.user-did-fail-to-authenticate": "a user could not log in",
         "gateway.user-did-fail-to-logout": "the user could not be logged out at the gateway",
+        "gateway.user-did-fail-to-update-information":
+            "the gateway gave no information about the user; what is kept stays",
         "gateway.user-did-logout": "no user is logged in on the board any more",
+        "gateway.user-did-update-information": "what the gateway says about the user was read and kept",
         "gateway.user-token-did-arrive": "there is a new access token of the user",
         "gateway.user-will-authenticate": "a user is logging in",
         "gateway.user-will-logout": "the user is being logged out",
+        "gateway.user-will-update-information": "the gateway is asked for information about the user",
         "gateway.will-switch": "another gateway is about to become the active one",
     ]
 

@@ -43,7 +43,9 @@ struct Nearby: Sendable {
         sharing = Sharing(
             radio: self.radio, desk: desk, settings: settings, patience: patience, deviceName: deviceName,
             events: events)
-        logIn = NearbyLogin(radio: self.radio, settings: settings, deviceName: deviceName, events: events)
+        logIn = NearbyLogin(
+            radio: self.radio, settings: settings, plan: configuration.pollingPlan, deviceName: deviceName,
+            events: events)
     }
 
     /// The state of the adapter.

@@ -9,12 +9,21 @@ final actor NearbyLogin {
     private let settings: ProximitySettings
     private let deviceName: String
     private let events: Broadcast<ProximityEvent>
+    private let plan: PollingPlan
     private var isUnderWay = false
+    private var showing: (login: QRLogin, text: String?)?
+    /// Whether another program ended the login by the code that is shown.
+    private var isStopped = false
     /// Ends the connection of the last login.
     private var disconnecting: Task<Void, Never>?
 
-    init(radio: Radio, settings: ProximitySettings, deviceName: String, events: Broadcast<ProximityEvent>) {
+    /// - Parameter plan: when the gateway is asked whether a shown code was scanned.
+    init(
+        radio: Radio, settings: ProximitySettings, plan: PollingPlan, deviceName: String,
+        events: Broadcast<ProximityEvent>
+    ) {
         (self.radio, self.settings, self.deviceName, self.events) = (radio, settings, deviceName, events)
+        self.plan = plan
     }
 
     /// Logs in by Bluetooth.
@@ -49,8 +58,33 @@ final actor NearbyLogin {
     ) async throws -> String {
         try begin()
         defer { isUnderWay = false }
-        return try await QRLogin(gateway: SessionGateway(session: session, expectedUser: expected), events: events).run(
-            show: show)
+        let login = QRLogin(
+            gateway: SessionGateway(session: session, expectedUser: expected), plan: plan, events: events)
+        (showing, isStopped) = ((login, nil), false)
+        defer { showing = nil }
+        do {
+            return try await login.run { text in
+                await self.note(text)
+                try await show(text)
+            }
+        } catch is CancellationError where isStopped {
+            throw AgentError.logInStopped
+        }
+    }
+
+    private func note(_ text: String) { showing?.text = text }
+
+    /// The text of the code that is shown now, for other programs; `nil` if none is.
+    var shownCode: String? { showing?.text }
+
+    /// Ends the login by the code that is shown, also one of another program.
+    ///
+    /// - Returns: whether there was one.
+    func stopShowing() async -> Bool {
+        guard let showing else { return false }
+        isStopped = true
+        await showing.login.stop()
+        return true
     }
 
     /// One at a time: the radio has one scan, and the reported steps are those of one login.

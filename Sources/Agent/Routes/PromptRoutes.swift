@@ -20,12 +20,17 @@ extension Agent {
         router.on(
             "POST", "/v1/prompts/{id}", needs: .operate,
             .init(
-                "Answer a prompt by one of text, choice, grant and refuse; the first answer counts",
+                "Answer a prompt by one of text, choice, grant, password, code and refuse; the first answer counts",
                 path: ["id": .integer("of the prompt")],
                 body: [
                     "text": Schema.string("for a password, PIN, passcode or question").asSensitive,
                     "choice": Schema.string("one of the choices").asSensitive,
                     "grant": .boolean("consent, or refuse it"),
+                    "userName": .string("who logs in, with a password"),
+                    "password": Schema.string("of the user who logs in").asSensitive,
+                    "code": Schema.string("an authorization code, to log in by").asSensitive,
+                    "verifier": Schema.string("that the code was requested with, where it was").asSensitive,
+                    "redirectUri": .string("that the code was requested with; the configured one where it is missing"),
                     "refuse": .boolean("true: no answer will be given"),
                     "program": .string("that answers on its own, such as a PIN pad; else a person answers"),
                 ],
@@ -51,10 +56,19 @@ extension Agent {
     private static func answer(in body: RequestBody) throws -> PromptAnswer? {
         let (text, choice) = (try body.optionalString("text"), try body.optionalString("choice"))
         let (grant, refuse) = (try body.optionalBool("grant"), try body.optionalBool("refuse"))
-        guard [text != nil, choice != nil, grant != nil, refuse != nil].count(where: { $0 }) == 1, refuse != false
-        else {
+        let (password, code) = (try body.optionalString("password"), try body.optionalString("code"))
+        let given = [text != nil, choice != nil, grant != nil, refuse != nil, password != nil, code != nil]
+        guard given.count(where: { $0 }) == 1, refuse != false else {
             throw AgentError.badRequest(
-                member: "the answer", fault: "has to be exactly one of text, choice, grant and refuse")
+                member: "the answer", fault: "has to be exactly one of text, choice, grant, password, code and refuse")
+        }
+        if let password {
+            return .credentials(userName: try body.string("userName"), password: SecretBytes(utf8: password))
+        }
+        if let code {
+            return .code(
+                SecretBytes(utf8: code), verifier: try body.optionalString("verifier").map { SecretBytes(utf8: $0) },
+                redirectURI: try body.optionalString("redirectUri"))
         }
         if let text { return .text(SecretBytes(utf8: text)) }
         if let choice { return .choice(choice) }

@@ -102,14 +102,13 @@ extension Schema {
         .object(["error": problem], required: ["error"]),
     ])
 
-    static let user = named(
-        "User",
-        .object(
-            [
-                "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user").orNull,
-                "loggedInAt": .time("since when"), "sessionEnds": .time("where that is known"),
-                "tokenLifeLeft": .integer("in seconds, where there is an access token"),
-            ], required: ["loggedIn"]))
+    static let user = named("User", .object(userMembers, required: ["loggedIn"]))
+
+    static let userMembers: [String: Schema] = [
+        "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user").orNull,
+        "loggedInAt": .time("since when"), "sessionEnds": .time("where that is known"),
+        "tokenLifeLeft": .integer("in seconds, where there is an access token"),
+    ]
 
     static let version = Schema.object(
         [

@@ -10,10 +10,12 @@ import Proximity
 /// User logins on this board, by every method.
 extension Agent {
     nonisolated func addUserRoutes(to router: inout Router) {
-        router.on("GET", "/v1/user", needs: .read, .init("Who is logged in", answer: .user)) { request in
+        router.on(
+            "GET", "/v1/user", needs: .read,
+            .init("Who is logged in, and whose token calls use", answer: Self.authenticationSchema)
+        ) { request in
             if let account = try await self.oauthAccount(of: request) { return .json(await self.user(of: account)) }
-            return .json(
-                try await self.account(of: request).session.user()?.json(at: self.time.now) ?? ["loggedIn": false])
+            return .json(try await self.authentication(at: try await self.account(of: request).session))
         }
         router.on(
             "GET", "/v1/user/info", needs: .operate,
@@ -23,6 +25,29 @@ extension Agent {
         ) { request in
             if let account = try await self.oauthAccount(of: request) { return .json(try await account.userInfo()) }
             return .json(try await self.account(of: request).session.userInfo())
+        }
+        router.on(
+            "GET", "/v1/user/profile", needs: .operate,
+            .init(
+                "What the gateway last said about the user who is logged in, without asking it",
+                answer: Schema.object(Self.profileMembers, required: ["updatedAt", "claims"]).asSensitive)
+        ) { request in
+            guard let profile = try await self.account(of: request).session.userProfile() else {
+                throw AgentError.noProfile
+            }
+            var members = profile.attributes
+            members["updatedAt"] = .string(profile.updatedAt.formatted(.iso8601))
+            members["claims"] = profile.claims
+            return .json(.object(members))
+        }
+        router.on(
+            "GET", "/v1/user/session", needs: .operate,
+            .init(
+                "Whether the gateway says that the user's session lasts",
+                answer: .object(
+                    ["session": .string("the gateway's word: active, none, or another")], required: ["session"]))
+        ) { request in
+            .json(["session": .string(try await self.account(of: request).session.sessionStatus())])
         }
         router.on(
             "POST", "/v1/login", needs: .operate,
@@ -79,12 +104,7 @@ extension Agent {
                     "user": .string("who is expected; when another user lets this board in, nobody is logged in"),
                 ], required: ["by"],
                 events: [
-                    "qr-code": .object(
-                        [
-                            "text": Schema.string("what to show").asSensitive,
-                            "svg": Schema.string("a picture of it").asSensitive,
-                            "png": Schema.base64("a picture of it").asSensitive,
-                        ], required: ["text", "svg", "png"]),
+                    "qr-code": .qrCode,
                     "logged-in": .user, "proximity.*": .proximityStep,
                 ])
         ) { request in
@@ -98,55 +118,65 @@ extension Agent {
                     by: way, as: try body.optionalString("user"), at: try await self.account(of: request).session))
         }
         router.on(
-            "POST", "/v1/login/browser", needs: .operate,
-            .init(
-                "Begin to log in by authorization code: what to open in a browser", body: ["scope": Self.logInScope],
-                answer: .object(
-                    [
-                        "id": .string("of this login"), "url": Schema.string("to open").asSensitive,
-                        "provider": .string("who asks for the password"),
-                    ], required: ["id", "url", "provider"]))
-        ) { request in
-            let body = try RequestBody(request)
-            if let account = try await self.oauthAccount(of: request) {
-                return .json(try await self.beginBrowser(at: account, scope: try body.optionalString("scope")))
-            }
-            try body.refuseScope()
-            return .json(try await self.browserLogIns.begin(at: try await self.account(of: request).session))
-        }
-        router.on(
-            "POST", "/v1/login/browser/{id}", needs: .operate,
-            .init(
-                "Log in with the address that the browser was redirected to",
-                body: ["answer": Schema.string("the address, with code and state").asSensitive], required: ["answer"],
-                answer: .user)
-        ) { request in
-            let answer = try RequestBody(request).string("answer")
-            if let account = try await self.oauthAccount(of: request) {
-                _ = try await account.endBrowser(request.parameters["id"] ?? "", answer: answer)
-                return .json(await self.user(of: account))
-            }
-            return .json(
-                try await self.browserLogIns.end(
-                    request.parameters["id"] ?? "", answer: answer, at: try await self.account(of: request).session
-                ).json(at: self.time.now))
-        }
-        router.on(
             "POST", "/v1/logout", needs: .operate,
             .init(
                 "Log out, at the gateway and then here",
-                body: ["force": .boolean("here also when the gateway does not answer")], answer: .user)
+                body: [
+                    "force": .boolean("here also when the gateway does not answer"),
+                    "allPrograms": .boolean(
+                        "true: end the session of every program of this device, false: only this board's own; else "
+                            + "all exactly while the gateway has single sign-on on"),
+                ], answer: .user)
         ) { request in
-            let force = try RequestBody(request).bool("force", default: false)
+            let body = try RequestBody(request)
+            let (force, allPrograms) = (
+                try body.bool("force", default: false), try body.optionalBool("allPrograms")
+            )
             if let account = try await self.oauthAccount(of: request) {
+                guard allPrograms == nil else { throw AgentError.onlyAtGateway("allPrograms") }
                 let user = try await account.logOut(force: force)
                 return .json(["loggedIn": false, "userName": user?.name.map(JSON.string) ?? .null])
             }
             let session = try await self.account(of: request).session
             let name = try await session.user()?.userName
-            try await session.logOut(force: force)
+            try await session.logOut(force: force, allPrograms: allPrograms)
             return .json(["loggedIn": false, "userName": name.map(JSON.string) ?? .null])
         }
+    }
+
+    /// Who is logged in, whether calls can be made at all, and in whose name (MAG 13.1).
+    private nonisolated func authentication(at session: GatewaySession) async throws -> JSON {
+        let user = try await session.user()
+        var members = user?.json(at: time.now).object ?? ["loggedIn": false]
+        let isAnonymous = try await session.status().token != nil
+        members["status"] = .string(user != nil ? "user" : isAnonymous ? "anonymous" : "not-logged-in")
+        members["flow"] = .string(configuration[UsersFeature.flow])
+        return .object(members)
+    }
+
+    private static var authenticationSchema: Schema {
+        .object(
+            Schema.userMembers.merging([
+                "status": .string(
+                    "whether a user is logged in, or only the board itself has a token, or nobody",
+                    choices: ["user", "anonymous", "not-logged-in"]),
+                "flow": .string(
+                    "the grant of calls that do not say in whose name they are",
+                    choices: ["client-credentials", "password"]),
+            ]) { own, _ in own }, required: ["loggedIn"])
+    }
+
+    private static var profileMembers: [String: Schema] {
+        func list(_ what: String) -> Schema { .array(of: .any(of: [.string("a text"), .openObject("parts")]), what) }
+        return [
+            "userName": .string("as the gateway knows the user"), "formattedName": .string("for people"),
+            "givenName": .string("of the user"), "middleName": .string("of the user"),
+            "familyName": .string("of the user"), "emails": list("addresses of electronic mail"),
+            "phones": list("telephone numbers"), "photos": list("addresses of pictures"),
+            "addresses": list("of the post"), "groups": list("to which the user belongs"),
+            "updatedAt": .time("when the gateway said so"),
+            "claims": .openObject("all that the gateway released, by the names of OpenID Connect"),
+        ]
     }
 
     /// The login lasts for as long as its events are read.
@@ -188,13 +218,6 @@ extension Agent {
                 logIn.cancel()
             }
         }
-    }
-}
-
-extension QRCode {
-    /// The code as data: its text, and images for a display or a web page.
-    fileprivate func json(of text: String) -> JSON {
-        ["text": .string(text), "svg": .string(svg), "png": .string(Base64.encode(png(scale: 4)))]
     }
 }
 

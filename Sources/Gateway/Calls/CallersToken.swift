@@ -3,19 +3,25 @@ public import OAuth
 
 /// Tokens for local programs.
 extension GatewaySession {
-    /// Whose token serves a program that does not say: the user's while one is logged in, else the board's (MAG 6.2).
+    /// Whose token serves a program that does not say: the user's while one is logged in, else that of the flow (MAG 6.2).
     ///
     /// - Throws: what the vault throws.
-    public func principal() async throws -> Principal { try await store.holdings().user == nil ? .board : .user }
+    public func principal() async throws -> Principal { try await store.holdings().user == nil ? flow : .user }
 
     /// Does something in the name of a principal, or of the one that serves whoever does not say.
     ///
-    /// - Parameter named: without it, work that finds that the user's login has ended is done in the board's name: as
-    ///   it would have been a moment later.
+    /// Work in the name of a user waits for a login where nobody is logged in, if somebody may be asked for it.
+    ///
+    /// - Parameter named: without it, unless the flow demands a user, work that finds that the user's login has ended is
+    ///   done in the board's name: as it would have been a moment later.
     public func acting<Value: Sendable>(
         as named: Principal?, _ work: (Principal) async throws -> Value
     ) async throws -> Value {
-        if let named { return try await work(named) }
+        if let principal = named ?? (flow == .user ? .user : nil) {
+            return try await demandingUser(for: Need(principal: principal), loggedInAt: nil) {
+                try await work(principal)
+            }
+        }
         let principal = try await principal()
         do {
             return try await work(principal)

@@ -192,6 +192,11 @@ extension GatewayError: Explained {
             Explanation(
                 "gateway.user-credentials-unusable", .invalidInput, "cannot log in with this: \(reason)",
                 gateway: .local(130_002))
+        case .codeUsedForRegistration:
+            Explanation(
+                "gateway.code-used-for-registration", .conflict,
+                "the login has registered this board, and nobody is logged in yet",
+                remedy: "log in once more: without single sign-on a code works for one of the two")
         case .proximityNotOffered:
             Explanation(
                 "gateway.proximity-not-offered", .conflict,
@@ -250,7 +255,8 @@ extension GatewayError: Explained {
         .tokenAnswerInvalid(reason: "REASON"), .noGrantApplies, .scopeNotGranted(requested: "SCOPE", granted: "SCOPE"),
         .idTokenMalformed, .idTokenAlgorithmUnsupported, .idTokenSignatureInvalid, .idTokenExpired,
         .idTokenForOtherClient,
-        .idTokenForOtherDevice, .userRequired, .userCredentialsUnusable(reason: "REASON"), .proximityNotOffered,
+        .idTokenForOtherDevice, .userRequired, .userCredentialsUnusable(reason: "REASON"),
+        .codeUsedForRegistration, .proximityNotOffered,
         .authorizationEnded,
         .authorizationStateMismatch, .providerURLInvalid(reason: "REASON"),
         .providerURLForeign(gateway: GatewayIdentity(host: "gateway", port: 8443, prefix: "")),

@@ -80,6 +80,8 @@ public enum GatewayError: Error, Equatable, Sendable {
     case userRequired
     /// A user name or password that cannot be sent in a request; nothing was sent.
     case userCredentialsUnusable(reason: String)
+    /// The code registered this board and is used up: without single sign-on, the gateway gives no session with it.
+    case codeUsedForRegistration
     /// The gateway does not offer login with another device.
     case proximityNotOffered
     /// The authorization session was begun with client credentials that this board no longer has.

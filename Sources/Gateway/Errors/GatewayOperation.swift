@@ -13,6 +13,7 @@ public enum GatewayOperation: String, Sendable, Equatable, CaseIterable {
     case pollAuthorization = "poll-authorization"
     case authorizeDevice = "authorize-device"
     case readUserInfo = "read-user-info"
+    case readSessionStatus = "read-session-status"
     case logOut = "log-out"
     case call
 
@@ -32,6 +33,7 @@ public enum GatewayOperation: String, Sendable, Equatable, CaseIterable {
         case .pollAuthorization: "ask whether the login was authorized"
         case .authorizeDevice: "authorize the other device"
         case .readUserInfo: "read who the user is"
+        case .readSessionStatus: "read whether the session lasts"
         case .logOut: "log the user out"
         case .call: "call the gateway"
         }

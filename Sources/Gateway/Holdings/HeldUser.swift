@@ -9,6 +9,8 @@ struct HeldUser: Sendable, Equatable {
     var name: String?
     let loggedInAt: Date
     var tokens = HeldTokens()
+    /// What the gateway last said about the user; `nil` until it has.
+    var profile: UserProfile?
 
     /// Whether this login happened at that time. Storing a date loses its last bits.
     func isLogIn(of date: Date) -> Bool { abs(loggedInAt.timeIntervalSince(date)) < 0.001 }

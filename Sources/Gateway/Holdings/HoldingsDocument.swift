@@ -75,7 +75,8 @@ enum HoldingsDocument: String, CaseIterable {
     private static func document(_ user: HeldUser) -> JSON {
         [
             "name": user.name.map { .string($0) } ?? .null, "logged_in_at": time(user.loggedInAt),
-            "tokens": document(user.tokens),
+            "tokens": document(user.tokens), "profile": user.profile?.claims ?? .null,
+            "profile_at": user.profile.map { time($0.updatedAt) } ?? .null,
         ]
     }
 

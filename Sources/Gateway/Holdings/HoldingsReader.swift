@@ -75,7 +75,11 @@ struct HoldingsReader {
     private func user(at now: Moment) -> HeldUser? {
         guard let document = document(.user), let loggedInAt = Self.date(document["logged_in_at"]) else { return nil }
         let tokens = Self.tokens(document["tokens"], at: now)
-        return tokens.isEmpty ? nil : HeldUser(name: document["name"]?.string, loggedInAt: loggedInAt, tokens: tokens)
+        guard !tokens.isEmpty else { return nil }
+        let profile = Self.date(document["profile_at"]).flatMap { date in
+            document["profile"].flatMap { UserProfile($0, updatedAt: date) }
+        }
+        return HeldUser(name: document["name"]?.string, loggedInAt: loggedInAt, tokens: tokens, profile: profile)
     }
 
     private static func tokens(_ document: JSON?, at now: Moment) -> HeldTokens {

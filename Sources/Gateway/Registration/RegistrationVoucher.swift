@@ -8,13 +8,15 @@ enum RegistrationVoucher: Sendable {
     case client
     /// Endpoint E4.
     case password(UserCredentials, createsSession: Bool)
-    /// Endpoint E4, always with a session: otherwise the code would give no login.
-    case code(SecretBytes, verifier: SecretBytes, redirectURI: String?)
+    /// Endpoint E4. Without a session the code gives no login: it is used up.
+    case code(SecretBytes, verifier: SecretBytes?, redirectURI: String?, createsSession: Bool = true)
+    /// Endpoint E4, by a JWT from outside.
+    case assertion(UserAssertion, createsSession: Bool)
 
     var endpoint: GatewayEndpoint {
         switch self {
         case .client: .registerClient
-        case .password, .code: .registerUser
+        case .password, .code, .assertion: .registerUser
         }
     }
 
@@ -23,7 +25,7 @@ enum RegistrationVoucher: Sendable {
         switch self {
         case .client: "clientName"
         case .password(let credentials, _): String(String.UnicodeScalarView(credentials.name.unicodeScalars.prefix(64)))
-        case .code: "socialLogin"
+        case .code, .assertion: "socialLogin"
         }
     }
 
@@ -31,8 +33,8 @@ enum RegistrationVoucher: Sendable {
     var createsSession: Bool {
         switch self {
         case .client: false
-        case .password(_, let createsSession): createsSession
-        case .code: true
+        case .password(_, let createsSession), .code(_, _, _, let createsSession), .assertion(_, let createsSession):
+            createsSession
         }
     }
 
@@ -41,10 +43,13 @@ enum RegistrationVoucher: Sendable {
         switch self {
         case .client: return
         case .password(let credentials, _): headers.set("authorization", credentials.basic)
-        case .code(let code, let verifier, let redirectURI):
+        case .code(let code, let verifier, let redirectURI, _):
             headers.set("authorization", "Bearer " + code.exposedText())
-            headers.set("code-verifier", verifier.exposedText())
+            if let verifier { headers.set("code-verifier", verifier.exposedText()) }
             if let redirectURI { headers.set("redirect-uri", redirectURI) }
+        case .assertion(let assertion, _):
+            headers.set("authorization", "Bearer " + assertion.token.exposedText())
+            headers.set("x-authorization-type", assertion.type)
         }
         headers.set("create-session", createsSession ? "true" : "false")
     }

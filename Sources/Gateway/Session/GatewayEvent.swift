@@ -34,7 +34,18 @@ public enum GatewayEvent: Sendable, Equatable {
     case tokenDidFail(GatewayError)
     case tokensDidRevoke
 
-    /// `grant` is `password` or `authorization_code`.
+    /// A call needs a user, and nobody is logged in.
+    case userAuthenticationIsRequired
+    /// A browser came back from a login with an authorization code.
+    case authorizationDidArrive
+    /// A browser came back from a login without one.
+    case authorizationDidFail(reason: String)
+    case userWillUpdateInformation
+    case userDidUpdateInformation
+    /// What was kept of the user stays.
+    case userDidFailToUpdateInformation(GatewayError)
+
+    /// `grant` is `password`, `authorization_code` or `assertion`.
     case userWillAuthenticate(grant: String)
     case userDidAuthenticate(userName: String?)
     case userDidFailToAuthenticate(GatewayError)
@@ -101,6 +112,22 @@ extension GatewayEvent: ReportedEvent {
                 ["expires": .string(expires.formatted(.iso8601))])
         case .tokenDidFail(let error): EventReport("gateway.token-did-fail", error: error)
         case .tokensDidRevoke: EventReport("gateway.tokens-did-revoke", .notable, "tokens revoked")
+
+        case .userAuthenticationIsRequired:
+            EventReport(
+                "gateway.user-authentication-required", .routine, "a call needs a user, and nobody is logged in")
+        case .authorizationDidArrive:
+            EventReport("gateway.authorization-did-arrive", .routine, "a browser brought an authorization code")
+        case .authorizationDidFail(let reason):
+            EventReport(
+                "gateway.authorization-did-fail", .routine, "a browser brought no authorization code: \(reason)")
+        case .userWillUpdateInformation:
+            EventReport("gateway.user-will-update-information", .routine, "asking for information about the user")
+        case .userDidUpdateInformation:
+            EventReport("gateway.user-did-update-information", .routine, "information about the user updated")
+        // Not a warning: the login is valid without.
+        case .userDidFailToUpdateInformation(let error):
+            EventReport("gateway.user-did-fail-to-update-information", error: error, as: .notable)
 
         case .userWillAuthenticate(let grant):
             EventReport("gateway.user-will-authenticate", .routine, "logging in by \(grant)")

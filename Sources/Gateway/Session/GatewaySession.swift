@@ -23,6 +23,9 @@ public final class GatewaySession: Sendable {
     let operations: Operations
     let calls: Calls
     let authorizations: Authorizations
+    /// Whose token a call uses that does not say whose.
+    let flow: Principal
+    let userDemand: UserDemand?
 
     var store: HoldingsStore { operations.parts.store }
     var exchange: Exchange { operations.parts.exchange }
@@ -31,11 +34,14 @@ public final class GatewaySession: Sendable {
     ///   - hosts: hosts other than the gateway that may be called (MAG 1.3).
     ///   - nameCheck: how the gateway's certificate must name it.
     ///   - renewDays: how many days before its expiry the certificate is renewed (MAG 4.6).
+    ///   - flow: whose token a call uses that does not say whose (MAG 6.2).
+    ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
     ///   - clock: the best known time.
     ///   - uptime: time since any fixed moment, by a monotonic clock.
     public init(
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
+        flow: Principal = .board, userDemand: UserDemand? = nil,
         clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
@@ -46,6 +52,7 @@ public final class GatewaySession: Sendable {
                 store: store, exchange: Exchange(store: store, client: client, hosts: hosts, nameCheck: nameCheck),
                 board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
         calls = Calls(operations: operations)
+        (self.flow, self.userDemand) = (flow, userDemand)
         authorizations = Authorizations(operations: operations, calls: calls)
     }
 
@@ -141,18 +148,20 @@ public final class GatewaySession: Sendable {
     ///   - path: a path below the gateway that begins with `/`, or an absolute `https` URL of a configured host. A
     ///     public host gets none of our credentials (MAG checklist 31).
     ///   - scope: scopes needed beyond the configured ones, separated by blanks.
-    ///   - principal: whose token is used. A user's call fails with ``GatewayError/userRequired`` when no user is
-    ///     logged in.
+    ///   - principal: whose token is used; `nil` for the session's usual one. A user's call fails with
+    ///     ``GatewayError/userRequired`` when no user is logged in, unless somebody logs in on demand.
     ///   - date: when the user logged in; `nil` for the user who is logged in when the call begins. However often the
     ///     call is repeated, it never uses the token of a user who logged in later.
     /// - Returns: the API's own answer, also when its status is not a success.
     /// - Throws: ``GatewayError`` when there was no answer, or one that is about this client, device or token.
     public func call(
         method: String, path: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil, scope: String? = nil,
-        as principal: Principal = .board, loggedInAt date: Date? = nil
+        as principal: Principal? = nil, loggedInAt date: Date? = nil
     ) async throws -> HTTPResponse {
-        try await calls.call(
-            method, path, headers: headers, body: body, for: Need(principal: principal, scope: scope), loggedInAt: date)
+        let need = Need(principal: principal ?? flow, scope: scope)
+        return try await demandingUser(for: need, loggedInAt: date) {
+            try await calls.call(method, path, headers: headers, body: body, for: need, loggedInAt: date)
+        }
     }
 
     /// Makes a call as ``call(method:path:headers:body:scope:as:loggedInAt:)`` does, with all that a caller may set.

@@ -9,7 +9,7 @@ enum OperationKey: Hashable, Sendable {
     /// Never shared: two people may log in one after the other.
     case logIn(Int)
     case name(Int)
-    case logOut(force: Bool)
+    case logOut(force: Bool, allPrograms: Bool)
 }
 
 /// Proof that the caller runs inside an operation of a session and may change its state; no other operation of that

@@ -27,8 +27,13 @@ struct GatewayGrants {
             PasswordGrant(userName: credentials.name, password: credentials.password, scope: credentialScope)
         case .code(let code, let session):
             AuthorizationCodeGrant(
-                code: code, verifier: session.proof.verifier, redirectURI: configuration.redirectURI,
-                scope: credentialScope)
+                code: code, verifier: session.proof.verifier,
+                redirectURI: session.redirectURI ?? configuration.redirectURI, scope: credentialScope)
+        case .handedCode(let code):
+            AuthorizationCodeGrant(
+                code: code.value, verifier: code.verifier,
+                redirectURI: code.redirectURI ?? configuration.redirectURI, scope: credentialScope)
+        case .assertion(let assertion): OutsideAssertionGrant(assertion: assertion, scope: credentialScope)
         }
     }
 
@@ -46,5 +51,16 @@ struct GatewayGrants {
         GatewayScope.requested(
             configured: configuration.scope, additional: additionalScope, standard: "openid",
             singleSignOn: configuration.singleSignOn, addsSession: true)
+    }
+}
+
+/// The grant for a JWT from outside. It stands alone: unlike after the id_token of a session, a refusal is the outcome.
+private struct OutsideAssertionGrant: Grant {
+    let assertion: UserAssertion
+    let scope: String
+    var name: String { UserAssertion.grantName }
+
+    var request: GrantRequest {
+        AssertionGrant(type: assertion.type, assertion: assertion.token, scope: scope).request
     }
 }

@@ -27,6 +27,7 @@ enum GatewayScope {
         var words = Scope.list(configured ?? "openid")
         words.removeAll { $0 == "msso_register" || ($0 == "msso" && !singleSignOn) }
         if singleSignOn, !words.contains("openid") { words.append("openid") }
+        // Whether single sign-on is on or not, as the client for Android does.
         if registers { words.append("msso_register") }
         return words.joined(separator: " ")
     }

@@ -23,39 +23,65 @@ final class Authorizations: Sendable {
 
     // MARK: Logging in on this board
 
-    func begin() async throws -> AuthorizationSession {
-        try await operations.recovering(as: .board) {
+    /// - Parameters:
+    ///   - display: what the gateway answers with.
+    ///   - loopbackPort: where a program of this machine waits for the browser.
+    func begin(
+        _ display: AuthorizationDisplay = .providers, loopbackPort: UInt16? = nil
+    ) async throws -> AuthorizationSession {
+        let redirectURI = LoopbackRedirect.address(configuration.redirectURI, port: loopbackPort)
+        return try await operations.recovering(as: .board) {
             try await self.operations.run(.initialize) { parts, operation in
                 try await parts.initialization.initializeWhenDue(in: operation)
             }
             let state = try await self.store.state()
             do {
-                return try await self.request(by: state.holdings)
+                return try await self.request(display, redirectURI, by: state.holdings)
             } catch GatewayError.refused(let refusal) {
                 throw RefusedAttempt(refusal: refusal, revision: state.revision)
             }
         }
     }
 
-    private func request(by held: Holdings) async throws -> AuthorizationSession {
+    private func request(
+        _ display: AuthorizationDisplay, _ redirectURI: String?, by held: Holdings
+    ) async throws -> AuthorizationSession {
         guard let client = held.client else { throw GatewayError.noGrantApplies }
         let proof = try ProofKey()
+        var additional = [("display", display.rawValue)]
+        // In the query, as a browser sends it, and in the header, as every request of a registered device has it.
+        if display == .page, let device = held.device { additional.append(("mag-identifier", device.magIdentifier)) }
         let authorization = AuthorizationRequest(
             clientID: client.id,
             scope: GatewayScope.authorization(
                 configured: configuration.scope, singleSignOn: configuration.singleSignOn,
-                registers: configuration.singleSignOn && held.device == nil),
-            redirectURI: configuration.redirectURI, proof: proof, additional: [("display", "social_login")])
+                registers: held.device == nil),
+            redirectURI: redirectURI, proof: proof, additional: additional)
         let request = try await exchange.request(
             "GET", at: configuration.path(of: .authorize) + "?" + authorization.query.text,
             headers: ["Accept": "application/json"])
-        let response = try await exchange.succeed(request, for: .beginAuthorization)
+        let response = try await exchange.send(request, for: .beginAuthorization)
+        guard response.status == (display == .page ? 302 : 200) else {
+            throw GatewayError.failure(response, .beginAuthorization)
+        }
         do {
-            return try AuthorizationAnswer.session(response.body, proof: proof, clientID: client.id)
-        } catch {
-            throw GatewayError.unexpectedAnswer(.beginAuthorization, status: 200, reason: error.reason)
+            if display == .page {
+                let address = try AuthorizationAnswer.page(response.headers.first("Location"))
+                return AuthorizationSession(
+                    idp: "all",
+                    providers: [AuthenticationProvider(id: Self.pageID, authURL: address, pollURL: nil)],
+                    proof: proof, clientID: client.id, redirectURI: redirectURI)
+            }
+            var session = try AuthorizationAnswer.session(response.body, proof: proof, clientID: client.id)
+            session.redirectURI = redirectURI
+            return session
+        } catch let fault as AnswerFault {
+            throw GatewayError.unexpectedAnswer(.beginAuthorization, status: response.status, reason: fault.reason)
         }
     }
+
+    /// The name of the gateway's own login page, in place of a provider's.
+    private static let pageID = "page"
 
     func poll(_ session: AuthorizationSession) async throws -> PollAnswer {
         guard let address = session.proximity?.pollURL else { throw GatewayError.proximityNotOffered }

@@ -16,8 +16,6 @@ struct UserCredentials: Sendable {
             throw .userCredentialsUnusable(
                 reason: "the user name is empty, longer than \(HeldUser.nameLimit) bytes or has control characters")
         }
-        // RFC 7617 section 2: the first colon ends the name.
-        guard !name.contains(":") else { throw .userCredentialsUnusable(reason: "the user name holds a colon") }
         guard (1...Self.passwordLimit).contains(password.count) else {
             throw .userCredentialsUnusable(reason: "the password is empty or longer than \(Self.passwordLimit) bytes")
         }

@@ -25,6 +25,7 @@ struct Users: Sendable {
                 switch step {
                 case .registration:
                     if try await register(by: logIn, in: operation) { return try await useSession(in: operation) }
+                    if logIn.isUsedUpByRegistration { throw GatewayError.codeUsedForRegistration }
                 case .accessToken: try await obtainToken(by: logIn, in: operation)
                 case .clientCredentials, .certificate:
                     try await preparation.take(step, for: .logIn, in: operation)
@@ -36,7 +37,7 @@ struct Users: Sendable {
 
     /// - Returns: whether this has also logged the person in.
     private func register(by logIn: LogIn, in operation: borrowing Operation) async throws -> Bool {
-        let voucher = logIn.voucher(
+        let voucher = try logIn.voucher(
             singleSignOn: store.configuration.singleSignOn, redirectURI: store.configuration.redirectURI)
         try await preparation.registration.register(by: voucher, userName: logIn.userName, in: operation)
         return voucher.createsSession
@@ -62,23 +63,28 @@ struct Users: Sendable {
         }
     }
 
-    /// Sets the user's name, unless another user has logged in since.
-    func name(_ name: String, userLoggedInAt date: Date, in operation: borrowing Operation) async throws {
+    /// Keeps what the gateway says about the user, unless another user has logged in since.
+    func keep(_ profile: UserProfile, userLoggedInAt date: Date, in operation: borrowing Operation) async throws {
         let user = try await store.holdings().user
-        guard user?.loggedInAt == date, user?.name != name else { return }
-        try await store.update(in: operation) { $0.user?.name = name }
+        guard user?.loggedInAt == date else { return }
+        try await store.update(in: operation) {
+            if let name = profile.userName { $0.user?.name = name }
+            $0.user?.profile = profile
+        }
     }
 
     // MARK: Logout
 
     /// Ends the login at the gateway by E10, or by E9 without an id_token, then here (MAG 12.4, logout).
     ///
-    /// - Parameter force: ends it here even if the gateway does not; the gateway's error is still thrown.
-    func logOut(force: Bool, in operation: borrowing Operation) async throws {
+    /// - Parameters:
+    ///   - force: ends it here even if the gateway does not; the gateway's error is still thrown.
+    ///   - allPrograms: whether the session of every program of this device ends, or only that of this client.
+    func logOut(force: Bool, allPrograms: Bool, in operation: borrowing Operation) async throws {
         guard let user = try await store.holdings().user else { throw GatewayError.userRequired }
         store.events.send(.userWillLogout(userName: user.name))
         do {
-            try await endAtGateway(user.tokens, in: operation)
+            try await endAtGateway(user.tokens, allPrograms, in: operation)
         } catch let error as GatewayError {
             if force { try await store.update(in: operation) { $0.user = nil } }
             store.events.send(.userDidFailToLogout(error))
@@ -87,22 +93,24 @@ struct Users: Sendable {
         try await store.update(in: operation) { $0.user = nil }
     }
 
-    private func endAtGateway(_ held: HeldTokens, in operation: borrowing Operation) async throws {
+    private func endAtGateway(
+        _ held: HeldTokens, _ allPrograms: Bool, in operation: borrowing Operation
+    ) async throws {
         // Without either token there is nothing that the gateway could end.
         guard held.id != nil || held.refresh != nil else { return }
         try await preparation.initialization.initializeWhenDue(in: operation)
         guard let client = try await store.holdings().client else { throw GatewayError.noGrantApplies }
         if let idToken = held.id {
-            try await endSession(of: idToken, by: client)
+            try await endSession(of: idToken, by: client, allPrograms)
         } else if let refreshToken = held.refresh {
             try await tokens.revoke(refreshToken, by: client)
         }
     }
 
-    private func endSession(of idToken: HeldIDToken, by client: ClientCredentials) async throws {
-        let form = FormBody([
-            ("id_token_type", idToken.type), ("logout_apps", store.configuration.singleSignOn ? "true" : "false"),
-        ])
+    private func endSession(
+        of idToken: HeldIDToken, by client: ClientCredentials, _ allPrograms: Bool
+    ) async throws {
+        let form = FormBody([("id_token_type", idToken.type), ("logout_apps", allPrograms ? "true" : "false")])
         let request = try await exchange.request(
             "POST", at: store.configuration.path(of: .logout),
             headers: [
@@ -110,11 +118,10 @@ struct Users: Sendable {
                 "Authorization": client.authentication.basic,
             ], body: form.bytes(with: [("id_token", idToken.value)]))
         let response = try await exchange.succeed(request, for: .logOut)
-        // Accepting another server's page as the gateway's answer would leave the session open at the gateway.
-        do {
-            _ = try JSONAnswer(response.body)
-        } catch {
-            throw GatewayError.unexpectedAnswer(.logOut, status: 200, reason: error.reason)
+        // Gateways differ in the body. But accepting another server's page as the gateway's answer would leave the
+        // session open at the gateway.
+        guard response.headers.first("Content-Type")?.lowercased().hasPrefix("text/html") != true else {
+            throw GatewayError.unexpectedAnswer(.logOut, status: 200, reason: "it is a page")
         }
     }
 }

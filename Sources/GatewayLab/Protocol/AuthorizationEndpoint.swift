@@ -26,7 +26,7 @@ extension GatewayCore {
         guard !master.redirectURI.isEmpty else {
             throw GatewayFault(endpoint.errorPrefix + 130, "invalid_request", "The client has no redirect_uri")
         }
-        guard query["redirect_uri"] == nil || query["redirect_uri"] == master.redirectURI else {
+        guard query["redirect_uri"].map({ Self.redirectURI($0, isOf: master) }) ?? true else {
             throw GatewayFault(
                 endpoint.errorPrefix + 114, "invalid_request", "redirect_uri does not match that of the client")
         }
@@ -59,7 +59,8 @@ extension GatewayCore {
         }
         let session = Authorization(
             id: Hex.encode(try Random.bytes(16)), clientID: query["client_id"] ?? master.clientID,
-            master: master.clientID, magIdentifier: magIdentifier, redirectURI: master.redirectURI,
+            master: master.clientID, magIdentifier: magIdentifier,
+            redirectURI: query["redirect_uri"] ?? master.redirectURI,
             scopes: try scopes(query["scope"], of: master, at: endpoint), challenge: try Self.challenge(in: query),
             state: query["state"], expiresAt: now + TimeInterval(configuration.lives.authorization))
         authorizations = authorizations.filter { $0.value.endsAt > now }
@@ -83,23 +84,35 @@ extension GatewayCore {
         return bytes
     }
 
+    /// Whether a client may ask for this redirect_uri: its own, with any port if it is on the loopback interface and has
+    /// none (RFC 8252 section 7.3).
+    private static func redirectURI(_ asked: String, isOf master: MasterClient) -> Bool {
+        if asked == master.redirectURI { return true }
+        guard let own = URLComponents(string: master.redirectURI), var other = URLComponents(string: asked),
+            own.scheme == "http", own.port == nil, ["127.0.0.1", "[::1]", "localhost"].contains(own.host)
+        else { return false }
+        other.port = nil
+        return other == own
+    }
+
+    /// The ways to log in, in an order that does not begin with the gateway's own.
     private func providers(of session: Authorization) -> WireResponse {
+        func provider(_ id: String, _ url: String, poll: String? = nil) -> JSON {
+            var members: [String: JSON] = ["id": .string(id), "auth_url": .string(url)]
+            members["poll_url"] = poll.map(JSON.string)
+            return ["provider": .object(members)]
+        }
         let proximity = "\(baseURL)\(Endpoint.deviceAuthorization.path)/\(session.id)"
+        let social = configuration.socialProviders.map { name in
+            provider(name, "\(baseURL)\(Endpoint.socialLogin.path)/\(name)?sessionID=\(session.id)")
+        }
         return .json([
-            "idp": "all",
-            "providers": [
-                [
-                    "provider": [
-                        "id": "enterprise",
-                        "auth_url": .string("\(baseURL)\(Endpoint.enterpriseLogin.path)?sessionID=\(session.id)"),
-                    ]
-                ],
-                [
-                    "provider": [
-                        "id": "qrcode", "auth_url": .string(proximity), "poll_url": .string(proximity + "/poll"),
-                    ]
-                ],
-            ],
+            "idp": .string(configuration.identityProvider),
+            "providers": .array(
+                social + [
+                    provider("enterprise", "\(baseURL)\(Endpoint.enterpriseLogin.path)?sessionID=\(session.id)"),
+                    provider("qrcode", proximity, poll: proximity + Endpoint.pollSuffix),
+                ]),
         ])
     }
 

@@ -14,6 +14,18 @@ extension GatewayCore {
         return .redirect(to: try loginURL(of: try openAuthorization(id, at: endpoint, now: now), now: now))
     }
 
+    /// `GET /social/login/{provider}?sessionID=…`, the `auth_url` of a social provider.
+    func socialLogin(_ request: WireRequest, now: Date) throws -> WireResponse {
+        let endpoint = Endpoint.socialLogin
+        let name = String(request.path.dropFirst(endpoint.path.count + 1))
+        guard configuration.socialProviders.contains(name) else {
+            throw GatewayFault(endpoint.errorPrefix + 103, "invalid_request", "The provider is unknown")
+        }
+        let id = Parameters(query: request.query)?["sessionID"] ?? ""
+        let session = try openAuthorization(id, at: endpoint, now: now)
+        return .redirect(to: try loginURL(of: session, now: now) + "&provider=" + name)
+    }
+
     func loginURL(of session: Authorization, now: Date) throws -> String {
         "\(baseURL)\(Endpoint.login.path)?action=display&sessionID=\(session.id)&sessionData=\(try sessionData(session))"
     }
@@ -24,7 +36,10 @@ extension GatewayCore {
         let input = try browserInput(of: request, at: endpoint)
         let (session, _) = try browserSession(input, at: endpoint, now: now)
         switch (request.method, input["action"]) {
-        case ("GET", "display"), ("GET", nil): return loginPage(session, sessionData: input["sessionData"] ?? "")
+        case ("GET", "display"), ("GET", nil):
+            return loginPage(
+                session, sessionData: input["sessionData"] ?? "",
+                provider: configuration.socialProviders.first { $0 == input["provider"] })
         case ("POST", "cancel"): return refuse(session, at: endpoint, suffix: 123, "The user canceled the login")
         case ("POST", "login"):
             guard let user = user(named: input["username"] ?? "", password: input["password"] ?? "") else {
@@ -96,8 +111,11 @@ extension GatewayCore {
             JSON.object(claims).bytes, algorithm: .ES256, key: .key(authority.ticketKey), keyID: nil)
     }
 
-    private func loginPage(_ session: Authorization, sessionData: String, isWrong: Bool = false) -> WireResponse {
+    private func loginPage(
+        _ session: Authorization, sessionData: String, provider: String? = nil, isWrong: Bool = false
+    ) -> WireResponse {
         LoginPage.login(
+            place: provider.map { "\($0), which the Latchkey lab plays" } ?? "the Latchkey lab",
             client: clientName(of: session), redirectURI: session.redirectURI, action: baseURL + Endpoint.login.path,
             sessionID: session.id, sessionData: sessionData, isWrong: isWrong)
     }

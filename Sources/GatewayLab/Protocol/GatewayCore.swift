@@ -51,6 +51,7 @@ struct GatewayCore: Sendable {
         case .login: return try logIn(request, now: now)
         case .consent: return try consent(request, now: now)
         case .enterpriseLogin: return try enterpriseLogin(request, now: now)
+        case .socialLogin: return try socialLogin(request, now: now)
         case .deviceAuthorization: return try authorizeDevice(request, now: now)
         case .poll: return try poll(request, now: now)
         case .registration: return try registerWithUser(request, now: now)
@@ -94,7 +95,7 @@ extension Endpoint {
         case .removal: 1_001_000
         case .clientInitialization: 1_002_000
         case .clientRegistration: 1_007_000
-        case .authorization, .enterpriseLogin, .deviceAuthorization, .poll: 3_000_000
+        case .authorization, .enterpriseLogin, .socialLogin, .deviceAuthorization, .poll: 3_000_000
         case .login: 3_001_000
         case .consent: 3_002_000
         case .token: 3_003_000

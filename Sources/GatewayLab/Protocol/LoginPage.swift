@@ -3,15 +3,17 @@ import Groundwork
 
 /// The pages that a browser shows while a user logs in. They are plain forms without scripts or external resources.
 enum LoginPage {
+    /// - Parameter place: where the user logs in.
     static func login(
-        client: String, redirectURI: String, action: String, sessionID: String, sessionData: String, isWrong: Bool
+        place: String, client: String, redirectURI: String, action: String, sessionID: String, sessionData: String,
+        isWrong: Bool
     ) -> WireResponse {
         let complaint = isWrong ? #"<p class="bad" role="alert">User name or password is wrong.</p>"# : ""
         return page(
             title: "Log in", redirectURI: redirectURI,
             """
             <h1>Log in</h1>
-            <p><strong>\(escaped(client))</strong> asks you to log in at the Latchkey lab.</p>
+            <p><strong>\(escaped(client))</strong> asks you to log in at \(escaped(place)).</p>
             \(complaint)
             <form method="post" action="\(escaped(action))">
             \(hidden("sessionID", sessionID))\(hidden("sessionData", sessionData))

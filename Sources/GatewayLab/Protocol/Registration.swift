@@ -38,7 +38,8 @@ extension GatewayCore {
             return try register(request, at: endpoint, client: client, voucher: .user(user), now: now)
         case .bearer(let token):
             guard request.header("x-authorization-type") == IDToken.type,
-                let user = try? session(ofIDToken: token, magIdentifier: nil, now: now).user
+                let user = outsideUser(of: token, now: now)
+                    ?? (try? session(ofIDToken: token, magIdentifier: nil, now: now).user)
             else {
                 throw GatewayFault(endpoint.errorPrefix + 113, "invalid_grant", "The given grant is invalid")
             }

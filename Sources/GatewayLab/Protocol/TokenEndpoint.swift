@@ -132,6 +132,11 @@ extension GatewayCore {
         guard let assertion = request.form["assertion"] else {
             throw GatewayFault(3_003_103, "invalid_request", "assertion is missing")
         }
+        if let user = outsideUser(of: assertion, now: request.now) {
+            return Granted(
+                user: user, scopes: try scopes(for: request), family: try Random.uuid(), refreshes: true,
+                opensSession: true)
+        }
         guard
             let session = try? session(
                 ofIDToken: assertion, magIdentifier: request.device.magIdentifier, now: request.now)

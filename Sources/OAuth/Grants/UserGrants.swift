@@ -27,13 +27,15 @@ public struct AuthorizationCodeGrant: Grant {
     public static let name = "authorization_code"
 
     let code: SecretBytes
-    let verifier: SecretBytes
+    let verifier: SecretBytes?
     let redirectURI: String?
     let scope: String?
     public var name: String { Self.name }
 
-    /// - Parameter redirectURI: as it was in the ``AuthorizationRequest``.
-    public init(code: SecretBytes, verifier: SecretBytes, redirectURI: String?, scope: String?) {
+    /// - Parameters:
+    ///   - verifier: `nil` for a code that was requested without a challenge.
+    ///   - redirectURI: as it was in the ``AuthorizationRequest``.
+    public init(code: SecretBytes, verifier: SecretBytes?, redirectURI: String?, scope: String?) {
         self.code = code
         self.verifier = verifier
         self.redirectURI = redirectURI
@@ -41,7 +43,8 @@ public struct AuthorizationCodeGrant: Grant {
     }
 
     public var request: GrantRequest {
-        var fields = [("code", code), ("code_verifier", verifier)]
+        var fields = [("code", code)]
+        if let verifier { fields.append(("code_verifier", verifier)) }
         if let redirectURI { fields.append(("redirect_uri", SecretBytes(utf8: redirectURI))) }
         return GrantRequest(type: Self.name, fields: fields, scope: scope)
     }

@@ -35,6 +35,7 @@ struct Prompts: AsyncParsableCommand {
         @Flag(help: "Give consent.") var grant = false
         @Flag(help: "Refuse, whatever is asked.") var refuse = false
         @Option(help: ArgumentHelp("One of the choices.", valueName: "choice")) var choice: String?
+        @Option(help: ArgumentHelp("Who logs in, where a login is asked for.", valueName: "name")) var user: String?
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
@@ -56,6 +57,13 @@ struct Prompts: AsyncParsableCommand {
             switch prompt["kind"]?.string {
             case "consent": throw ValidationError("prompt \(id) asks for consent: give --grant or --refuse")
             case "choice": throw ValidationError("prompt \(id) asks for a choice: give --choice or --refuse")
+            case "log-in":
+                let known = prompt["subject"]?["user"]?.string
+                guard let name = user ?? known ?? (Terminal.inputIsTerminal ? Input.answer(to: "User: ") : nil) else {
+                    throw ValidationError("prompt \(id) asks for a login: give --user NAME or --refuse")
+                }
+                let question: JSON = ["text": .string("Password of \(name)"), "fault": prompt["fault"] ?? .null]
+                return ["userName": .string(name), "password": .string(try Self.text(for: question))]
             default: return ["text": .string(try Self.text(for: prompt))]
             }
         }

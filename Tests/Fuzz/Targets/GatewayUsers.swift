@@ -44,6 +44,10 @@ extension FuzzTarget {
                 }
                 verdict = .accepted
             }
+            if let page = try? AuthorizationAnswer.page(text(bytes)) {
+                try require(page.lowercased().hasPrefix("https://"), "only https is opened")
+                verdict = .accepted
+            }
             if let answer = try? AuthorizationAnswer.poll(bytes, proof: proof) {
                 if case .code(let code) = answer {
                     try require(code.isFor(proof), "no code is taken that is of another log-in")

@@ -22,6 +22,14 @@ extension FuzzTarget {
                 "a field has no line breaks")
             return verdict
         },
+        FuzzTarget(name: "loopback-request") { bytes throws(Violation) in
+            let redirectURI = "http://127.0.0.1:8080/done"
+            guard let answer = LoopbackRedirect.answer(in: bytes, redirectURI: redirectURI) else { return .refused }
+            try require(answer.hasPrefix(redirectURI + "?"), "a browser is only heard at the redirect URI")
+            try require(answer.utf8.count <= LoopbackRedirect.limit + redirectURI.utf8.count, "an answer is bounded")
+            try require(!answer.contains(" ") && !answer.utf8.contains(0x0A), "an address is one word")
+            return .accepted
+        },
         FuzzTarget(name: "request-url") { bytes throws(Violation) in
             guard let target = try? RequestDestination(text(bytes)) else { return .refused }
             try require(!target.host.isEmpty && (0...65_535).contains(target.port), "there is somewhere to connect to")

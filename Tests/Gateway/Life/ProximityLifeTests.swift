@@ -41,18 +41,26 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("without single sign-on leaves the code for the token: the client registers the board")
+    @Test("without single sign-on takes one code for the registration, in the user's name, and another for the token")
     func withoutSingleSignOn() async throws {
         try await withBench { bench in
             let sharing = bench.session()
             try await sharing.logIn("alice")
             try await withSecondBoard(at: bench) { other in
                 let session = other.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })
+                let registering = try await session.authorizationSession()
+                try await sharing.authorize(providerURL: try registering.providerURL)
+                let code = try await session.code(of: registering)
+                #expect(
+                    await failure { try await session.logIn(with: code, of: registering) } == .codeUsedForRegistration)
+                #expect(await bench.lab.devices().map(\.user) == ["alice", "alice"])
+                #expect(try await session.user() == nil)
+
                 let authorization = try await session.authorizationSession()
                 try await sharing.authorize(providerURL: try authorization.providerURL)
                 let user = try await session.logIn(with: try await session.code(of: authorization), of: authorization)
                 #expect(user.userName == "alice" && !user.hasIDToken)
-                #expect(bench.count(.clientRegistration) == 1)
+                #expect(bench.count(.clientRegistration) == 0)
             }
         }
     }

@@ -23,7 +23,8 @@ struct UserLifeTests {
             #expect(
                 await log.names() == [
                     "user-will-authenticate", "client-will-initialize", "client-did-initialize", "device-will-register",
-                    "device-did-register", "user-token-did-arrive", "user-did-authenticate",
+                    "device-did-register", "user-token-did-arrive", "user-will-update-information",
+                    "user-did-update-information", "user-did-authenticate",
                 ])
         }
     }

@@ -65,7 +65,10 @@ struct UserTokenLifeTests {
             #expect(try await session.user() == nil)
             #expect(try await bench.records().allSatisfy { !$0.hasPrefix("user") })
             #expect(try await session.greeted(as: .board) == nil)
-            #expect(await log.names().filter { $0.hasPrefix("user") } == ["user-did-logout"])
+            #expect(
+                await log.names().filter { $0.hasPrefix("user") } == [
+                    "user-did-logout", "user-authentication-required",
+                ])
         }
     }
 

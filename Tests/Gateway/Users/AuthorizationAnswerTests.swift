@@ -64,6 +64,35 @@ struct AuthorizationAnswerTests {
         ])
     func pending(text: String) throws { #expect(try poll(text) == nil) }
 
+    @Test(
+        "name the providers that a browser may be sent to, by what the gateway wants used (MAG 7.1)",
+        arguments: [
+            ("all", ["enterprise", "Google"], true), ("enterprise", ["enterprise"], true),
+            ("google", ["Google"], false),
+            ("ALL", ["enterprise", "Google"], true), ("linkedin", [], false),
+        ] as [(String, [String], Bool)])
+    func choice(idp: String, names: [String], takesPasswords: Bool) throws {
+        let list = ["enterprise", "Google", "QRCode"].map { #"{"provider":{"id":"\#($0)","auth_url":"https://gw/a"}}"# }
+        let session = try session(#"{"idp":"\#(idp)","providers":[\#(list.joined(separator: ","))]}"#)
+        #expect(session.browserProviders.map(\.id) == names && session.takesPasswords == takesPasswords)
+    }
+
+    @Test("lead to the login page, or give the gateway's reason for none (MAG 7.2)")
+    func page() throws {
+        let page = "https://gw.lab.test:8443/auth/oauth/v2/authorize/login?action=display&sessionID=7b"
+        #expect(try AuthorizationAnswer.page(page) == page)
+        for location in [nil, "", "http://gw.lab.test/login", "latchkey://callback?error=invalid_request&state=s"] {
+            #expect(throws: AnswerFault.self) { try AuthorizationAnswer.page(location) }
+        }
+        let refused = "latchkey://callback?error=invalid_request&error_description=bad+PKCE&x-ca-err=3000112&state=s"
+        #expect {
+            try AuthorizationAnswer.page(refused)
+        } throws: {
+            guard case .refused(let refusal)? = $0 as? GatewayError else { return false }
+            return refusal.code == 3_000_112 && refusal.text == "bad PKCE"
+        }
+    }
+
     @Test("give a code that came with our state (MAG checklist 33)")
     func code() throws {
         let code = try #require(try poll(#"{"code":"c-1","state":"state-1","more":[]}"#))
@@ -71,9 +100,17 @@ struct AuthorizationAnswerTests {
     }
 
     @Test(
-        "give none that came with another state, or with none",
+        "give a code for the verifier of this session where an old gateway returns no state at all",
+        arguments: [#"{"code":"c-1"}"#, #"{"code":"c-1","state":null}"#])
+    func withoutState(text: String) throws {
+        let code = try #require(try poll(text))
+        #expect(code.value.exposedText() == "c-1" && code.isFor(proof))
+    }
+
+    @Test(
+        "give none that came with another state, or with an empty one",
         arguments: [
-            #"{"code":"c","state":"state-2"}"#, #"{"code":"c","state":""}"#, #"{"code":"c"}"#,
+            #"{"code":"c","state":"state-2"}"#, #"{"code":"c","state":""}"#, #"{"code":"c","state":[]}"#,
             #"{"code":"c","state":7}"#,
             #"{"code":"c","state":"state-1 "}"#,
         ])

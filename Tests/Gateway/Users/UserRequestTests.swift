@@ -31,7 +31,7 @@ struct UserRequestTests {
     @Test(
         "are not made of names and passwords that no request can carry",
         arguments: [
-            ("", "p"), ("a:b", "p"), ("a\nb", "p"), ("a\u{85}", "p"), (String(repeating: "a", count: 257), "p"),
+            ("", "p"), ("a\nb", "p"), ("a\u{85}", "p"), (String(repeating: "a", count: 257), "p"),
             ("alice", ""),
             ("alice", String(repeating: "p", count: 1025)),
         ])
@@ -62,6 +62,59 @@ struct UserRequestTests {
         #expect(
             request.headers.first("create-session") == "true" && request.headers.first("x-authorization-type") == nil)
         #expect(request.subject[.commonName] == "socialLogin")
+    }
+
+    @Test("register by code without a verifier, and by JWT with its type, as socialLogin (MAG 4.3)")
+    func outside() throws {
+        let code = request(
+            .code(SecretBytes(utf8: "c-1"), verifier: nil, redirectURI: nil, createsSession: false))
+        #expect(code.headers.first("authorization") == "Bearer c-1" && code.headers.first("code-verifier") == nil)
+        #expect(code.headers.first("create-session") == "false")
+        let token = request(.assertion(try UserAssertion("a.b.c"), createsSession: true))
+        #expect(token.headers.first("authorization") == "Bearer a.b.c")
+        #expect(token.headers.first("x-authorization-type") == "urn:ietf:params:oauth:grant-type:jwt-bearer")
+        #expect(token.headers.first("create-session") == "true" && token.subject[.commonName] == "socialLogin")
+        #expect(token.voucher.endpoint == .registerUser)
+    }
+
+    @Test("carry a name with a colon in a form, and in no registration (RFC 7617 section 2)")
+    func colon() throws {
+        let logIn = LogIn.password(try credentials("LAB:alice"))
+        #expect {
+            try logIn.voucher(singleSignOn: true, redirectURI: nil)
+        } throws: {
+            ($0 as? GatewayError)?.code == "gateway.user-credentials-unusable"
+        }
+        let grants = GatewayGrants(configuration: try GatewayConfiguration(parsing: Documents.document { _ in }))
+        #expect(grants.of(logIn).request.fields.first?.value.exposedText() == "LAB:alice")
+    }
+
+    @Test(
+        "are not made of codes and tokens that no header can carry",
+        arguments: [
+            ("", nil, nil), ("a b", nil, nil), (String(repeating: "a", count: 1025), nil, nil), ("c", "short", nil),
+            ("c", nil, "http://a b"),
+        ] as [(String, String?, String?)])
+    func unusableCode(code: String, verifier: String?, redirectURI: String?) {
+        #expect {
+            try HandedCode(code, verifier: verifier, redirectURI: redirectURI)
+        } throws: {
+            ($0 as? GatewayError)?.code == "gateway.user-credentials-unusable"
+        }
+    }
+
+    @Test(
+        "are not made of tokens that no header can carry, nor of a grant type of the board's own",
+        arguments: [
+            ("", nil), ("a b", nil), (String(repeating: "a", count: 8193), nil), ("a.b.c", "client_credentials"),
+            ("a.b.c", "urn: x"),
+        ] as [(String, String?)])
+    func unusableToken(token: String, type: String?) {
+        #expect {
+            try UserAssertion(token, type: type)
+        } throws: {
+            ($0 as? GatewayError)?.code == "gateway.user-credentials-unusable"
+        }
     }
 
     @Test("keep the common name within 64 characters (RFC 5280)")

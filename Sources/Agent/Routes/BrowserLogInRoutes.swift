@@ -1,0 +1,137 @@
+import Cryptography
+import Gateway
+import Groundwork
+import LocalAPI
+import OAuth
+import OAuthAccounts
+import Proximity
+
+/// Login by authorization code, in a browser or by another device that scans a code.
+extension Agent {
+    nonisolated func addBrowserLogInRoutes(to router: inout Router) {
+        router.on(
+            "POST", "/v1/login/browser", needs: .operate,
+            .init(
+                "Begin to log in by authorization code: what to open in a browser, and the providers to choose from",
+                body: [
+                    "provider": .string("one of the providers; without it the gateway's own login, or the only one"),
+                    "page": .boolean("true: the gateway's own login page in place of a provider"),
+                    "loopbackPort": .integer(
+                        "of this machine, where the caller waits for the browser; used where the gateway leads browsers to "
+                            + "the loopback interface without a port", in: 1...65535),
+                    "picture": .boolean("true: also a QR code of the address, for a phone"),
+                    "scope": Self.logInScope,
+                ], answer: Self.begunSchema)
+        ) { request in
+            let body = try RequestBody(request)
+            if let account = try await self.oauthAccount(of: request) {
+                let ours = ["provider", "page", "loopbackPort", "picture"]
+                if let member = ours.first(where: { body[$0] ?? .null != .null }) {
+                    throw AgentError.onlyAtGateway(member)
+                }
+                return .json(try await self.beginBrowser(at: account, scope: try body.optionalString("scope")))
+            }
+            try body.refuseScope()
+            var choice = BrowserLogIns.Choice(
+                provider: try body.optionalString("provider"), isPage: try body.bool("page", default: false),
+                loopbackPort: try body.optionalInteger("loopbackPort", in: 1...65535).map(UInt16.init))
+            if choice.isPage {
+                guard self.configuration[UsersFeature.page] else { throw AgentError.pageNotEnabled }
+                choice.provider = nil
+            }
+            let begun = try await self.browserLogIns.begin(choice, at: try await self.account(of: request).session)
+            guard try body.bool("picture", default: false), let url = begun["url"]?.string else { return .json(begun) }
+            return .json(
+                .object(begun.object?.merging(["picture": try QRCode(url).json(of: url)]) { own, _ in own } ?? [:]))
+        }
+        router.on(
+            "POST", "/v1/login/browser/{id}", needs: .operate,
+            .init(
+                "Log in with the address that the browser was redirected to, with its code, or by asking the gateway once",
+                body: [
+                    "answer": Schema.string("the address, with code and state").asSensitive,
+                    "code": Schema.string("the code alone, with its state").asSensitive,
+                    "state": Schema.string("that came with the code").asSensitive,
+                    "poll": .boolean("true: ask whether somebody has completed the login elsewhere"),
+                    "hand": .boolean("with poll, true: hand the code over in place of logging in"),
+                ], answer: Self.endedSchema)
+        ) { request in
+            let body = try RequestBody(request)
+            if let account = try await self.oauthAccount(of: request) {
+                _ = try await account.endBrowser(request.parameters["id"] ?? "", answer: try body.string("answer"))
+                return .json(await self.user(of: account))
+            }
+            let session = try await self.account(of: request).session
+            let id = request.parameters["id"] ?? ""
+            if try body.bool("poll", default: false) {
+                guard let code = try await self.browserLogIns.poll(id, at: session) else {
+                    return .json(["loggedIn": false])
+                }
+                let (value, state) = (code.value.exposedText(), code.state.exposedText())
+                if try body.bool("hand", default: false) {
+                    return .json(["loggedIn": false, "code": .string(value), "state": .string(state)])
+                }
+                return .json(
+                    try await self.browserLogIns.end(id, by: .code(value, state: state), at: session)
+                        .json(at: self.time.now))
+            }
+            let completion: BrowserLogIns.Completion =
+                if let code = try body.optionalString("code") { .code(code, state: try body.string("state")) } else {
+                    .answer(try body.string("answer"))
+                }
+            return .json(
+                try await self.browserLogIns.end(id, by: completion, at: session).json(at: self.time.now))
+        }
+        router.on(
+            "DELETE", "/v1/login/browser/{id}", needs: .operate,
+            .init(
+                "Give up a login that was begun",
+                answer: .object(["canceled": .string("the login's id")], required: ["canceled"]))
+        ) { request in
+            let id = request.parameters["id"] ?? ""
+            try await self.browserLogIns.cancel(id, at: try await self.account(of: request).session)
+            return .json(["canceled": .string(id)])
+        }
+    }
+
+    private static var begunSchema: Schema {
+        .object(
+            [
+                "id": .string("of this login"),
+                "clientId": .string("of the board, for a program that asks the gateway for a code by itself"),
+                "url": Schema.string("to open").asSensitive,
+                "provider": .string("who asks for the password, or page"),
+                "providers": .array(
+                    of: .object(
+                        ["id": .string("its name"), "url": Schema.string("to open in its place").asSensitive],
+                        required: ["id", "url"]), "all that a browser may be sent to"),
+                "takesPasswords": .boolean("whether the gateway offers login by its own passwords too"),
+                "canPoll": .boolean("whether the gateway can be asked if the login was completed elsewhere"),
+                "redirectUri": .string("where the browser is led at the end"),
+                "picture": .qrCode,
+            ], required: ["id", "url", "provider"])
+    }
+
+    private static var endedSchema: Schema {
+        .object(
+            Schema.userMembers.merging([
+                "code": Schema.string("handed over, to be used once").asSensitive,
+                "state": Schema.string("that came with the code").asSensitive,
+            ]) { own, _ in own }, required: ["loggedIn"])
+    }
+}
+
+extension Schema {
+    static let qrCode = object(
+        [
+            "text": Schema.string("what to show").asSensitive, "svg": Schema.string("a picture of it").asSensitive,
+            "png": Schema.base64("a picture of it").asSensitive,
+        ], required: ["text", "svg", "png"])
+}
+
+extension QRCode {
+    /// The code as data: its text, and images for a display or a web page.
+    func json(of text: String) -> JSON {
+        ["text": .string(text), "svg": .string(svg), "png": .string(Base64.encode(png(scale: 4)))]
+    }
+}

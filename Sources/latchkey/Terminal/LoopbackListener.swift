@@ -1,0 +1,70 @@
+import Glibc
+import HTTPClient
+
+/// Waits on the loopback interface for a browser of this machine (RFC 8252 section 7.3).
+final class LoopbackListener {
+    /// Readable when a browser has connected.
+    let descriptor: Int32
+    let port: UInt16
+
+    /// - Parameter port: 0 takes a free one.
+    /// - Returns: `nil` if it cannot be used; then the address can still be entered by hand.
+    init?(port: UInt16 = 0) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 4) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard isBound else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        self.port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Answers the browser that has connected.
+    ///
+    /// - Returns: the address that it was redirected to; `nil` for any other request.
+    func answer(redirectURI: String) -> String? {
+        let connection = accept(descriptor, nil, nil)
+        guard connection >= 0 else { return nil }
+        defer { close(connection) }
+        // A connection that says nothing must not keep the browser waiting that does.
+        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        let found = LoopbackRedirect.answer(in: Self.head(from: connection), redirectURI: redirectURI)
+        let text = found == nil ? "Not here.\n" : "Go on at the terminal; this page can be closed.\n"
+        let page =
+            "HTTP/1.1 \(found == nil ? "404 Not Found" : "200 OK")\r\nContent-Type: text/plain; charset=utf-8\r\n"
+            + "Content-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+            + "Connection: close\r\n\r\n\(text)"
+        _ = Array(page.utf8).withUnsafeBytes {
+            send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        return found
+    }
+
+    /// What the browser sent up to the end of the head, bounded.
+    private static func head(from connection: Int32) -> [UInt8] {
+        var head: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 2048)
+        let end = Array("\r\n\r\n".utf8)
+        while head.count <= LoopbackRedirect.limit, head.firstRange(of: end) == nil {
+            let count = recv(connection, &piece, piece.count, 0)
+            guard count > 0 else { break }
+            head += piece[..<count]
+        }
+        return head
+    }
+}
