@@ -260,4 +260,31 @@ struct ServicesTests {
             #expect(try await refusal(board, "apps", "open", "timesheet").code == "gateway.user-required")
         }
     }
+
+    @Test("lists are tables on a terminal, with how many there are, and an item's password is asked for there")
+    func terminal() async throws {
+        try await withAlice { _, board in
+            func onTerminal(_ arguments: String...) throws -> TerminalProgram {
+                try TerminalProgram(
+                    Program(name: "latchkey").url, arguments + ["--socket", board.socket],
+                    environment: ["NO_COLOR": "1"])
+            }
+            let users = try onTerminal("users", "list", "--sort-by", "userName", "--count", "1")
+            #expect(try await users.ended() == 0)
+            #expect(
+                users.screen.text.split(whereSeparator: \.isNewline).map(String.init) == [
+                    "USER   NAME          MAIL            ID", "alice  Alice Archer  alice@lab.test  alice",
+                    "1–1 of 2 users",
+                ])
+            for (command, answer) in [(["save", "k", "a value"], "saved k"), (["find", "k"], "a value")] {
+                let asking = try TerminalProgram(
+                    Program(name: "latchkey").url,
+                    ["storage"] + command + ["--password", "--socket", board.socket])
+                try await asking.shows("Password of the item:")
+                asking.type("open sesame\n")
+                #expect(try await asking.ended() == 0)
+                #expect(asking.screen.text.contains(answer) && !asking.screen.text.contains("sesame"))
+            }
+        }
+    }
 }
