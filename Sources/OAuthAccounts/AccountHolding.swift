@@ -18,6 +18,7 @@ struct AccountHolding: Sendable, Equatable {
                         "value": .string(entry.access.value.exposedText()),
                         "received": .number(entry.access.receivedAt.timeIntervalSince1970),
                         "lifetime": .number(entry.access.lifetime), "scope": .string(entry.access.scope),
+                        "requested": .string(entry.requested.sorted().joined(separator: " ")),
                         "refresh": entry.refresh.map { .string($0.exposedText()) } ?? .null,
                     ]
                 }),
@@ -43,7 +44,10 @@ struct AccountHolding: Sendable, Equatable {
             let access = HeldToken(
                 value: SecretBytes(utf8: value), lifetime: lifetime, scope: scope,
                 receivedAt: Date(timeIntervalSince1970: received), at: now, uptime: uptime)
-            entries.append(.init(access: access, refresh: element["refresh"]?.string.map { SecretBytes(utf8: $0) }))
+            entries.append(
+                .init(
+                    access: access, refresh: element["refresh"]?.string.map { SecretBytes(utf8: $0) },
+                    requested: Scope.words(element["requested"]?.string)))
         }
         tokens = TokenList(entries)
         if let since = document["user"]?["since"]?.number {

@@ -47,10 +47,9 @@ struct Discovery {
 
     /// - Throws: ``OAuthAccountError/configurationInvalid(reason:)``
     static func addresses(of issuer: String) throws(OAuthAccountError) -> [String] {
-        guard let place = ServerAddress(issuer), !issuer.contains("?"), let mark = issuer.firstRange(of: "://") else {
+        guard ServerAddress(issuer) != nil, !issuer.contains("?"), let mark = issuer.firstRange(of: "://") else {
             throw .configurationInvalid(reason: "the issuer is neither an https address nor one of this machine")
         }
-        _ = place
         let whole = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         let end = whole[mark.upperBound...].firstIndex(of: "/") ?? whole.endIndex
         return [

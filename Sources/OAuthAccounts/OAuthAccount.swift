@@ -127,7 +127,7 @@ public actor OAuthAccount {
         renewed.tokens.add(
             .init(
                 access: held(answer, scope: answer.scope ?? entry.access.scope),
-                refresh: answer.refreshToken ?? entry.refresh),
+                refresh: answer.refreshToken ?? entry.refresh, requested: entry.requested),
             inPlaceOf: entry, at: uptime)
         try await keep(renewed)
         killPoint("oauth-refresh-committed")
@@ -144,7 +144,9 @@ public actor OAuthAccount {
         }
         // Without an answer the scope is the one asked for (RFC 6749 section 5.1).
         next.tokens.add(
-            .init(access: held(answer, scope: answer.scope ?? requested ?? ""), refresh: answer.refreshToken),
+            .init(
+                access: held(answer, scope: answer.scope ?? requested ?? ""), refresh: answer.refreshToken,
+                requested: Scope.words(requested)),
             at: uptime)
         killPoint("oauth-login-answered")
         try await keep(next)

@@ -81,6 +81,24 @@ struct TokenTests {
         }
     }
 
+    @Test(
+        "a token that is for another scope than was asked for serves who asks for the same, and is kept and refreshed")
+    func otherScope() async throws {
+        let server = try await ChosenServer.start()
+        try await server.set(["grants": "a https://id.example/auth/b"])
+        let account = try await server.account(grant: .clientCredentials, scope: "a b")
+        for _ in 0..<3 { #expect(try await account.token().scope == ["a", "https://id.example/auth/b"]) }
+        #expect(try await account.token(scope: "a").value.exposedText() == "access-1")
+        #expect(try await server.count("client_credentials") == 1)
+
+        _ = try await server.account("person", scope: "a b").logInAsAlice()
+        let later = try #require(try await server.accounts(ahead: 7200).account("person"))
+        _ = try await later.token()
+        _ = try await later.token()
+        #expect(try await server.count("refresh_token") == 1)
+        await #expect(throws: OAuthAccountError.loginRequired(account: "person")) { try await later.token(scope: "b") }
+    }
+
     @Test("a replaced refresh token is used once, and outlives the process (OAMMS checklist 106)")
     func rotation() async throws {
         let server = try await ChosenServer.start()

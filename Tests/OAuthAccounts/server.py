@@ -14,7 +14,7 @@ import threading
 import urllib.parse
 
 control = {"counts": {}, "form": {}, "hold": False, "answer": None, "number": 0, "used": [], "rotates": True,
-           "lifetime": 3600, "revoked": [], "apiTokens": [], "keys": [], "idToken": None}
+           "lifetime": 3600, "revoked": [], "apiTokens": [], "keys": [], "idToken": None, "grants": None}
 released = threading.Condition()
 
 ENDPOINTS = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys",
@@ -137,8 +137,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         control["number"] += 1
         number = control["number"]
         answer = {"access_token": f"access-{number}", "token_type": "Bearer", "expires_in": control["lifetime"]}
-        if form.get("scope"):
-            answer["scope"] = form["scope"]
+        if control["grants"] or form.get("scope"):
+            answer["scope"] = control["grants"] or form["scope"]
         if grant not in ("client_credentials",) and (grant != "refresh_token" or control["rotates"]):
             answer["refresh_token"] = f"refresh-{number}"
         if control["idToken"]:

@@ -11,13 +11,23 @@ public struct TokenList: Sendable, Equatable {
     public struct Entry: Sendable, Equatable {
         public var access: HeldToken
         public var refresh: SecretBytes?
+        /// The scope it was requested for: some servers grant another, and would again.
+        public let requested: Set<String>
 
-        public init(access: HeldToken, refresh: SecretBytes?) {
+        public init(access: HeldToken, refresh: SecretBytes?, requested: Set<String> = []) {
             self.access = access
             self.refresh = refresh
+            self.requested = requested
         }
 
         public var scope: Set<String> { Scope.words(access.scope) }
+
+        func serves(_ wanted: Set<String>) -> Bool { wanted.isSubset(of: scope) || wanted == requested }
+
+        /// Whether whoever this one serves is served by another.
+        func isReplaced(by other: Entry) -> Bool {
+            scope.isSubset(of: other.scope) && (requested.isSubset(of: other.scope) || requested == other.requested)
+        }
 
         /// The last seconds of a token are not used: it would end on its way.
         func isValid(at uptime: Duration) -> Bool {
@@ -33,13 +43,13 @@ public struct TokenList: Sendable, Equatable {
 
     /// A valid access token for a scope: of several, the one with the smallest scope.
     public func valid(for scope: Set<String>, at uptime: Duration) -> Entry? {
-        entries.filter { $0.isValid(at: uptime) && scope.isSubset(of: $0.scope) }
+        entries.filter { $0.isValid(at: uptime) && $0.serves(scope) }
             .min { $0.scope.count < $1.scope.count }
     }
 
     /// A token for a scope that can be refreshed.
     public func refreshable(for scope: Set<String>) -> Entry? {
-        entries.filter { $0.refresh != nil && scope.isSubset(of: $0.scope) }.min { $0.scope.count < $1.scope.count }
+        entries.filter { $0.refresh != nil && $0.serves(scope) }.min { $0.scope.count < $1.scope.count }
     }
 
     /// Adds what was just issued. It replaces the tokens for its scope or less, and those that are of no more use.
@@ -48,7 +58,7 @@ public struct TokenList: Sendable, Equatable {
     public mutating func add(_ entry: Entry, inPlaceOf former: Entry? = nil, at uptime: Duration) {
         entries.removeAll { old in
             old == former || (old.refresh == nil && !old.isValid(at: uptime))
-                || (old.scope.isSubset(of: entry.scope) && (entry.refresh != nil || old.refresh == nil))
+                || (old.isReplaced(by: entry) && (entry.refresh != nil || old.refresh == nil))
         }
         entries = entries.suffix(Self.limit - 1) + [entry]
     }
