@@ -136,7 +136,8 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     public var methods: [String] {
         switch self {
         case .enrollment, .authorization, .enterpriseLogin, .socialLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
-            .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon, .file, .refuse:
+            .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon, .file,
+            .refuse:
             ["GET"]
         case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
         case .login, .deviceAuthorization: ["GET", "POST"]
