@@ -30,7 +30,7 @@ extension Agent {
             "GET", "/v1/user/profile", needs: .operate,
             .init(
                 "What the gateway last said about the user who is logged in, without asking it",
-                answer: Schema.object(Self.profileMembers, required: ["updatedAt", "claims"]).asSensitive)
+                answer: .object(Self.profileMembers, required: ["updatedAt", "claims"]))
         ) { request in
             guard let profile = try await self.account(of: request).session.userProfile() else {
                 throw AgentError.noProfile
@@ -166,16 +166,19 @@ extension Agent {
             ]) { own, _ in own }, required: ["loggedIn"])
     }
 
+    /// All but the time is personal.
     private static var profileMembers: [String: Schema] {
-        func list(_ what: String) -> Schema { .array(of: .any(of: [.string("a text"), .openObject("parts")]), what) }
+        func text(_ what: String) -> Schema { .string(what).asSensitive }
+        func list(_ what: String) -> Schema {
+            .array(of: .any(of: [.string("a text"), .openObject("its parts")]), what).asSensitive
+        }
         return [
-            "userName": .string("as the gateway knows the user"), "formattedName": .string("for people"),
-            "givenName": .string("of the user"), "middleName": .string("of the user"),
-            "familyName": .string("of the user"), "emails": list("addresses of electronic mail"),
-            "phones": list("telephone numbers"), "photos": list("addresses of pictures"),
-            "addresses": list("of the post"), "groups": list("to which the user belongs"),
-            "updatedAt": .time("when the gateway said so"),
-            "claims": .openObject("all that the gateway released, by the names of OpenID Connect"),
+            "userName": text("as the gateway knows the user"), "formattedName": text("for people"),
+            "givenName": text("of the user"), "middleName": text("of the user"), "familyName": text("of the user"),
+            "emails": list("addresses of electronic mail"), "phones": list("telephone numbers"),
+            "photos": list("addresses of pictures"), "addresses": list("of the post"),
+            "groups": list("to which the user belongs"), "updatedAt": .time("when the gateway said so"),
+            "claims": Schema.openObject("all that the gateway released, by the names of OpenID Connect").asSensitive,
         ]
     }
 
