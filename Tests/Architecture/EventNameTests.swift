@@ -42,7 +42,9 @@ struct EventNameTests {
     func undecided() throws {
         let families = try Self.families()
         #expect(
-            families == ["gateway", "broker", "outbox", "button", "sensor", "agent", "vault", "proximity", "prompt"])
+            families == [
+                "gateway", "broker", "outbox", "message", "button", "sensor", "agent", "vault", "proximity", "prompt",
+            ])
         for line in try Self.rooms.flatMap(Self.lines) where Self.decides(line.text, families) {
             Issue.record("\(line.place): \(line.text.trimmingCharacters(in: .whitespaces))")
         }
