@@ -255,6 +255,22 @@ struct UserMessageTests {
         }
     }
 
+    @Test("are refused when the user logs out before the broker has them")
+    func logOut() async throws {
+        try await withUser { lab, board, _ in
+            _ = try await board.ask("send", "--as", "user", "--user", "bob", "first")
+            await lab.suspendBroker()
+            let waiting = try board.follow("send", "--as", "user", "--user", "bob", "--topic", "late", "x")
+            _ = try await board.status { ($0.userBroker?.sent ?? 0) > 1 }
+            #expect(try await board.latchkey("logout").status == 0)
+            #expect(try await waiting.ended(within: 60) != 0)
+            #expect(waiting.errors.text.contains("messaging.user-required"))
+            // Nor is anything of it among the dead letters.
+            #expect((try await board.ask("dead-letters")["deadLetters"] as? [Any])?.isEmpty == true)
+            await lab.resumeBroker()
+        }
+    }
+
     @Test(
         "go to a broker that accepts users only, while the board's wait; at one for boards only it is the other way round"
     )

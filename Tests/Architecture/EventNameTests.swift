@@ -45,7 +45,8 @@ struct EventNameTests {
         let families = try Self.families()
         #expect(
             families == [
-                "gateway", "broker", "outbox", "button", "sensor", "agent", "vault", "proximity", "prompt", "items",
+                "gateway", "broker", "outbox", "items", "message", "button", "sensor", "agent", "vault", "proximity",
+                "prompt",
             ])
         for line in try Self.rooms.flatMap(Self.lines) where Self.decides(line.text, families) {
             Issue.record("\(line.place): \(line.text.trimmingCharacters(in: .whitespaces))")
