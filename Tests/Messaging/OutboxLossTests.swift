@@ -169,6 +169,32 @@ struct OutboxLossTests {
         #expect(try await waiting(in: large) == found)
     }
 
+    @Test("of the version before that is damaged when half of it was copied has no message twice")
+    func damagedHalfway() async throws {
+        try place.makeEarlier(1...200, bytes: 3500)
+        do {
+            let database = try Database(path: place.path, migrations: OutboxDatabase.migrations)
+            let mark = try #require(try database.first("SELECT mark FROM segments") { $0.int64(0) })
+            database.close()
+            let log = SegmentLog(path: place.path, mark: UInt64(bitPattern: mark), segmentBytes: 1 << 20)
+            #expect(try log.open(synced: 0, checkedBytes: 0) == false)
+            try log.begin()
+            for number in 1...100 {
+                try log.append(
+                    QueuedMessage(
+                        id: Int64(number), message: OutboxPlace.message(number, bytes: 3500), acceptedAt: Date()))
+            }
+            try log.commit()
+        }
+        let size = try Data(contentsOf: URL(filePath: place.path)).count
+        try OutboxPlace.overwrite(place.path, [UInt8](repeating: 0xee, count: 4096), at: size * 3 / 4 / 4096 * 4096)
+        var large = place
+        large.policy.limitBytes = 64 << 20
+        let found = try await waiting(in: large)
+        #expect(Array(found.prefix(100)) == Array(1...100) && found == (1...200).filter(found.contains))
+        #expect((190..<200).contains(found.count))
+    }
+
     @Test("of which all segments are gone is told of, and its dead letters are there")
     func noSegments() async throws {
         let outbox = try await place.open()

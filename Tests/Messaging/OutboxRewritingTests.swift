@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import Messaging
@@ -29,6 +30,28 @@ struct OutboxRewritingTests {
         #expect(await killed.status().setAside == nil)
         #expect(try await OutboxPlace.waiting(in: killed) == Array(1..<first) + Array(last + 1..<150))
         await killed.close()
+        file.close()
+    }
+
+    @Test("a kill while one is written anew, and right after that, loses nothing and brings nothing back")
+    func killed() async throws {
+        let file = try place.file()
+        try file.accept(1...150)
+        let (first, last) = (Int(file.log.segments[1].first), Int(file.log.last(of: 1)))
+        try file.remove(each: first + 3...last - 3)
+        let expected = Array(1..<first + 3) + Array(last - 2...150)
+        let before = try place.copy()
+        // What was drafted, and never got its name.
+        try FileManager.default.copyItem(atPath: file.log.name(Int64(first)), toPath: before.path + "-new")
+        try file.log.rewrite(1)
+        let after = try place.copy()
+        for killed in [before, after] {
+            let outbox = try await killed.open(nil)
+            #expect(try await OutboxPlace.waiting(in: outbox) == expected)
+            #expect(await outbox.status().setAside == nil)
+            #expect(access(killed.path + "-new", F_OK) != 0)
+            await outbox.close()
+        }
         file.close()
     }
 

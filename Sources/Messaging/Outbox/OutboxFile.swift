@@ -245,7 +245,9 @@ final class OutboxFile: OutboxStore {
         guard (try? log.begin()) != nil else { return rescued }
         do throws(StorageError) {
             var ledger = log.state.ledger
-            var reader = RescueReader(store: old)
+            // Behind what had been copied when it was found to be damaged.
+            let mark = try? old.database.first("SELECT mark FROM segments") { UInt64(bitPattern: $0.int64(0)) }
+            var reader = RescueReader(store: old, cursor: mark == log.mark ? log.state.newest : 0)
             while let messages = reader.next() {
                 for var message in messages {
                     message.id = ledger.accept(size: message.size)
