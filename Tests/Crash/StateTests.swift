@@ -43,7 +43,9 @@ struct StateTests {
                 named.insert(String(match.1))
             }
         }
-        #expect(named == Set(KilledState.all.map(\.point)).union(RewrapTests.states))
+        #expect(
+            named
+                == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OutboxStateTests.all.map(\.point)))
     }
 
     @Test(

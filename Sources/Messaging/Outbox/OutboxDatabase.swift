@@ -124,12 +124,12 @@ struct OutboxDatabase {
             throw error as? StorageError ?? .refused(path: database.path, reason: "\(error)")
         }
         killPoint("outbox-database-committed")
-        try giveBackRoom(of: database, leaving: 0)
+        try giveBackRoom(of: database)
     }
 
-    /// Rewrites the file if it has more than so many unused pages, which may still have content.
-    static func giveBackRoom(of database: Database, leaving pages: Int64) throws(StorageError) {
-        guard try database.first("PRAGMA freelist_count", read: { $0.int64(0) }) ?? 0 > pages else { return }
+    /// Rewrites the file if it has unused pages, which may still have content.
+    static func giveBackRoom(of database: Database) throws(StorageError) {
+        guard try database.first("PRAGMA freelist_count", read: { $0.int64(0) }) ?? 0 > 0 else { return }
         // On a full disk it keeps its size; the next start tries again.
         try? database.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")
     }

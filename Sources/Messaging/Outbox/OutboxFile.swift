@@ -65,8 +65,8 @@ final class OutboxFile: OutboxStore {
                 throw error
             }
         }
-        // 64 KiB: less may come from dead letters, which were overwritten.
-        try OutboxDatabase.giveBackRoom(of: database, leaving: 16)
+        // Something may have prevented it when they were taken over.
+        try OutboxDatabase.giveBackRoom(of: database)
         let synced = try database.first("SELECT synced FROM segments") { $0.int64(0) } ?? 0
         if synced != 0, try SegmentLog.firstNumbers(at: log.path).isEmpty { return try beginAgain(synced) }
         guard try log.open(synced: synced, checkedBytes: checkedBytes) else { return nil }
