@@ -90,13 +90,18 @@ public final class PlainFile {
 }
 
 extension PlainFile {
-    /// Durably gives a file its name, in place of another file of that name.
+    /// Gives a file its name, in place of another file of that name. Durable with ``syncNames(beside:)``: if that fails,
+    /// the next start may find either.
     public static func rename(_ draft: String, to path: String, of store: String) throws(StorageError) {
         guard Glibc.rename(draft, path) == 0 else {
             throw StorageError(systemError: errno, path: store)
                 ?? .inputOutput(path: store, detail: DatabaseFile.reason(errno))
         }
-        try DatabaseFile.syncDirectory(of: path)
+    }
+
+    /// Makes the names of a store's files durable.
+    public static func syncNames(beside store: String) throws(StorageError) {
+        try DatabaseFile.syncDirectory(of: store)
     }
 
     /// What the names of a store's further files have after its own.

@@ -148,6 +148,7 @@ struct KilledState: Sendable, CustomTestStringConvertible {
         KilledState("outbox-segment-named", .takeOver, "the messages are where they were; the next start copies them"),
         KilledState("outbox-group-written", .takeOver, "what was copied is copied again, and sent once"),
         KilledState("outbox-takeover-copied", .takeOver, "what was copied is copied again, and sent once"),
-        KilledState("outbox-takeover-committed", .takeOver, "the segments have the messages; sent once"),
+        KilledState("outbox-database-written", .takeOver, "what was copied is copied again, and sent once"),
+        KilledState("outbox-database-committed", .takeOver, "the segments have the messages; sent once"),
     ]
 }

@@ -44,7 +44,9 @@ struct StateTests {
             }
         }
         #expect(
-            named == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states))
+            named
+                == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states)
+                .union(OutboxStateTests.all.map(\.point)))
     }
 
     @Test(

@@ -217,13 +217,19 @@ struct OutboxSegmentTests {
         #expect(await other.droppedAtOpening == 30)
     }
 
-    @Test("an outbox is removed with all its files")
+    @Test("an outbox is removed with all its files, and its messages are overwritten")
     func removal() async throws {
         let outbox = try await open()
         try await fill(outbox, 0..<100)
         await outbox.close()
+        let links = try Bench()
+        for name in try bench.segments() { link(bench.path(name), links.path(name)) }
         Outbox.remove(at: bench.path("outbox.db"))
         #expect(try bench.outboxFiles().isEmpty)
+        for name in try links.segments() {
+            let left = try Data(contentsOf: URL(filePath: links.path(name)))
+            #expect(left == Data(count: left.count))
+        }
     }
 
     @Test("the outbox of the version before is taken over with everything in it, and leaves nothing in its database")

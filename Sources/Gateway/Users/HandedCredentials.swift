@@ -1,4 +1,4 @@
-public import Cryptography
+import Cryptography
 import HTTPClient
 import OAuth
 

@@ -273,8 +273,10 @@ extension Outbox {
         if let nextAgeCheck, instant < nextAgeCheck { return }
         nextAgeCheck = instant + .seconds(60)
         try expireDeadLetters(in: store)
+        var position = cursor
         while true {
-            let page = try store.page(after: cursor, limit: 256, bytes: 1 << 20)
+            let page = try store.page(after: position, limit: 256, bytes: 1 << 20)
+            position = page.messages.last?.id ?? position
             let now = clock()
             let expired = page.messages.prefix { policy.hasExpired($0.acceptedAt, now: now) }
             try drop(Array(expired), from: store)

@@ -98,7 +98,7 @@ extension Outbox {
         guard let store, let weight = weights.removeValue(forKey: id) else { return }
         do {
             try change(store) {
-                try store.remove(id...id)
+                if !held.contains(id) { try store.remove(id...id) }
                 ledger.remove(size: weight.size)
                 shares?.remove(weight)
                 ledger.count(1, droppedAs: .unsendable)

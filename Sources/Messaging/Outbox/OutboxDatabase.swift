@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Groundwork
 import Storage
 
 /// The database of an outbox. It has the content of dead letters; up to version 2 it had the messages too, which are
@@ -90,16 +91,46 @@ struct OutboxDatabase {
         try database.first("SELECT 1 FROM sqlite_schema WHERE name = 'message'") { _ in true } ?? false
     }
 
-    /// Drops what is in segments now, and gives the room back.
-    static func dropMessages(_ database: Database) throws(StorageError) {
-        // Rewriting the file leaves nothing of it.
-        try database.execute(
+    /// Whether it was just made: nothing was ever accepted into it.
+    static func isNew(_ database: Database) throws(StorageError) -> Bool {
+        guard try hasMessages(database) else { return false }
+        return try database.first(
             """
-            PRAGMA secure_delete = FAST;
-            BEGIN IMMEDIATE; DROP TABLE message; DROP TABLE topic; DROP TABLE ledger; COMMIT;
-            PRAGMA secure_delete = ON;
-            """)
-        // On a full disk it keeps its size.
+            SELECT NOT EXISTS (SELECT 1 FROM message) AND NOT EXISTS (SELECT 1 FROM dead_letter) AND owner IS NULL
+                AND accepted + removed + refused + dropped_full + dropped_expired + dropped_unsendable + dropped_former
+                    + dead + retried = 0
+            FROM ledger
+            """
+        ) { $0.int64(0) == 1 } ?? false
+    }
+
+    /// Drops what is in segments now, and gives the room back.
+    ///
+    /// - Parameter mark: that of the segments, if the database does not know it.
+    static func dropMessages(_ database: Database, adopting mark: UInt64? = nil) throws(StorageError) {
+        // Rewriting the file leaves nothing of it.
+        try database.execute("PRAGMA secure_delete = FAST")
+        defer { try? database.execute("PRAGMA secure_delete = ON") }
+        do {
+            try database.transaction {
+                if let mark {
+                    try database.run(
+                        "UPDATE segments SET mark = ?1, synced = -1", .integer(Int64(bitPattern: mark)))
+                }
+                killPoint("outbox-database-written")
+                try database.execute("DROP TABLE message; DROP TABLE topic; DROP TABLE ledger")
+            }
+        } catch {
+            throw error as? StorageError ?? .refused(path: database.path, reason: "\(error)")
+        }
+        killPoint("outbox-database-committed")
+        try giveBackRoom(of: database)
+    }
+
+    /// Rewrites the file if it has unused pages, which may still have content.
+    static func giveBackRoom(of database: Database) throws(StorageError) {
+        guard try database.first("PRAGMA freelist_count", read: { $0.int64(0) }) ?? 0 > 0 else { return }
+        // On a full disk it keeps its size; the next start tries again.
         try? database.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")
     }
 

@@ -22,17 +22,24 @@ final class OutboxFile: OutboxStore {
     static func open(
         at path: String, policy: OutboxPolicy, checkingAll: Bool = false
     ) throws(StorageError) -> (store: OutboxFile, setAside: String?) {
-        let options = OutboxDatabase.options(policy)
-        let (database, setAside) = try Database.openSettingAsideDamage(
+        var options = OutboxDatabase.options(policy)
+        if checkingAll { options.checkedBytes = .max }
+        var (database, setAside) = try Database.openSettingAsideDamage(
             path: path, migrations: OutboxDatabase.migrations, options: options)
-        do throws(StorageError) {
-            let file = try OutboxFile(database, policy)
-            let damaged = try file.openSegments(checkedBytes: checkingAll ? .max : options.checkedBytes)
-            try file.matchDeadLetters()
-            return (file, setAside ?? damaged)
-        } catch {
-            database.close()
-            throw error
+        while true {
+            do throws(StorageError) {
+                let file = try OutboxFile(database, policy)
+                let damaged = try file.openSegments(checkedBytes: options.checkedBytes)
+                try file.matchDeadLetters()
+                return (file, setAside ?? damaged)
+            } catch {
+                let hasMessages = (try? OutboxDatabase.hasMessages(database)) ?? false
+                database.close()
+                guard error.isDamage, hasMessages, setAside == nil else { throw error }
+                // Damage of a large one shows when its messages are copied.
+                setAside = try Database.setAside(path)
+                database = try Database(path: path, migrations: OutboxDatabase.migrations, options: options)
+            }
         }
     }
 
@@ -40,36 +47,66 @@ final class OutboxFile: OutboxStore {
         self.database = database
         let mark = try database.first("SELECT mark FROM segments") { UInt64(bitPattern: $0.int64(0)) } ?? 0
         var found: UInt64?
-        if try OutboxDatabase.hasMessages(database) { found = try SegmentLog.mark(at: database.path) }
+        if try OutboxDatabase.isNew(database) { found = try SegmentLog.mark(at: database.path) }
         log = SegmentLog(
             path: database.path, mark: found ?? mark, segmentBytes: min(max(policy.limitBytes / 64, 4096), 1 << 20))
-        if log.mark != mark {
-            // The database was lost, not what is in the segments.
-            try database.run(
-                "UPDATE segments SET mark = ?1, synced = -1", .integer(Int64(bitPattern: log.mark)))
-            try OutboxDatabase.dropMessages(database)
-        }
+        // The database was lost, not what is in the segments.
+        if let found { try OutboxDatabase.dropMessages(database, adopting: found) }
     }
 
     /// - Returns: where a damaged segment was moved to.
     private func openSegments(checkedBytes: Int) throws(StorageError) -> String? {
         if try OutboxDatabase.hasMessages(database) {
-            try takeOver()
-            return nil
+            do throws(StorageError) {
+                return try takeOver()
+            } catch {
+                // What can still be read of a damaged one is copied otherwise.
+                if error.isDamage { _ = try log.clearNames() }
+                throw error
+            }
         }
+        // Something may have prevented it when they were taken over.
+        try OutboxDatabase.giveBackRoom(of: database)
         let synced = try database.first("SELECT synced FROM segments") { $0.int64(0) } ?? 0
+        if synced != 0, try SegmentLog.firstNumbers(at: log.path).isEmpty { return try beginAgain(synced) }
         guard try log.open(synced: synced, checkedBytes: checkedBytes) else { return nil }
         // Should this be interrupted, the next start checks all again.
-        if synced >= 0 { try database.run("UPDATE segments SET synced = -1") }
+        if synced >= 0 { try database.run("UPDATE segments SET synced = -1 - synced") }
         let setAside: String?
         (setAside, rescued) = try log.repair()
-        try database.run("UPDATE segments SET synced = ?1", .integer(Int64(log.number)))
+        killPoint("outbox-repaired")
+        try database.run("UPDATE segments SET synced = ?1", .integer(Int64(log.durableNumber)))
+        return setAside
+    }
+
+    /// After all segments have vanished: goes on with the dead letters, which are in the database.
+    ///
+    /// - Returns: the name of an empty file that tells of it.
+    private func beginAgain(_ synced: Int64) throws(StorageError) -> String {
+        _ = try PlainFile(log.name(1), creating: true, of: log.path)
+        let setAside = try PlainFile.setAside(log.name(1))
+        unlink(log.name(1))
+        _ = try log.open(synced: synced, checkedBytes: 0)
+        let letters = try letterNumbers()
+        try log.begin()
+        var ledger = OutboxLedger()
+        for id in letters {
+            log.change(deadLetter: id, isThere: true)
+            (ledger.accepted, ledger.removed) = (id, id)
+        }
+        ledger.dead = Int64(letters.count)
+        // What became of the others is not known.
+        ledger.refused = ledger.dead - ledger.removed
+        log.save(ledger)
+        try log.commit()
         return setAside
     }
 
     /// Copies the messages from the database, where versions before kept them. Until that is finished, they count there.
-    private func takeOver() throws(StorageError) {
-        try SegmentLog.remove(at: log.path)
+    ///
+    /// - Returns: where segments that are not this outbox's were moved to.
+    private func takeOver() throws(StorageError) -> String? {
+        let setAside = try log.clearNames()
         _ = try log.open(synced: 0, checkedBytes: 0)
         let old = OutboxDatabase(database)
         var cursor: Int64 = 0
@@ -91,12 +128,14 @@ final class OutboxFile: OutboxStore {
         try log.commit()
         killPoint("outbox-takeover-copied")
         try OutboxDatabase.dropMessages(database)
-        killPoint("outbox-takeover-committed")
+        return setAside
     }
 
     func close() {
         // From the next start on, what is missing up to here is damage and not the trace of a power cut.
-        if log.number > 0 { _ = try? database.run("UPDATE segments SET synced = ?1", .integer(Int64(log.number))) }
+        if log.durableNumber > 0 {
+            _ = try? database.run("UPDATE segments SET synced = ?1", .integer(Int64(log.durableNumber)))
+        }
         database.close()
     }
 
@@ -181,6 +220,7 @@ final class OutboxFile: OutboxStore {
     }
 
     func removeAll() {
+        log.isErasing = true
         if log.state.ledger.accepted > 0 { log.remove(1...log.state.ledger.accepted) }
         for id in log.state.deadLetters { removeDeadLetter(id) }
     }
@@ -205,7 +245,9 @@ final class OutboxFile: OutboxStore {
         guard (try? log.begin()) != nil else { return rescued }
         do throws(StorageError) {
             var ledger = log.state.ledger
-            var reader = RescueReader(store: old)
+            // Behind what had been copied when it was found to be damaged.
+            let mark = try? old.database.first("SELECT mark FROM segments") { UInt64(bitPattern: $0.int64(0)) }
+            var reader = RescueReader(store: old, cursor: mark == log.mark ? log.state.newest : 0)
             while let messages = reader.next() {
                 for var message in messages {
                     message.id = ledger.accept(size: message.size)

@@ -10,8 +10,11 @@ enum OutboxRecord {
     case noDeadLetter(Int64)
     /// The device identifier that the messages belong to.
     case owner(String)
-    /// What was recorded before, in other segments, does not count: what follows is all.
+    /// What was recorded before, in other segments, does not count: what follows is all. Has the format's version.
     case beginning
+
+    /// The version of what is recorded in segments.
+    static let version: Int64 = 1
 
     fileprivate enum Kind: UInt8 {
         case message = 1
@@ -75,7 +78,9 @@ struct OutboxRecords {
             case .owner:
                 guard let owner = text() else { return nil }
                 return .owner(owner)
-            case .beginning: return .beginning
+            case .beginning:
+                guard count() == OutboxRecord.version else { return malformed() }
+                return .beginning
             case nil: return malformed()
             }
         }
@@ -109,7 +114,10 @@ struct OutboxRecords {
         (ledger.accepted, ledger.acceptedBytes, ledger.removed, ledger.removedBytes) = (
             count(), count(), count(), count()
         )
-        (ledger.refused, ledger.dead, ledger.retried) = (count(), count(), count())
+        // The lowest bit says that it is below zero.
+        let refused = count()
+        ledger.refused = refused & 1 == 0 ? refused >> 1 : -(refused >> 1)
+        (ledger.dead, ledger.retried) = (count(), count())
         for reason in OutboxEvent.DropReason.allCases { ledger.count(Int(count()), droppedAs: reason) }
         return ledger
     }
@@ -219,7 +227,7 @@ struct OutboxFrameWriter {
         put(ledger.acceptedBytes)
         put(ledger.removed)
         put(ledger.removedBytes)
-        put(ledger.refused)
+        put(Int64(ledger.refused.magnitude) << 1 | (ledger.refused < 0 ? 1 : 0))
         put(ledger.dead)
         put(ledger.retried)
         for reason in OutboxEvent.DropReason.allCases {
@@ -240,6 +248,7 @@ struct OutboxFrameWriter {
     /// All that is so far.
     mutating func append(_ state: OutboxState) {
         put(.beginning)
+        put(OutboxRecord.version)
         if let owner = state.owner { append(owner: owner) }
         append(state.ledger)
         for range in state.removed.ranges { append(removal: range) }

@@ -6,7 +6,7 @@ extension SegmentLog {
     /// Opens the segments, or makes the first one.
     ///
     /// - Parameters:
-    ///   - synced: the number of a transaction that is known to be on the disk; -1 if all has to be checked.
+    ///   - synced: the number of a transaction that is known to be on the disk; -1 minus it if all has to be checked.
     ///   - checkedBytes: up to so many bytes, all of them are checked.
     /// - Returns: whether something is damaged: then ``repair()`` has to follow.
     func open(synced: Int64, checkedBytes: Int) throws(StorageError) -> Bool {
@@ -14,14 +14,19 @@ extension SegmentLog {
         segments = try SegmentLog.firstNumbers(at: path).map { first throws(StorageError) in
             Segment(first: first, bytes: try PlainFile(name(first), of: path).size())
         }
+        self.synced = UInt64(synced < 0 ? -1 - synced : synced)
         guard !segments.isEmpty else {
+            number = self.synced
             try rotate()
             return false
         }
-        isNewestWhole = try replay(UInt64(max(0, synced)))
-        number = max(number, UInt64(max(0, synced)))
+        isNewestWhole = try replay()
+        number = max(number, self.synced)
         guard isNewestWhole, synced >= 0 else { return true }
+        // Those that are still there may be what was being erased.
+        isErasing = true
         removeEmptySegments()
+        isErasing = false
         guard bytes <= checkedBytes else { return false }
         do {
             return try count() != (state.ledger.depth, state.ledger.bytes)
@@ -40,26 +45,43 @@ extension SegmentLog {
         }.sorted()
     }
 
-    /// Removes all segments of an outbox.
+    /// Overwrites and removes all segments of an outbox.
     static func remove(at path: String) throws(StorageError) {
         let log = SegmentLog(path: path, mark: 0, segmentBytes: 0)
-        for first in try firstNumbers(at: path) { unlink(log.name(first)) }
+        for first in try firstNumbers(at: path) where (try? PlainFile.erase(log.name(first), of: path)) == nil {
+            unlink(log.name(first))
+        }
         unlink("\(path)-new")
     }
 
-    /// The mark of segments that have lost their database: their first 8 bytes.
+    /// The mark of segments that have lost their database: the first 8 bytes of one, if one of its frames has them too.
     static func mark(at path: String) throws(StorageError) -> UInt64? {
         let names = SegmentLog(path: path, mark: 0, segmentBytes: 0)
         for first in try firstNumbers(at: path) {
             let file = try PlainFile(names.name(first), of: path)
             let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 8, alignment: 8)
             defer { bytes.deallocate() }
-            let count = try file.read(into: bytes, at: 0)
+            guard try file.read(into: bytes, at: 0) == 8 else { continue }
             let mark = UInt64(littleEndian: bytes.load(as: UInt64.self))
-            let reader = try SegmentReader(names.name(first), mark: mark, of: path)
-            if count == 8, try reader.frame(at: 0, limit: try file.size()) != nil { return mark }
+            if try SegmentReader(names.name(first), mark: mark, of: path).hasFrame() { return mark }
         }
         return nil
+    }
+
+    /// Makes room for this log: removes what was begun of it, and sets segments aside that are not its own.
+    ///
+    /// - Returns: the new name of the first that was set aside.
+    func clearNames() throws(StorageError) -> String? {
+        var setAside: String?
+        for first in try SegmentLog.firstNumbers(at: path) {
+            if try !SegmentReader(name(first), mark: mark, of: path).hasFrame() {
+                let new = try PlainFile.setAside(name(first))
+                setAside = setAside ?? new
+            }
+            unlink(name(first))
+        }
+        unlink("\(path)-new")
+        return setAside
     }
 
     /// Messages that have not left, and their bytes.
@@ -76,17 +98,17 @@ extension SegmentLog {
         file = try PlainFile(name(segments[newest].first), of: path)
         tail = segments[newest].bytes
         reserved = 0
+        keepRoom()
     }
 
     /// Reads the newest segment, and cuts off a transaction that a power cut has torn.
     ///
-    /// - Parameter synced: the number of a transaction that has to be there.
     /// - Returns: false if it is damaged.
-    private func replay(_ synced: UInt64) throws(StorageError) -> Bool {
+    private func replay() throws(StorageError) -> Bool {
         let newest = segments.count - 1
         let size = segments[newest].bytes
         let reader = try SegmentReader(name(segments[newest].first), mark: mark, of: path)
-        var (offset, end, pending) = (0, 0, OutboxState())
+        var (offset, end, pending, ended) = (0, 0, OutboxState(), UInt64(0))
         pending.newest = segments[newest].first - 1
         while let (frame, bytes) = try reader.frame(at: offset, limit: size) {
             // A frame of the transaction that begins where the last one ended.
@@ -96,9 +118,9 @@ extension SegmentLog {
             guard pending.apply(bytes) else { return false }
             number = max(number, frame.number)
             offset += OutboxFrame.headerBytes + frame.length
-            if frame.isLast { (state, end) = (pending, offset) }
+            if frame.isLast { (state, end, ended) = (pending, offset, frame.number) }
         }
-        guard end > 0, number >= synced else { return false }
+        guard end > 0, ended >= synced else { return false }
         // Behind it there may be the rest of one transaction. If there is one that began later, this one had been synced.
         var rest: Int? = end
         while let place = rest {
@@ -110,7 +132,14 @@ extension SegmentLog {
         }
         segments[newest].bytes = end
         try reopen()
-        if size > end { try file?.truncate(to: end) }
+        if size > end { cut() }
+        // After a kill it may be in memory only.
+        do throws(StorageError) {
+            try file?.sync()
+            durableNumber = ended
+        } catch {
+            isDoubtful = true
+        }
         return true
     }
 }

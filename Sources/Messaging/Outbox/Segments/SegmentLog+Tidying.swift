@@ -12,18 +12,35 @@ extension SegmentLog {
         if state.ledger.depth <= 0, segments[segments.count - 1].bytes >= segmentBytes { try? rotate() }
         removeEmptySegments()
         while bytes > 2 * max(0, state.ledger.bytes) + 4 * segmentBytes || state.removed.ranges.count > Self.rangeLimit,
-            let index = nextToRewrite, (try? rewrite(index)) != nil
-        {}
+            let index = nextToRewrite
+        {
+            do throws(StorageError) {
+                try rewrite(index)
+            } catch {
+                // One that cannot be read is left to the next start; a disk that is full may have room then.
+                guard error.isDamage else { return }
+                segments[index].isTouched = false
+            }
+        }
+    }
+
+    /// Whether all messages of a segment have left, and it is not the newest.
+    func isEmpty(_ index: Int) -> Bool {
+        guard index < segments.count - 1 else { return false }
+        return state.removed.covers(segments[index].first...last(of: index))
     }
 
     func removeEmptySegments() {
         var left: [Segment] = []
         for (index, segment) in segments.enumerated() {
-            let last = last(of: index)
-            if index + 1 < segments.count, last < segment.first || state.removed.covers(segment.first...last) {
-                // It may be there again after a power cut; that its messages have left stays recorded.
+            guard isEmpty(index) else {
+                left.append(segment)
+                continue
+            }
+            // It may be there again after a power cut; that its messages have left stays recorded.
+            if !isErasing {
                 unlink(name(segment.first))
-            } else {
+            } else if (try? PlainFile.erase(name(segment.first), of: path)) == nil {
                 left.append(segment)
             }
         }
@@ -58,20 +75,28 @@ extension SegmentLog {
         try draft.finish(as: first)
         segments[index].bytes = draft.bytes
         segments[index].isTouched = false
+        if index == segments.count - 1 { try reopen() }
+        try PlainFile.syncNames(beside: path)
         // The file itself says now that they have no message.
         if first <= last { state.removed.forget(inside: first...last) }
-        if index == segments.count - 1 { try reopen() }
+        if count == 0, index < segments.count - 1 {
+            // Removed after the next transaction, which says so.
+            state.removed.insert(first...last)
+            tidiesNext()
+        }
         return count
     }
 
     /// Begins a new segment, and overwrites and removes all others.
     func erase() throws(StorageError) {
-        let old = segments
+        isErasing = true
         try rotate()
-        for segment in old where segment.first != segments[segments.count - 1].first {
-            try PlainFile.erase(name(segment.first), of: path)
+        killPoint("outbox-erasure-begun")
+        while segments.count > 1 {
+            try PlainFile.erase(name(segments[0].first), of: path)
+            segments.removeFirst()
         }
-        segments.removeFirst(segments.count - 1)
+        isErasing = false
         removeEmptySegments()
     }
 }
@@ -105,7 +130,7 @@ final class SegmentDraft {
     /// - Parameter id: the number of the first message of the next segment.
     func skip(to id: Int64) { frame.skip(to: id) }
 
-    /// Durably puts it in place of the segment of this name, if there is one.
+    /// Puts it in place of the segment of this name, if there is one. That is durable with ``PlainFile/syncNames(beside:)``.
     func finish(as first: Int64) throws(StorageError) {
         try flush()
         try file.sync()

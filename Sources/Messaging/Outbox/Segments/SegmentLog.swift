@@ -32,6 +32,12 @@ final class SegmentLog {
     var state = OutboxState()
     /// The latest transaction's number.
     var number: UInt64 = 0
+    /// That of the latest one that is known to be on the disk in the newest segment.
+    var durableNumber: UInt64 = 0
+    /// As given to ``open(synced:checkedBytes:)``.
+    var synced: UInt64 = 0
+    /// While a segment is repaired: a transaction in it that has no end.
+    var unfinished: UInt64?
 
     var file: PlainFile?
     /// How much of the newest segment is written; ``Segment/bytes`` of it is on the disk.
@@ -39,10 +45,15 @@ final class SegmentLog {
     var reserved = 0
     private var frame = OutboxFrameWriter()
     private var isWriting = false
+    /// Whether the transaction has a number: something of it was written.
+    private var isNumbered = false
     /// The state before the transaction.
     private var before = OutboxState()
-    /// The disk has failed to sync: what the newest segment ends with is not known, and nothing is written to it.
-    private var isDoubtful = false
+    /// The disk has failed to sync: what the newest segment ends with, or whether it has its name, is not known, and
+    /// nothing is written to it.
+    var isDoubtful = false
+    /// Whether segments are overwritten before they are removed.
+    var isErasing = false
     /// Whether the newest segment was found undamaged when it was opened.
     var isNewestWhole = true
     private var hasRemoved = false
@@ -71,41 +82,47 @@ final class SegmentLog {
         if isDoubtful {
             try rotate()
         } else if segments[segments.count - 1].bytes >= segmentBytes {
-            // A full disk may still have room for removals.
-            try? rotate()
+            do throws(StorageError) {
+                try rotate()
+            } catch {
+                // A full disk may still have room for removals. But what the old segment gets is not read once the new
+                // one has its name.
+                if isDoubtful { throw error }
+            }
         }
         before = state
-        number += 1
-        isWriting = true
+        (isWriting, isNumbered) = (true, false)
     }
 
     /// Makes the changes of a transaction durable. If it fails, there are none.
     func commit() throws(StorageError) {
+        defer { isWriting = false }
+        guard !frame.isEmpty || tail > segments[segments.count - 1].bytes else { return }
+        if hasRemoved { recordEmptySegments() }
         do throws(StorageError) {
             try write()
         } catch {
             rollBack()
             throw error
         }
-        isWriting = false
-        if hasRemoved { tidy() }
+        let tidies = hasRemoved
         hasRemoved = false
+        if tidies { tidy() }
     }
 
     func rollBack() {
         state = before
         frame.clear()
-        (isWriting, hasRemoved) = (false, false)
+        (isWriting, hasRemoved, isErasing) = (false, false, false)
         if tail > segments[segments.count - 1].bytes {
             tail = segments[segments.count - 1].bytes
             // What stays behind it is overwritten, or has a number that has passed.
-            try? file?.truncate(to: tail)
+            cut()
         }
         forgetScans()
     }
 
     private func write() throws(StorageError) {
-        guard !frame.isEmpty || tail > segments[segments.count - 1].bytes else { return }
         try flush(isLast: true)
         killPoint("outbox-group-written")
         do {
@@ -115,11 +132,14 @@ final class SegmentLog {
             throw error
         }
         segments[segments.count - 1].bytes = tail
+        durableNumber = number
     }
 
     /// Writes the frame that has been begun.
     private func flush(isLast: Bool) throws(StorageError) {
         let newest = segments.count - 1
+        if !isNumbered { number += 1 }
+        isNumbered = true
         frame.seal(mark: mark, start: segments[newest].bytes, number: number, isLast: isLast)
         let end = tail + frame.bytes.count
         try file?.write(frame.bytes, at: tail)
@@ -153,10 +173,20 @@ final class SegmentLog {
     func remove(_ ids: ClosedRange<Int64>) {
         state.removed.insert(ids)
         frame.append(removal: ids)
-        hasRemoved = true
+        tidiesNext()
         for index in segments.indices.reversed() where segments[index].first <= ids.upperBound {
             segments[index].isTouched = true
             if segments[index].first <= ids.lowerBound { break }
+        }
+    }
+
+    /// The next transaction is followed by ``tidy()``.
+    func tidiesNext() { hasRemoved = true }
+
+    /// Says of segments whose messages have all left that it is so: some of their numbers may be known from them alone.
+    private func recordEmptySegments() {
+        for index in segments.indices where isEmpty(index) {
+            frame.append(removal: segments[index].first...last(of: index))
         }
     }
 
@@ -200,8 +230,27 @@ final class SegmentLog {
         try? file?.truncate(to: tail)
         (file, tail) = (draft.file, draft.bytes)
         reserved = room ? segmentBytes + Self.reserve : .max
-        isDoubtful = false
         if segments.last?.first == first { segments.removeLast() }
         segments.append(Segment(first: first, bytes: tail))
+        // The next start may find it or not: until that is known, nothing counts in either.
+        isDoubtful = true
+        try PlainFile.syncNames(beside: path)
+        isDoubtful = false
+        durableNumber = number
+        killPoint("outbox-segment-begun")
+    }
+
+    /// Cuts the newest segment off at its end. That gives away the room behind it, which is taken again at once.
+    func cut() {
+        try? file?.truncate(to: tail)
+        reserved = 0
+        keepRoom()
+    }
+
+    /// Keeps room for removals behind the newest segment, where there is some.
+    func keepRoom() {
+        let end = tail + Self.reserve
+        guard end > reserved, let isKept = try? file?.reserve(end) else { return }
+        reserved = isKept ? end : .max
     }
 }

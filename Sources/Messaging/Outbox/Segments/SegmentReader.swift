@@ -59,6 +59,17 @@ final class SegmentReader {
         return nil
     }
 
+    /// Whether there is any whole and undamaged frame.
+    func hasFrame() throws(StorageError) -> Bool {
+        let size = try size()
+        var place: Int? = 0
+        while let offset = place {
+            if try frame(at: offset, limit: size) != nil { return true }
+            place = try candidate(after: offset, limit: size)
+        }
+        return false
+    }
+
     private func fill(_ offset: Int, _ needed: Int, _ limit: Int) throws(StorageError) {
         if offset >= start, offset + needed <= start + filled { return }
         filled = 0

@@ -92,9 +92,11 @@ final class SegmentScan {
         if isNewest, !passesDamage { limit = log.tail }
         if let (frame, records) = try reader.frame(at: offset, limit: limit) {
             offset += OutboxFrame.headerBytes + frame.length
+            if passesDamage { log.number = max(log.number, frame.number) }
+            // What was begun and has no end was not accepted.
+            if passesDamage, frame.number == log.unfinished { return true }
             bytes = records
             self.records = OutboxRecords(records)
-            if passesDamage { log.number = max(log.number, frame.number) }
             return true
         }
         if passesDamage {

@@ -1,0 +1,218 @@
+import Foundation
+import Testing
+
+@testable import Messaging
+@testable import Storage
+
+@Suite("What an outbox has accepted stays in it", .timeLimit(.minutes(2)))
+struct OutboxLossTests {
+    private let place: OutboxPlace
+
+    init() throws { place = try OutboxPlace() }
+
+    private func waiting(_ owner: String? = "device-1", in place: OutboxPlace) async throws -> [Int] {
+        let outbox = try await place.open(owner)
+        let (numbers, status) = (try await OutboxPlace.waiting(in: outbox), await outbox.status())
+        #expect(status.depth == numbers.count)
+        await outbox.close()
+        return numbers
+    }
+
+    // MARK: A new segment whose name may not be on the disk
+
+    @Test(
+        "also when a segment has its name and the folder cannot be synced: nothing is accepted until it can",
+        arguments: [false, true])
+    func unsyncedName(hasNoMessages: Bool) async throws {
+        let place = place
+        let (accepted, refused) = try await DescriptorTable.withOwn { table in
+            let file = try place.file()
+            defer { file.close() }
+            var next = 1
+            if hasNoMessages {
+                // What has left fills a segment that has no message.
+                try file.acceptTogether(1...3000, bytes: 10)
+                try file.remove(each: stride(from: 2, to: 2800, by: 2))
+                next = 3001
+            } else {
+                while file.log.segments[file.log.segments.count - 1].bytes < 4096 {
+                    try file.accept([next])
+                    next += 1
+                }
+            }
+            var accepted = Array(1..<next).filter { !hasNoMessages || $0 % 2 == 1 || $0 >= 2800 }
+            var refused = 0
+            // One for the new segment, none for the folder.
+            let old = file.log.file
+            table.leave(1)
+            for _ in 0..<5 {
+                do {
+                    try file.accept([next])
+                    accepted.append(next)
+                    next += 1
+                } catch {
+                    refused += 1
+                }
+            }
+            withExtendedLifetime(old) {}
+            table.free()
+            try file.accept([next])
+            return (accepted + [next], refused)
+        }
+        #expect(refused == 5)
+        #expect(try await waiting(in: place) == accepted)
+        #expect(try place.damaged() == [])
+    }
+
+    // MARK: A database that does not fit to the segments
+
+    @Test("of the version before, put back after an update, counts; the segments of the update are set aside")
+    func putBack() async throws {
+        try place.makeEarlier(1...10)
+        let earlier = try Data(contentsOf: URL(filePath: place.path))
+        #expect(try await waiting(in: place) == Array(1...10))
+        let updated = try Data(contentsOf: URL(filePath: place.segments()[0]))
+        place.loseDatabase()
+        try earlier.write(to: URL(filePath: place.path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.path)
+        // The older program accepts more.
+        try place.makeEarlier(11...40)
+        let outbox = try await place.open()
+        #expect(try await OutboxPlace.waiting(in: outbox) == Array(1...40))
+        let setAside = try #require(await outbox.status().setAside)
+        #expect(try Data(contentsOf: URL(filePath: setAside)) == updated)
+        await outbox.close()
+        #expect(try await waiting(in: place) == Array(1...40))
+    }
+
+    @Test("of the version before, made anew beside the segments, counts although it is empty")
+    func madeAnew() async throws {
+        try place.file().accept(1...5)
+        place.loseDatabase()
+        try place.makeEarlier(1...1)
+        do {
+            let database = try Database(path: place.path, migrations: Array(OutboxDatabase.migrations.prefix(2)))
+            try database.execute("DELETE FROM message")
+            database.close()
+        }
+        #expect(try await waiting(in: place) == [])
+        #expect(try place.damaged().count == 1)
+    }
+
+    @Test("that was lost is made anew; a kill while it learns of the segments loses nothing")
+    func lostTwice() async throws {
+        try place.file().accept(1...50)
+        place.loseDatabase()
+        do {
+            let database = try Database(path: place.path, migrations: OutboxDatabase.migrations)
+            let mark = try #require(try SegmentLog.mark(at: place.path))
+            try database.run("UPDATE segments SET mark = ?1, synced = -1", .integer(Int64(bitPattern: mark)))
+            database.close()
+        }
+        #expect(try await waiting(in: place) == Array(1...50))
+    }
+
+    @Test("that was lost, beside segments whose first frames are damaged: the other frames tell whose they are")
+    func lostAndDamaged() async throws {
+        try place.file().accept(1...200)
+        place.loseDatabase()
+        for segment in try place.segments() { try OutboxPlace.overwrite(segment, [0x58], at: 40) }
+        let outbox = try await place.open()
+        #expect(try await OutboxPlace.waiting(in: outbox) == Array(1...200))
+        #expect(await outbox.status().setAside != nil)
+        await outbox.close()
+    }
+
+    @Test("that was lost, beside segments of which nobody knows whose they are: these are kept under other names")
+    func unknown() async throws {
+        try place.file().accept(1...100)
+        place.loseDatabase()
+        var contents: Set<Data> = []
+        for segment in try place.segments() {
+            try OutboxPlace.overwrite(segment, [UInt8](repeating: 0x58, count: 40), at: 0)
+            contents.insert(try Data(contentsOf: URL(filePath: segment)))
+        }
+        let outbox = try await place.open()
+        try await outbox.accept(OutboxPlace.message(1))
+        #expect(await outbox.status().setAside?.contains("damaged-") == true)
+        #expect(Set(try place.damaged().map { try Data(contentsOf: URL(filePath: place.bench.path($0))) }) == contents)
+        await outbox.close()
+        #expect(try await waiting(in: place) == [1])
+    }
+
+    @Test(
+        "of the version before that shows its damage when it is copied is set aside, and what can be read is there",
+        arguments: [true, false])
+    func damagedEarlier(isLarge: Bool) async throws {
+        // One message a page; a file beyond 16 MiB is not checked at its start.
+        let numbers = 1...(isLarge ? 4600 : 20)
+        try place.makeEarlier(numbers, bytes: 3500)
+        let size = try Data(contentsOf: URL(filePath: place.path)).count
+        if isLarge {
+            try #require(size > 16 << 20)
+            try OutboxPlace.overwrite(
+                place.path, [UInt8](repeating: 0xee, count: 4096), at: size / 2 / 4096 * 4096)
+        } else {
+            let database = try Database(path: place.path, migrations: Array(OutboxDatabase.migrations.prefix(2)))
+            try database.execute("INSERT INTO topic VALUES (2, 'a/#'); UPDATE message SET topic = 2 WHERE id = 11")
+            database.close()
+        }
+        var large = place
+        large.policy.limitBytes = 64 << 20
+        let outbox = try await large.open()
+        let found = try await OutboxPlace.waiting(in: outbox)
+        #expect(found == numbers.filter(found.contains) && (numbers.count - 8..<numbers.count).contains(found.count))
+        let status = await outbox.status()
+        #expect(status.rescued == found.count && status.depth == found.count)
+        #expect(status.setAside?.hasPrefix(large.path + ".damaged-") == true)
+        await outbox.close()
+        #expect(try await waiting(in: large) == found)
+    }
+
+    @Test("of the version before that is damaged when half of it was copied has no message twice")
+    func damagedHalfway() async throws {
+        try place.makeEarlier(1...200, bytes: 3500)
+        do {
+            let database = try Database(path: place.path, migrations: OutboxDatabase.migrations)
+            let mark = try #require(try database.first("SELECT mark FROM segments") { $0.int64(0) })
+            database.close()
+            let log = SegmentLog(path: place.path, mark: UInt64(bitPattern: mark), segmentBytes: 1 << 20)
+            #expect(try log.open(synced: 0, checkedBytes: 0) == false)
+            try log.begin()
+            for number in 1...100 {
+                try log.append(
+                    QueuedMessage(
+                        id: Int64(number), message: OutboxPlace.message(number, bytes: 3500), acceptedAt: Date()))
+            }
+            try log.commit()
+        }
+        let size = try Data(contentsOf: URL(filePath: place.path)).count
+        try OutboxPlace.overwrite(place.path, [UInt8](repeating: 0xee, count: 4096), at: size * 3 / 4 / 4096 * 4096)
+        var large = place
+        large.policy.limitBytes = 64 << 20
+        let found = try await waiting(in: large)
+        #expect(Array(found.prefix(100)) == Array(1...100) && found == (1...200).filter(found.contains))
+        #expect((190..<200).contains(found.count))
+    }
+
+    @Test("of which all segments are gone is told of, and its dead letters are there")
+    func noSegments() async throws {
+        let outbox = try await place.open()
+        for number in 1...3 { try await outbox.accept(OutboxPlace.message(number)) }
+        _ = try await outbox.next(limit: 1, bytes: 1)
+        try await outbox.makeDeadLetter(1, because: "refused")
+        await outbox.close()
+        for segment in try place.segments() { unlink(segment) }
+        let again = try await place.open()
+        let status = await again.status()
+        #expect(status.setAside != nil && status.deadLetters == 1 && status.depth == 0)
+        #expect(try await again.payload(ofDeadLetter: 1) == OutboxPlace.message(1).payload)
+        #expect(try await again.accept(OutboxPlace.message(9)) > 1)
+        await again.close()
+        let third = try await place.open()
+        #expect(await third.status().setAside == nil)
+        #expect(await third.status().deadLetters == 1)
+        #expect(try await OutboxPlace.waiting(in: third) == [9])
+        await third.close()
+    }
+}
