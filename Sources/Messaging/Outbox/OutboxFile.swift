@@ -83,9 +83,11 @@ final class OutboxFile: OutboxStore {
     ///
     /// - Returns: the name of an empty file that tells of it.
     private func beginAgain(_ synced: Int64) throws(StorageError) -> String {
-        _ = try PlainFile(log.name(1), creating: true, of: log.path)
-        let setAside = try PlainFile.setAside(log.name(1))
-        unlink(log.name(1))
+        // Not the name of a segment, should this be interrupted.
+        let note = "\(log.path)-segments"
+        _ = try PlainFile(note, creating: true, of: log.path)
+        let setAside = try PlainFile.setAside(note)
+        unlink(note)
         _ = try log.open(synced: synced, checkedBytes: 0)
         let letters = try letterNumbers()
         try log.begin()
