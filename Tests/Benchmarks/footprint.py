@@ -17,7 +17,7 @@ QUIET = '[[sensor]]\nname = "system.uptime"\nsource = "system"\nchannel = "uptim
 SAMPLED = "".join(
     f'[[sensor]]\nname = "system.{channel}"\nsource = "system"\nchannel = "{channel}"\nperiod-s = 1\ngreatest-interval-s = 1\n{more}'
     for channel, more in (("load", ""), ("memory-available", ""), ("disk-free", 'path = "/"\n'), ("uptime", "")))
-BUDGET = {"size": 20 << 20, "rss": 24_000, "anonymous": 5_000, "threads": 8}
+BUDGET = {"size": 24 << 20, "rss": 24_000, "anonymous": 5_000, "threads": 8}
 
 
 def add_options(parser):

@@ -140,9 +140,9 @@ extension GatewayLabTests {
                 let unknown = String(authURL.dropLast(32)) + String(repeating: "0", count: 32)
                 #expect(try await isOver(unknown, unknown + "/poll"))
                 #expect(try await isOver(authURL + "/x", authURL + "/x/poll"))
-                shop.lab.advanceClock(by: .seconds(119))
+                shop.lab.advanceClock(by: .seconds(60))
                 #expect(try await shop.curl.send("GET", poll).status == 200)
-                shop.lab.advanceClock(by: .seconds(1))
+                shop.lab.advanceClock(by: .seconds(60))
                 #expect(try await isOver(authURL, poll))
             }
         }
@@ -150,17 +150,17 @@ extension GatewayLabTests {
         @Test("the lives of sessions and codes can be set (MAG 14.3)")
         func lives() async throws {
             try await Workshop.open({
-                $0.lives.authorization = 10
-                $0.lives.authorizationCode = 20
+                $0.lives.authorization = 60
+                $0.lives.authorizationCode = 120
             }) { shop in
                 let phone = try await shop.phone()
                 let board = try await shop.registered()
                 let attempt = try await shop.attempt(board.client)
                 let code = try await shop.code(attempt, by: phone)
                 let poll = try #require(attempt.provider("qrcode")?.pollURL)
-                shop.lab.advanceClock(by: .seconds(19))
+                shop.lab.advanceClock(by: .seconds(90))
                 #expect(try await shop.curl.send("GET", poll).json["code"]?.string == code)
-                shop.lab.advanceClock(by: .seconds(1))
+                shop.lab.advanceClock(by: .seconds(30))
                 #expect(try await shop.curl.send("GET", poll).errorCode == "3000110")
                 #expect(try await shop.redeem(code, attempt, on: board).errorCode == "3003113")
             }
