@@ -94,7 +94,7 @@ struct LogInOnDemandTests {
     @Test("without the setting a call fails at once; the flow and who is logged in are told (MAG 13.1)")
     func switchedOff() async throws {
         try await withBoard(settings: "[login]\nflow = \"password\"") { _, board in
-            _ = try await board.ask("token")
+            _ = try await board.ask("token", "--as", "board")
             let before = try await user(board)
             #expect(before["status"] as? String == "anonymous" && before["flow"] as? String == "password")
             let events = try board.follow("status", "--follow")

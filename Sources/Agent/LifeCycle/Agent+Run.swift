@@ -20,6 +20,7 @@ extension Agent {
         // Keys are in memory from here on: forbid core dumps, and reading by other processes of this user.
         _ = latchkey_forbid_dumps()
         _ = latchkey_forbid_huge_pages()
+        _ = latchkey_share_arenas()
         let logger = Logger(label: "agent")
         let state = try StateDirectory(configuration.stateDirectory)
         let time = BestKnownTime(path: "\(state.path)/clock")

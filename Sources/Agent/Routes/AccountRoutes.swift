@@ -122,19 +122,23 @@ extension Router {
 }
 
 extension Schema {
-    static let accountName = string(
-        "name of an account: 1 to \(AccountName.limit) lower-case letters, digits and hyphens")
+    static var accountName: Schema {
+        string(
+            "name of an account: 1 to \(AccountName.limit) lower-case letters, digits and hyphens")
+    }
 
-    static let account = named(
-        "Account",
-        .object(
-            gatewayMembers.merging([
-                "name": accountName,
-                "kind": .string("what it is an account of", choices: Account.Kind.allCases.map(\.text)),
-                "isDefault": .boolean("whether it is the one that is meant where none is named"),
-                "usesBroker": .boolean("whether messages go by it"), "user": user, "server": oauthServer,
-                "tokens": oauthTokens, "needsPerson": .boolean("whether somebody has to log in first"),
-            ]) { own, _ in own }, required: ["name", "kind", "isDefault", "usesBroker"],
-            "The state of the board at one server: gateway and registration at a gateway, server and tokens at an OAuth server"
-        ))
+    static var account: Schema {
+        named(
+            "Account",
+            .object(
+                gatewayMembers.merging([
+                    "name": accountName,
+                    "kind": .string("what it is an account of", choices: Account.Kind.allCases.map(\.text)),
+                    "isDefault": .boolean("whether it is the one that is meant where none is named"),
+                    "usesBroker": .boolean("whether messages go by it"), "user": user, "server": oauthServer,
+                    "tokens": oauthTokens, "needsPerson": .boolean("whether somebody has to log in first"),
+                ]) { own, _ in own }, required: ["name", "kind", "isDefault", "usesBroker"],
+                "The state of the board at one server: gateway and registration at a gateway, server and tokens at an OAuth server"
+            ))
+    }
 }

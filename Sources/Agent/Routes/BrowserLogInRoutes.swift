@@ -122,11 +122,13 @@ extension Agent {
 }
 
 extension Schema {
-    static let qrCode = object(
-        [
-            "text": Schema.string("what to show").asSensitive, "svg": Schema.string("a picture of it").asSensitive,
-            "png": Schema.base64("a picture of it").asSensitive,
-        ], required: ["text", "svg", "png"])
+    static var qrCode: Schema {
+        object(
+            [
+                "text": Schema.string("what to show").asSensitive, "svg": Schema.string("a picture of it").asSensitive,
+                "png": Schema.base64("a picture of it").asSensitive,
+            ], required: ["text", "svg", "png"])
+    }
 }
 
 extension QRCode {

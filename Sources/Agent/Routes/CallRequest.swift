@@ -26,25 +26,29 @@ struct CallRequest {
         }
     }
 
-    static let members: [String: Schema] = [
-        "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
-        "query": .pairs("is encoded and added to the path"), "headers": .pairs("fields of the head, in order"),
-        "body": Schema.base64("what is sent: this, text, json or form").asSensitive,
-        "text": Schema.string("what is sent, as text/plain").asSensitive,
-        "json": Schema.anything("what is sent, as application/json").asSensitive,
-        "form": .pairs("what is sent, encoded as a form").asSensitive,
-        "type": .string("what the body is; sets Content-Type", choices: Kind.allCases.map(\.rawValue)),
-        "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
-        "as": .principal(Schema.whose), "scope": .additionalScope,
-        "timeoutSeconds": .integer("limit of each attempt", in: 1...HostSecurity.timeoutLimit),
-    ]
+    static var members: [String: Schema] {
+        [
+            "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
+            "query": .pairs("is encoded and added to the path"), "headers": .pairs("fields of the head, in order"),
+            "body": Schema.base64("what is sent: this, text, json or form").asSensitive,
+            "text": Schema.string("what is sent, as text/plain").asSensitive,
+            "json": Schema.anything("what is sent, as application/json").asSensitive,
+            "form": .pairs("what is sent, encoded as a form").asSensitive,
+            "type": .string("what the body is; sets Content-Type", choices: Kind.allCases.map(\.rawValue)),
+            "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
+            "as": .principal(Schema.whose), "scope": .additionalScope,
+            "timeoutSeconds": .integer("limit of each attempt", in: 1...HostSecurity.timeoutLimit),
+        ]
+    }
 
     /// The most bytes of a body in pieces.
     static let uploadLimit: Int64 = 1 << 40
 
-    static let uploadMember: [String: Schema] = [
-        "upload": .integer("length of a body that follows, in bytes", in: 0...uploadLimit)
-    ]
+    static var uploadMember: [String: Schema] {
+        [
+            "upload": .integer("length of a body that follows, in bytes", in: 0...uploadLimit)
+        ]
+    }
 
     /// - Throws: ``AgentError/badRequest(member:fault:)``
     init(_ body: RequestBody) throws(AgentError) {

@@ -12,15 +12,19 @@ extension Schema {
     }
 
     /// An event that reported a problem, as the status shows it.
-    static let trouble = Schema.any(of: agentEvents.sorted { $0.key < $1.key }.map(\.value))
+    static var trouble: Schema { Schema.any(of: agentEvents.sorted { $0.key < $1.key }.map(\.value)) }
 
-    private static let common: [String: Schema] = [
-        "event": .string("its name"), "time": .time("when it happened"),
-        "retrySeconds": .integer("until the next attempt"),
-        "account": .string("which it is about, where it is not the default one"),
-    ]
+    private static var common: [String: Schema] {
+        [
+            "event": .string("its name"), "time": .time("when it happened"),
+            "retrySeconds": .integer("until the next attempt"),
+            "account": .string("which it is about, where it is not the default one"),
+        ]
+    }
 
-    private static let ofUser = string("user: it was at the connection of the logged-in user", choices: ["user"])
+    private static var ofUser: Schema {
+        string("user: it was at the connection of the logged-in user", choices: ["user"])
+    }
 
     private typealias Family = (name: String, schema: String, members: [String: Schema])
 
@@ -70,11 +74,13 @@ extension Schema {
     ]
 
     /// A step between nearby devices, reported to the program that logs in a user.
-    static let proximityStep = named(
-        "ProximityStep",
-        .object(
-            withExplanation(proximityDetails.merging(["text": .string("one line for people")]) { own, _ in own }),
-            required: ["text"]))
+    static var proximityStep: Schema {
+        named(
+            "ProximityStep",
+            .object(
+                withExplanation(proximityDetails.merging(["text": .string("one line for people")]) { own, _ in own }),
+                required: ["text"]))
+    }
 
     private static let proximityDetails: [String: Schema] = requester.merging([
         "address": .string("Bluetooth address").orNull, "id": .integer("of the question"),

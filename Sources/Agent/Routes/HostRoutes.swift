@@ -47,26 +47,31 @@ extension HostSecurity {
 }
 
 extension Schema {
-    fileprivate static let hostMembers: [String: Schema] = [
-        "host": .string("name or IPv4 address"), "port": .integer("443 unless given", in: 1...65_535),
-        "public": .boolean("whether it is a third party's, and gets no token, identifier or client certificate"),
-        "certificates": .array(
-            of: .string("a certificate: PEM, or DER in base64"), "at which its chain may end: at most 16"),
-        "pins": .array(of: .string("SHA-256 of a public key, in hexadecimal or base64"), "at most 16"),
-        "publicAuthorities": .boolean("whether its chain may end at an authority that the system trusts"),
-        "nameCheck": .string(
-            "how its certificate must name it; off: not at all; common-name: also by its common name",
-            choices: ServerTrust.NameCheck.allCases.map(\.rawValue)),
-        "timeoutSeconds": .integer("limit of a call; 60 unless given", in: 1...HostSecurity.timeoutLimit),
-    ]
+    fileprivate static var hostMembers: [String: Schema] {
+        [
+            "host": .string("name or IPv4 address"), "port": .integer("443 unless given", in: 1...65_535),
+            "public": .boolean("whether it is a third party's, and gets no token, identifier or client certificate"),
+            "certificates": .array(
+                of: .string("a certificate: PEM, or DER in base64"), "at which its chain may end: at most 16"),
+            "pins": .array(of: .string("SHA-256 of a public key, in hexadecimal or base64"), "at most 16"),
+            "publicAuthorities": .boolean("whether its chain may end at an authority that the system trusts"),
+            "nameCheck": .string(
+                "how its certificate must name it; off: not at all; common-name: also by its common name",
+                choices: ServerTrust.NameCheck.allCases.map(\.rawValue)),
+            "timeoutSeconds": .integer("limit of a call; 60 unless given", in: 1...HostSecurity.timeoutLimit),
+        ]
+    }
 
-    fileprivate static let host = named(
-        "Host",
-        .object(
-            hostMembers.merging(["inSettings": .boolean("whether only the settings file can change it")]) { own, _ in
-                own
-            },
-            required: [
-                "host", "port", "public", "certificates", "pins", "publicAuthorities", "nameCheck", "inSettings",
-            ], "A host that may be called"))
+    fileprivate static var host: Schema {
+        named(
+            "Host",
+            .object(
+                hostMembers.merging(["inSettings": .boolean("whether only the settings file can change it")]) {
+                    own, _ in
+                    own
+                },
+                required: [
+                    "host", "port", "public", "certificates", "pins", "publicAuthorities", "nameCheck", "inSettings",
+                ], "A host that may be called"))
+    }
 }

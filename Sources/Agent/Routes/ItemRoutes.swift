@@ -44,12 +44,12 @@ extension Agent {
             let entries = try await self.items(of: place, try request.segment(), of: request).list()
             return .json(["items": .array(entries.map(\.json))])
         }
-        var members = [
+        let password = place == .local ? ["password": Self.passwordSchema] : [:]
+        let members = [
             "key": .string("of the item"), "segment": Self.segmentSchema, "type": .string("text/plain unless given"),
             "value": Schema.string("what is stored").asSensitive,
             "encoding": .string("of the value; text unless given", choices: ["text", "base64"]),
-        ]
-        if place == .local { members["password"] = Self.passwordSchema }
+        ].merging(password) { own, _ in own }
         router.on(
             "POST", path, needs: .operate,
             .init(
@@ -121,9 +121,11 @@ extension Agent {
     private static var countSchema: Schema {
         .object(["deleted": .integer("how many are gone")], required: ["deleted"])
     }
-    private static let ofEveryItem: [String: Schema] = [
-        "key": .string("of the item"), "type": .string("a media type"), "modified": .string("when it was saved"),
-    ]
+    private static var ofEveryItem: [String: Schema] {
+        [
+            "key": .string("of the item"), "type": .string("a media type"), "modified": .string("when it was saved"),
+        ]
+    }
     private static var entrySchema: Schema {
         .object(
             ofEveryItem.merging(["encrypted": .boolean("whether with a password")]) { own, _ in own },

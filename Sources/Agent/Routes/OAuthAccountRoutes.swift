@@ -160,62 +160,72 @@ extension RequestBody {
 }
 
 extension Schema {
-    static let accessToken = object(
-        [
-            "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
-            "expiresAt": .time("end of its life"), "scope": .string("with blanks between"),
-        ], required: ["accessToken", "expiresAt", "scope"])
-
-    fileprivate static let deviceCode = object(
-        [
-            "userCode": Schema.string("to be entered").asSensitive, "address": .string("where to enter it"),
-            "completeAddress": Schema.string("the address with the code, for a QR code").asSensitive,
-            "expiresIn": .integer("in seconds"),
-        ], required: ["userCode", "address", "expiresIn"])
-
-    private static let endpoints = map(of: .string("an address"), "addresses by their names in RFC 8414")
-
-    fileprivate static let newOAuthAccount: [String: Schema] = [
-        "name": accountName,
-        "issuer": .string("the server, which is asked to describe itself; this or endpoints have to be given"),
-        "endpoints": endpoints,
-        "clientID": .string("as the server knows this board; needed unless it is registered"),
-        "clientSecret": Schema.string("of the client").asSensitive,
-        "authentication": .string(
-            "of the client; client_secret_basic where there is a secret, else none",
-            choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
-        "algorithm": .string("of signatures by the client's key; ES256 unless given", choices: ["ES256", "RS256"]),
-        "grant": .string(
-            "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
-        "scope": .string("with blanks between"),
-        "redirectURI": .string("\(ServerConfiguration.presetRedirectURI) unless given"),
-        "resources": .array(of: .string("an address"), "where tokens may be sent; the first is the base of paths"),
-        "authorities": .string("certificates in PEM; without them, those that the system trusts"),
-        "subject": .string("in whose name the board signs assertions, for the grant jwt_bearer"),
-        "register": .boolean("whether the server is asked for a client (RFC 7591)"),
-        "registrationToken": Schema.string("the initial access token, where registration needs one").asSensitive,
-    ]
-
-    static let oauthServer = object(
-        [
-            "issuer": .string("the server"), "endpoints": endpoints,
-            "clientID": .string("as the server knows this board"),
-            "authentication": .string(
-                "of the client", choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
-            "grant": .string(
-                "how the first token is obtained", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
-            "scope": .string("with blanks between"), "redirectURI": .string("where browsers end"),
-            "resources": .array(of: .string("an address"), "where tokens may be sent"),
-            "publicKey": .openObject("the client's key as a JWK, to be registered at the server"),
-        ],
-        required: ["endpoints", "clientID", "authentication", "grant", "scope", "redirectURI", "resources"],
-        "An OAuth 2.0 or OpenID Connect server, and this board's client there")
-
-    static let oauthTokens = array(
-        of: .object(
+    static var accessToken: Schema {
+        object(
             [
-                "scope": .string("with blanks between"),
-                "lifeLeft": .integer("in seconds; negative when it has ended"),
-                "canBeRefreshed": .boolean("without a person"),
-            ], required: ["scope", "lifeLeft", "canBeRefreshed"]), "at an OAuth server, one for each scope")
+                "accessToken": .string("for an Authorization header of type Bearer").asSensitive,
+                "expiresAt": .time("end of its life"), "scope": .string("with blanks between"),
+            ], required: ["accessToken", "expiresAt", "scope"])
+    }
+
+    fileprivate static var deviceCode: Schema {
+        object(
+            [
+                "userCode": Schema.string("to be entered").asSensitive, "address": .string("where to enter it"),
+                "completeAddress": Schema.string("the address with the code, for a QR code").asSensitive,
+                "expiresIn": .integer("in seconds"),
+            ], required: ["userCode", "address", "expiresIn"])
+    }
+
+    private static var endpoints: Schema { map(of: .string("an address"), "addresses by their names in RFC 8414") }
+
+    fileprivate static var newOAuthAccount: [String: Schema] {
+        [
+            "name": accountName,
+            "issuer": .string("the server, which is asked to describe itself; this or endpoints have to be given"),
+            "endpoints": endpoints,
+            "clientID": .string("as the server knows this board; needed unless it is registered"),
+            "clientSecret": Schema.string("of the client").asSensitive,
+            "authentication": .string(
+                "of the client; client_secret_basic where there is a secret, else none",
+                choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
+            "algorithm": .string("of signatures by the client's key; ES256 unless given", choices: ["ES256", "RS256"]),
+            "grant": .string(
+                "authorization_code unless given", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
+            "scope": .string("with blanks between"),
+            "redirectURI": .string("\(ServerConfiguration.presetRedirectURI) unless given"),
+            "resources": .array(of: .string("an address"), "where tokens may be sent; the first is the base of paths"),
+            "authorities": .string("certificates in PEM; without them, those that the system trusts"),
+            "subject": .string("in whose name the board signs assertions, for the grant jwt_bearer"),
+            "register": .boolean("whether the server is asked for a client (RFC 7591)"),
+            "registrationToken": Schema.string("the initial access token, where registration needs one").asSensitive,
+        ]
+    }
+
+    static var oauthServer: Schema {
+        object(
+            [
+                "issuer": .string("the server"), "endpoints": endpoints,
+                "clientID": .string("as the server knows this board"),
+                "authentication": .string(
+                    "of the client", choices: ServerConfiguration.Authentication.allCases.map(\.rawValue)),
+                "grant": .string(
+                    "how the first token is obtained", choices: ServerConfiguration.Grant.allCases.map(\.rawValue)),
+                "scope": .string("with blanks between"), "redirectURI": .string("where browsers end"),
+                "resources": .array(of: .string("an address"), "where tokens may be sent"),
+                "publicKey": .openObject("the client's key as a JWK, to be registered at the server"),
+            ],
+            required: ["endpoints", "clientID", "authentication", "grant", "scope", "redirectURI", "resources"],
+            "An OAuth 2.0 or OpenID Connect server, and this board's client there")
+    }
+
+    static var oauthTokens: Schema {
+        array(
+            of: .object(
+                [
+                    "scope": .string("with blanks between"),
+                    "lifeLeft": .integer("in seconds; negative when it has ended"),
+                    "canBeRefreshed": .boolean("without a person"),
+                ], required: ["scope", "lifeLeft", "canBeRefreshed"]), "at an OAuth server, one for each scope")
+    }
 }

@@ -13,7 +13,7 @@ extension Agent {
         router.on(
             "GET", "/v1/status", needs: .read,
             .init(
-                "Registration, certificate, token, broker, outbox, sensors", answer: .status(of: features))
+                "Registration, certificate, token, broker, outbox, sensors", answer: .status(of: self.features))
         ) { _ in
             .json(try await self.statusReport())
         }

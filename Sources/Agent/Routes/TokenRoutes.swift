@@ -83,7 +83,7 @@ extension Principal {
 
 extension Schema {
     static let whose = "whose token; the user's while one is logged in, else the board's, unless given"
-    static let additionalScope = string("scopes needed beyond the configured ones, with blanks between")
+    static var additionalScope: Schema { string("scopes needed beyond the configured ones, with blanks between") }
 
     static func principal(_ meaning: String) -> Schema {
         string(meaning, choices: Principal.allCases.map(\.rawValue))

@@ -161,7 +161,7 @@ extension Agent {
                     "whether a user is logged in, or only the board itself has a token, or nobody",
                     choices: ["user", "anonymous", "not-logged-in"]),
                 "flow": .string(
-                    "the grant of calls that do not say in whose name they are",
+                    "the grant of calls that do not say in whose name they are, while nobody is logged in",
                     choices: ["client-credentials", "password"]),
             ]) { own, _ in own }, required: ["loggedIn"])
     }

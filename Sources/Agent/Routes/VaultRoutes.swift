@@ -52,10 +52,13 @@ extension Agent {
         }
     }
 
-    private static let keyMembers: [String: Schema] = [
-        "kind": .string("what opens the slot", choices: [Slot.Kind.systemdCredential, .passphrase].map(\.rawValue)),
-        "key": Schema.base64("content of the credential, or the passphrase; 16 to 4096 bytes").asSensitive,
-    ]
+    private static var keyMembers: [String: Schema] {
+        [
+            "kind": .string(
+                "what opens the slot", choices: [Slot.Kind.systemdCredential, .passphrase].map(\.rawValue)),
+            "key": Schema.base64("content of the credential, or the passphrase; 16 to 4096 bytes").asSensitive,
+        ]
+    }
 }
 
 extension RequestBody {
@@ -87,13 +90,15 @@ extension LocalRequest {
 }
 
 extension Slot {
-    fileprivate static let schema = Schema.object(
-        [
-            "id": .integer("number of the slot"), "kind": .string("what opens it"),
-            "created": .string("when, RFC 3339"),
-            "isDamaged": .boolean("whether it opens nothing any more"),
-            "isInUse": .boolean("whether the store was opened by it"),
-        ], required: ["id", "kind", "created", "isDamaged", "isInUse"])
+    fileprivate static var schema: Schema {
+        Schema.object(
+            [
+                "id": .integer("number of the slot"), "kind": .string("what opens it"),
+                "created": .string("when, RFC 3339"),
+                "isDamaged": .boolean("whether it opens nothing any more"),
+                "isInUse": .boolean("whether the store was opened by it"),
+            ], required: ["id", "kind", "created", "isDamaged", "isInUse"])
+    }
 
     fileprivate func json(isInUse: Bool) -> JSON {
         [

@@ -10,22 +10,30 @@ public struct Router: Sendable {
         let pattern: [String]
         let parameterCount: Int
         let permission: Permission
-        let description: RouteDescription
         let handler: Handler
+        private let describe: @Sendable () -> RouteDescription
+        private let outline: RouteOutline
+
+        /// Made anew each time: the schemas of all routes would be half a megabyte, which hardly anybody asks for.
+        var description: RouteDescription { describe() }
 
         var path: String { "/" + pattern.joined(separator: "/") }
         var parameterNames: [String] { pattern.compactMap(Router.parameterName) }
 
+        /// What each request of the route is checked by.
+        var checks: RouteOutline.Checks { outline.checks(by: describe) }
+
         init(
-            _ method: String, _ path: String, _ permission: Permission, _ description: RouteDescription,
-            _ handler: @escaping Handler
+            _ method: String, _ path: String, _ permission: Permission,
+            _ describe: @escaping @Sendable () -> RouteDescription, _ handler: @escaping Handler
         ) {
             self.method = method
             pattern = path.split(separator: "/").map(String.init)
             parameterCount = pattern.count { Router.parameterName($0) != nil }
             self.permission = permission
-            self.description = description
+            self.describe = describe
             self.handler = handler
+            outline = RouteOutline()
         }
 
         /// The values of the `{names}`; `nil` if the path does not match this pattern.
@@ -50,9 +58,10 @@ public struct Router: Sendable {
     /// - Parameters:
     ///   - method: `GET`, which answers `HEAD` too, `POST`, `PUT`, `PATCH` or `DELETE`.
     ///   - pattern: such as `/v1/sensors/{name}`. If a path matches several, the one with the fewest names wins.
+    ///   - description: evaluated when a request or the document needs it.
     public mutating func on(
-        _ method: String, _ pattern: String, needs permission: Permission, _ description: RouteDescription,
-        handler: @escaping Handler
+        _ method: String, _ pattern: String, needs permission: Permission,
+        _ description: @autoclosure @escaping @Sendable () -> RouteDescription, handler: @escaping Handler
     ) {
         let route = Route(method, pattern, permission, description, handler)
         let place = routes.firstIndex { $0.parameterCount > route.parameterCount }

@@ -37,11 +37,11 @@ extension ServerContext {
         guard caller.isAnonymous || policy.allows(peer, route.permission) else {
             throw .accessDenied(permission: route.permission, uid: peer.uid)
         }
-        let known = route.description.query
-        if let unknown = target.query.keys.sorted().first(where: { known[$0] == nil }) {
-            throw .unknownParameter(name: unknown, known: known.keys.sorted())
+        let checks = route.checks
+        if let unknown = target.query.keys.sorted().first(where: { !checks.query.contains($0) }) {
+            throw .unknownParameter(name: unknown, known: checks.query.sorted())
         }
-        let offered = route.description.forms
+        let offered = checks.forms
         let form = StreamForm.preferred(of: offered, accepted: head.headers.all("Accept"))
         if form == nil, !offered.isEmpty { throw .notAcceptable(offered: offered.map(\.mediaType)) }
         guard head.announcedBytes <= limits.bodyBytes else { throw .bodyTooLarge(limit: limits.bodyBytes) }
@@ -55,7 +55,7 @@ extension ServerContext {
         }
         let request = LocalRequest(
             method: head.method, path: target.path, parameters: parameters, query: target.query,
-            members: Set((route.description.body ?? [:]).keys), headers: head.headers, peer: peer, isOwner: isOwner)
+            members: checks.members, headers: head.headers, peer: peer, isOwner: isOwner)
         if let session = caller.session { console?.begin(session) }
         return AdmittedRequest(route: route, request: request, place: place, session: caller.session, form: form)
     }
