@@ -51,7 +51,10 @@ struct DemoTests {
         #expect(
             try await demo.ended(within: 180) == end.status,
             "\(demo.output.text.suffix(500)) \(demo.errors.text.suffix(1000))")
-        #expect(demo.output.text.contains("It works.") == [.finished, .terminated, .interrupted].contains(end))
+        // On a busy machine the demo may have come to its end before the early signal.
+        if end != .terminatedEarly {
+            #expect(demo.output.text.contains("It works.") == [.finished, .terminated, .interrupted].contains(end))
+        }
         #expect(processes(with: mark) == [])
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
     }

@@ -56,6 +56,7 @@ struct UserMessageTests {
             #expect(said["SenderId"] as? String == "alice" && said["SenderType"] as? String == "USER")
             #expect(said["DisplayName"] as? String == "alice" && said["ContentType"] as? String == "text/plain")
             // The board's own connection and the user's.
+            _ = try await board.status { $0.isConnected }
             #expect(await lab.brokerSessions.keys.sorted().map { $0.components(separatedBy: "::").count } == [2, 3])
             #expect(try await board.status().userBroker?.state == "connected")
 

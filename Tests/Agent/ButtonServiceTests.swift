@@ -46,9 +46,9 @@ struct ButtonServiceTests {
         }
 
         mutating func tap() async {
-            line.set(active: true)
+            // Of a stated length: between two edges of its own a busy machine may take long.
+            line.press(for: .milliseconds(100))
             await hear("button.pressed")
-            line.set(active: false)
             await hear("button.released")
         }
 
