@@ -67,7 +67,7 @@ struct ConfigurationTests {
         ("outbox.max_age_hours", "0", "24"),
         ("outbox.payload_limit_bytes", "100", "65536"),
         ("outbox.durable", "\"no\"", "false"),
-        ("outbox.spill_milliseconds", "1001", "0"),
+        ("outbox.spill_milliseconds", "10001", "0"),
         ("outbox.flush_seconds", "-1", "60"),
         ("gateway.device_name", "[]", "\"Front door\""),
         ("gateway.renew_days", "0", "14"),

@@ -8,6 +8,16 @@ struct KilledState: Sendable, CustomTestStringConvertible {
     enum Act: String, Sendable {
         case start, migrate, enroll, renew, refresh, switchGateway, addAccount, removeAccount, publish, deliver, hold,
             spill, takeOver
+
+        /// `spill_milliseconds` of a board that does this. Long where the broker's answer must come first, however busy
+        /// the machine.
+        var spill: Int {
+            switch self {
+            case .publish, .deliver: 0
+            case .hold: 10_000
+            default: 250
+            }
+        }
     }
 
     /// The kill point, with `:N` for the Nth time.

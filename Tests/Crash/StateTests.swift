@@ -16,8 +16,7 @@ struct StateTests {
         var configuration = LabConfiguration()
         configuration.givesSessionsToClients = true
         let lab = try await Lab.start(configuration)
-        let writesAtOnce = [.publish, .deliver].contains(state.act)
-        let board = try TestBoard(settings: Self.quiet + (writesAtOnce ? "\n[outbox]\nspill_milliseconds = 0" : ""))
+        let board = try TestBoard(settings: Self.quiet + "\n[outbox]\nspill_milliseconds = \(state.act.spill)")
         do {
             try await check(state, Scene(lab: lab, board: board))
         } catch {

@@ -77,8 +77,14 @@ package final class TestBoard {
     @discardableResult
     package func ask(_ arguments: String...) async throws -> [String: Any] {
         let result = try await program.run(arguments + ["--json", "--socket", socket])
-        guard result.status == 0 else { throw Unexpected("\(arguments) ended with \(result.status): \(result.errors)") }
+        guard result.status == 0 else { throw failure(of: arguments, result) }
         return try result.json
+    }
+
+    /// In one line, with what the daemon said last: summaries of a run show the first line of a failure.
+    private func failure(of arguments: [String], _ result: Program.Result) -> Unexpected {
+        let log = daemon?.errors.lines.suffix(8).joined(separator: " | ") ?? "(no daemon)"
+        return Unexpected("\(arguments) ended with \(result.status): \(result.errors) — the daemon: \(log)")
     }
 
     /// A subcommand that goes on until it is stopped.
@@ -92,7 +98,7 @@ package final class TestBoard {
     /// What a subcommand prints with `--json`.
     private func answer(_ arguments: [String]) async throws -> BoardStatus {
         let result = try await program.run(arguments + ["--json", "--socket", socket])
-        guard result.status == 0 else { throw Unexpected("\(arguments) ended with \(result.status): \(result.errors)") }
+        guard result.status == 0 else { throw failure(of: arguments, result) }
         return try JSONDecoder().decode(BoardStatus.self, from: Data(result.output.utf8))
     }
 

@@ -27,7 +27,7 @@ struct MessagesFeature: Feature {
                 "payload_limit_bytes", &configuration.outbox.payloadLimitBytes,
                 in: 1024...OutboxSettings.greatestPayload)
             table.flag("durable", &configuration.outbox.durable)
-            table.integer("spill_milliseconds", &configuration.outbox.spillMilliseconds, in: 0...1000)
+            table.integer("spill_milliseconds", &configuration.outbox.spillMilliseconds, in: 0...10_000)
             table.integer("flush_seconds", &configuration.outbox.flushSeconds, in: 0...3600)
         }
     }

@@ -50,15 +50,7 @@ extension GatewaySession {
             }
             try await operations.recover(.dropAccessToken, of: principal, since: store.state().revision)
         }
-        if try await operations.parts.preparation.nextStep(for: need) != .ready {
-            try await exchange.contacts.noting(by: store.clocks) {
-                try await operations.recovering(as: principal) {
-                    try await self.operations.run(.prepare(need)) {
-                        try await $0.preparation.prepare(for: need, in: $1)
-                    }
-                }
-            }
-        }
+        try await ready(for: need)
         guard let token = try await store.holdings()[principal].access else {
             throw principal == .user ? GatewayError.userRequired : .noGrantApplies
         }

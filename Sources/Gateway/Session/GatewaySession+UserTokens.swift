@@ -9,15 +9,7 @@ extension GatewaySession {
     public func accessToken(ofUserLoggedInAt date: Date) async throws -> AccessToken {
         let need = Need(principal: .user)
         try await calls.user(loggedInAt: date)
-        if try await operations.parts.preparation.nextStep(for: need) != .ready {
-            try await exchange.contacts.noting(by: store.clocks) {
-                try await operations.recovering(as: .user) {
-                    try await self.operations.run(.prepare(need)) {
-                        try await $0.preparation.prepare(for: need, in: $1)
-                    }
-                }
-            }
-        }
+        try await ready(for: need)
         guard let token = try await calls.user(loggedInAt: date).tokens.access else { throw GatewayError.userRequired }
         return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())
     }

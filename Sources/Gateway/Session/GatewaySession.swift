@@ -102,11 +102,13 @@ public final class GatewaySession: Sendable {
     ///
     /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
     /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
-    public func ready(scope: String? = nil) async throws {
-        let need = Need(scope: scope)
+    public func ready(scope: String? = nil) async throws { try await ready(for: Need(scope: scope)) }
+
+    /// Obtains what a call with this need lacks.
+    func ready(for need: Need) async throws {
         guard try await operations.parts.preparation.nextStep(for: need) != .ready else { return }
         try await exchange.contacts.noting(by: store.clocks) {
-            try await operations.recovering(as: .board) {
+            try await operations.recovering(as: need.principal) {
                 try await self.operations.run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
             }
         }
@@ -164,7 +166,7 @@ public final class GatewaySession: Sendable {
         }
     }
 
-    /// Makes a call as ``call(method:path:headers:body:scope:as:loggedInAt:)`` does, with all that a caller may set.
+    /// Makes a call with all that a caller may set. Nobody is asked to log in for it: ``acting(as:_:)`` does that.
     public func call(_ call: APICall) async throws -> HTTPResponse { try await calls.call(call) }
 
     /// Makes a call, and returns as soon as the head of a successful answer is there; the body follows in pieces. The
