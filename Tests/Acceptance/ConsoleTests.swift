@@ -43,7 +43,8 @@ struct ConsoleTests {
             #expect(try await board.ask("whoami")["userName"] as? String == "alice")
             _ = try await person.output.line(containing: "logged in")
 
-            let other = try TestBoard()
+            // The page is looked at before it is answered, which takes a browser on a busy machine a while.
+            let other = try TestBoard(settings: "[login]\npoll_limit = 60")
             do {
                 try await other.start()
                 _ = try await other.enroll("--no-register", try await lab.mintEnrollmentURL())

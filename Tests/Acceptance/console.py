@@ -140,8 +140,9 @@ def people(address):
         # The consent that another board asks for.
         browser.until("document.getElementById('prompts').innerText.includes('the other board')")
         grant = "[...document.querySelectorAll('#prompts button')].find(b => b.textContent === 'Grant')"
-        expect("in " in browser.ask("document.querySelector('#prompts .left').textContent"), "the time left is counted down")
-        expect(browser.ask("document.getElementById('announcer').textContent").startswith("A question waits"), "it is announced")
+        # The time left is counted down, and the question announced, a moment after it is there.
+        browser.until("document.querySelector('#prompts .left').textContent.includes('in ')")
+        browser.until("document.getElementById('announcer').textContent.startsWith('A question waits')")
         browser.do(grant + ".focus()")
         browser.press(ENTER)
         browser.until("!document.querySelector('#prompts > li')")
