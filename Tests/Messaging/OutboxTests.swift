@@ -293,13 +293,6 @@ struct OutboxTests {
 }
 
 extension Outbox {
-    /// Keeps the storage thread busy.
-    func hold(_ gate: DispatchSemaphore) { gate.wait() }
-
-    func removeAcknowledgedForTest() throws { try removeAcknowledged() }
-}
-
-extension Outbox {
     fileprivate var transactions: UInt64 { (store as? OutboxFile)?.log.number ?? 0 }
     /// How many messages are in the file, those included that the broker has.
     fileprivate func rows() throws -> Int? { try store?.page(after: 0, limit: 10, bytes: 1 << 20).messages.count }

@@ -1,0 +1,53 @@
+import Foundation
+import Storage
+
+@testable import Messaging
+
+/// An outbox's store whose disk is full at times.
+final class FullStore: OutboxStore, @unchecked Sendable {
+    // Only the outbox's thread uses the store; the test sets the flag while nothing runs there.
+    var isFull = true
+    private let store: any OutboxStore
+
+    init(_ store: any OutboxStore) { self.store = store }
+
+    func transaction(_ body: () throws -> Void) throws(StorageError) {
+        guard !isFull else { throw .full(path: "disk") }
+        try store.transaction(body)
+    }
+
+    func ledger() throws(StorageError) -> OutboxLedger { try store.ledger() }
+    func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError) {
+        try store.append(message, acceptedBytes: acceptedBytes)
+    }
+    func page(after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> (messages: [QueuedMessage], isLast: Bool)
+    {
+        try store.page(after: id, limit: limit, bytes: bytes)
+    }
+    func telemetry(after id: Int64, bytes: Int) throws(StorageError) -> [(id: Int64, size: Int)] {
+        try store.telemetry(after: id, bytes: bytes)
+    }
+    func remove(_ ids: ClosedRange<Int64>) throws(StorageError) { try store.remove(ids) }
+    func removeAll() throws(StorageError) { try store.removeAll() }
+    func eraseRemoved() throws(StorageError) { try store.eraseRemoved() }
+    func shares() throws(StorageError) -> OutboxShares { try store.shares() }
+    func makeDeadLetter(_ id: Int64, at time: Date, because reason: String) throws(StorageError) -> DeadLetter? {
+        try store.makeDeadLetter(id, at: time, because: reason)
+    }
+    func deadLetters() throws(StorageError) -> [DeadLetter] { try store.deadLetters() }
+    func deadLetterMessage(_ id: Int64) throws(StorageError) -> OutgoingMessage? { try store.deadLetterMessage(id) }
+    func removeDeadLetter(_ id: Int64) throws(StorageError) { try store.removeDeadLetter(id) }
+    func save(_ ledger: OutboxLedger) throws(StorageError) { try store.save(ledger) }
+    func oldest() throws(StorageError) -> Date? { try store.oldest() }
+    func close() { store.close() }
+}
+
+extension Outbox {
+    /// From now on its disk is full, until the store says otherwise.
+    func failWrites() throws -> FullStore {
+        guard let store else { throw MessagingError.outboxClosed(path: path) }
+        let failing = FullStore(store)
+        self.store = failing
+        return failing
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import latchkey
+
+@Suite("Commands that are not there")
+struct CommandNamesTests {
+    @Test(
+        "are answered with the one that was likely meant",
+        arguments: [
+            (["statsu"], "latchkey status"), (["enrol"], "latchkey enroll"), (["sub", "x"], "latchkey subscribe"),
+            (["board", "lits"], "latchkey board list"), (["help", "publsh"], "latchkey publish"),
+            (["hlep"], "latchkey help"),
+            (["xyzzy"], nil), (["consent", "5"], nil),
+        ] as [([String], String?)])
+    func unknown(arguments: [String], suggestion: String?) {
+        let error = #expect(throws: UsageError.self) { try CommandNames.check(arguments, of: Latchkey.self) }
+        guard case .unknownCommand(_, _, let found) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(found == suggestion)
+    }
+
+    @Test(
+        "are not seen in arguments and options",
+        arguments: [
+            [], ["status"], ["publish", "statsu", "x"], ["help"], ["help", "board", "list"], ["--bogus"],
+            ["board", "--help"], ["consent"],
+        ])
+    func known(arguments: [String]) {
+        #expect(throws: Never.self) { try CommandNames.check(arguments, of: Latchkey.self) }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Groundwork
+import Testing
+
+@testable import latchkey
+
+@Suite("What a board is enrolled with")
+struct EnrollArgumentTests {
+    @Test(
+        "what looks like a URL goes to the daemon as one, also when it is a wrong one",
+        arguments: [
+            "https://gw.example/connect/device/config?sessionData=x", "http://gw.example/?sessionData=x",
+            " https://gw.example/ \n",
+        ])
+    func url(text: String) throws {
+        let expected: JSON = ["url": .string(text.trimmingCharacters(in: .whitespacesAndNewlines))]
+        #expect(try Enroll.body(of: text) == expected)
+        #expect(try Enroll.body(in: text, of: "standard input") == expected)
+    }
+
+    @Test("a document is taken as it is")
+    func document() throws {
+        #expect(try Enroll.body(in: " {\"server\": {}}\n", of: "standard input") == ["configuration": ["server": [:]]])
+    }
+
+    @Test("a path, also as a file URL, is read")
+    func path() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "enroll-\(UUID().uuidString).json")
+        try Data("{\"a\": 1}".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Enroll.body(of: file.path) == ["configuration": ["a": 1]])
+        #expect(try Enroll.body(of: "file://\(file.path)") == ["configuration": ["a": 1]])
+        #expect(throws: InputError.unreadable(name: "/nowhere.json", reason: "No such file or directory")) {
+            try Enroll.body(of: "/nowhere.json")
+        }
+    }
+
+    @Test("a file may hold the URL")
+    func fileWithURL() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "url-\(UUID().uuidString).txt")
+        try Data("https://gw.example/?a=b\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Enroll.body(of: file.path) == ["url": "https://gw.example/?a=b"])
+    }
+
+    @Test("what is neither a URL nor a document is refused by its name, without being shown")
+    func neither() {
+        let error = #expect(throws: InputError.neitherURLNorDocument(name: "standard input")) {
+            try Enroll.body(in: "sessionData=s3cret", of: "standard input")
+        }
+        #expect(error?.message.contains("s3cret") == false)
+        let other = #expect(throws: InputError.neitherURLNorDocument(name: "/etc/passwd")) {
+            try Enroll.body(of: "/etc/passwd")
+        }
+        #expect(other?.message.contains("/etc/passwd") == true && other?.remedy?.isEmpty == false)
+    }
+}

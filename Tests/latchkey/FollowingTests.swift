@@ -1,0 +1,64 @@
+import Foundation
+import Groundwork
+import LocalAPI
+import Testing
+
+@testable import latchkey
+
+@Suite("Streams of the command", .timeLimit(.minutes(1)))
+struct FollowingTests {
+    private func server(_ path: String) throws -> LocalServer {
+        var router = Router()
+        router.on("GET", "/v1/ticks", needs: .read, .init("Ticks", events: ["tick": .openObject("")])) { _ in
+            let (stream, continuation) = AsyncStream.makeStream(of: LocalEvent.self)
+            continuation.yield(LocalEvent(name: "tick", data: ["n": 1]))
+            // Open until the reader or the server goes.
+            continuation.onTermination = { _ in }
+            return .events(Held(stream: stream, continuation: continuation))
+        }
+        let server = LocalServer(socketPath: path, policy: AccessPolicy(owners: [getuid()]), router: router)
+        try server.listen()
+        return server
+    }
+
+    /// A stream that nothing ends from inside.
+    private struct Held: AsyncSequence, Sendable {
+        let stream: AsyncStream<LocalEvent>
+        let continuation: AsyncStream<LocalEvent>.Continuation
+        func makeAsyncIterator() -> AsyncStream<LocalEvent>.Iterator { stream.makeAsyncIterator() }
+    }
+
+    @Test("a stream goes on with the daemon that comes after the one it began with")
+    func goesOn() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "f-\(UUID().uuidString.prefix(8)).sock").path
+        let ticks = AsyncStream.makeStream(of: Void.self)
+        let reader = Task {
+            var count = 0
+            try await Following(
+                client: LocalClient(socketPath: path), path: "/v1/ticks", isKnown: true,
+                backoff: Backoff(initial: .milliseconds(20), cap: .milliseconds(100))
+            ).run { event in
+                guard event.name == "tick" else { return true }
+                ticks.continuation.yield()
+                count += 1
+                return count < 2
+            }
+        }
+        for _ in 0..<2 {
+            let server = try server(path)
+            let serving = Task { try await server.run() }
+            for await _ in ticks.stream.prefix(1) { break }
+            serving.cancel()
+            try await serving.value
+        }
+        try await reader.value
+    }
+
+    @Test("a daemon that does not run at all is an error")
+    func notRunning() async {
+        await #expect(throws: LocalAPIError.daemonNotRunning(path: "/nowhere/api.sock")) {
+            try await Following(client: LocalClient(socketPath: "/nowhere/api.sock"), path: "/v1/ticks").run { _ in true
+            }
+        }
+    }
+}
