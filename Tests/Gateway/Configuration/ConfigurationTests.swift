@@ -46,7 +46,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "is refused with path, fault and fix when a value is missing, blank or wrong (checklist 4, 5)",
+        "is refused with path, fault and fix when a value is missing, blank or wrong (MAG checklist 4, 5)",
         arguments: [
             ("server.hostname", nil, "server.hostname", "is missing"),
             ("server.hostname", "  ", "server.hostname", "is blank"),

@@ -11,7 +11,7 @@ import Vault
 
 @Suite("Registration at the lab gateway", .serialized, .timeLimit(.minutes(1)))
 struct RegistrationLifeTests {
-    @Test("happens by itself before the first call: initialize, register, token, call (MAG 0.2)")
+    @Test("happens by itself before the first call: initialize, register, token, call (MAG 0.2, MAG checklist 9)")
     func firstCall() async throws {
         try await withBench { bench in
             let session = bench.session()

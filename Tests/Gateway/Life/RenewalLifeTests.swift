@@ -13,7 +13,7 @@ struct RenewalLifeTests {
         try await session.status().certificate?.serialNumber
     }
 
-    @Test("puts a new certificate for the same key in use, after it has proven itself (MAG checklist 18)")
+    @Test("puts a new certificate for the same key in use, after it has proven itself (MAG checklist 15, 18)")
     func renew() async throws {
         try await withBench { bench in
             let session = bench.session()
