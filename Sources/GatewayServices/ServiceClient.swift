@@ -52,9 +52,11 @@ public struct ServiceClient: Sendable {
 
     public init(send: @escaping Send) { self.send = send }
 
-    /// Calls in the name of the session's user if one is logged in or needed, else of the board.
+    /// Calls in the name of the session's user if one is logged in or needed, else of the board. While the user's
+    /// session is locked they are refused.
     public init(of session: GatewaySession) {
         send = { request in
+            try await session.requireUnlocked()
             let user = request.needsUser ? true : try await session.user() != nil
             return try await session.call(
                 method: request.method, path: request.path, headers: request.headers, body: request.body,

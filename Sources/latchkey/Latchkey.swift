@@ -29,7 +29,8 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(
                 name: "People",
                 subcommands: [
-                    Login.self, Logout.self, Whoami.self, Share.self, Authorize.self, Consent.self,
+                    Login.self, Logout.self, Whoami.self, Lock.self, Unlock.self, Share.self, Authorize.self,
+                    Consent.self,
                     Prompts.self, ProximityCommand.self,
                 ]),
             CommandGroup(

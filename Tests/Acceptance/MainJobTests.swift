@@ -93,7 +93,7 @@ struct MainJobTests {
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
-                    "oauth-accounts", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
+                    "oauth-accounts", "session-lock", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })

@@ -131,6 +131,35 @@ def log_in_by_prompt(account):
         sys.exit(f"POST {account}/login/prompted: {end}")
 
 
+def unlock_by_prompt(account):
+    """Locks by a passcode that is asked for twice, and unlocks by one that is asked for until it is right."""
+    for verb, answers in [("lock", ["2580", "2580"]), ("unlock", ["1234", "2580"])]:
+        board = Board()
+        board.request("POST", f"{account}/session/{verb}/prompted", json.dumps({"answerers": "user"}), {"Accept": "application/x-ndjson"})
+        answer = board.getresponse()
+        names = []
+        for line in answer:
+            event = json.loads(line)
+            names.append(event["event"])
+            if event["event"] == "prompt.asked":
+                ask("POST", f"/v1/prompts/{event['data']['id']}", {"text": answers.pop(0)})
+        if answer.status != 200 or names != ["prompt.asked", "prompt.answered"] * 2 + [verb + "ed"]:
+            sys.exit(f"POST {account}/session/{verb}/prompted: {answer.status} {names}")
+
+
+def lock_and_unlock(account):
+    """The session of alice, who is logged in before and after."""
+    ask("POST", f"{account}/session/lock", {"passcode": "2580"})
+    ask("POST", f"{account}/session/lock", {"passcode": "2580"})
+    for target in ["session/lock", "user"]:
+        ask("GET", f"{account}/{target}")
+    ask("GET", "/v1/status")
+    ask("GET", "/v1/accounts")
+    ask("POST", f"{account}/session/unlock", {"passcode": "2580"})
+    unlock_by_prompt(account)
+    ask("DELETE", f"{account}/session/lock")
+
+
 def use_services(account):
     """Users and groups, storage, devices and applications; alice is logged in."""
     ask("GET", f"{account}/users?filter=userName%20sw%20%22a%22&spelling=repeated&sortBy=userName&sortOrder=descending&startIndex=1&count=5")
@@ -228,6 +257,7 @@ for account in ACCOUNTS:
     ask("GET", f"{account}/user/profile")
     ask("GET", f"{account}/user/session")
     use_services(account)
+    lock_and_unlock(account)
     ask("GET", "/v1/status")
     ask("POST", f"{account}/logout")
     log_in_by_token(account)

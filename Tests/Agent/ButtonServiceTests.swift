@@ -90,6 +90,37 @@ struct ButtonServiceTests {
         }
     }
 
+    /// Waits for a press that unlocks.
+    private func unlocking(_ presence: ButtonPresence) async -> Task<Void, any Error> {
+        let task = Task { try await presence.wait(for: .seconds(60)) }
+        while !presence.isAwaited, !Task.isCancelled { await Task.yield() }
+        return task
+    }
+
+    @Test("hands a press to whoever unlocks a session, and then does not begin to share")
+    func unlocks() async throws {
+        try await withBench { bench in
+            let waiting = await unlocking(bench.agent.lockPresence)
+            await bench.tap()
+            try await waiting.value
+            #expect(bench.agent.lastTrouble == nil)
+        }
+    }
+
+    @Test("hands a press to whoever asks for consent first, and unlocks nothing by it")
+    func asksFirst() async throws {
+        try await withBench { bench in
+            let presence = bench.agent.lockPresence
+            let waiting = await unlocking(presence)
+            let asking = await bench.ask()
+            await bench.tap()
+            #expect(await asking.value.decision == .granted(by: .button))
+            #expect(presence.isAwaited)
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+        }
+    }
+
     @Test("has the board share after a press that stands alone")
     func shares() async throws {
         try await withBench { bench in

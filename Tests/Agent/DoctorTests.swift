@@ -55,6 +55,15 @@ struct DoctorTests {
             $0.vaultFaults = [.newerVersion(path: "/s/vault.db", found: 9, supported: 1)]
         },
 
+        Row(SessionLockCheck(), "pass", "no user's session is locked") { _ in },
+        Row(SessionLockCheck(), "pass", "the session of alice") { $0.found["locks"] = ["users": ["alice"]] },
+        Row(SessionLockCheck(), "warn", "has not revoked") {
+            $0.found["locks"] = ["users": ["alice", "bob"], "leftOver": true]
+        },
+        Row(SessionLockCheck(), "warn", "there is none") {
+            $0.found["locks"] = ["users": ["alice"], "lacksButton": true]
+        },
+
         Row(StorageCheck(), "pass", "there is room") { _ in },
         Row(StorageCheck(), "fail", "read-only") { $0.diskTrouble = "the disk of /s is read-only" },
         Row(StorageCheck(), "warn", "a.db.damaged-1 and 1 more") {

@@ -100,7 +100,7 @@ struct FeatureTests {
         #expect(
             checks == [
                 "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
-                "oauth-accounts", "broker", "outbox",
+                "oauth-accounts", "session-lock", "broker", "outbox",
                 "sensors", "gpio", "bluetooth", "consent",
             ])
     }

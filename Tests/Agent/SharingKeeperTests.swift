@@ -54,6 +54,15 @@ struct SharingKeeperTests {
         #expect(SharingKeeper.Change(ProximityEvent.sharingStopped(.requested)) == nil)
     }
 
+    @Test("a locked session is offered to nobody, and again once it is unlocked")
+    func locks() {
+        func change(_ event: SessionLockEvent) -> SharingKeeper.Change? {
+            SharingKeeper.Change(AgentEvent(.gateway(.sessionLock(event)), at: Self.date))
+        }
+        #expect(change(.didLock(userName: nil)) == .loggedOut && change(.didUnlock(userName: nil)) == .ready)
+        #expect(change(.didRemove(userName: nil)) == nil && change(.didFailToUnlock(.attemptsUsedUp)) == nil)
+    }
+
     @Test(
         "a trouble ends with the event that says so, and with no other",
         arguments: [

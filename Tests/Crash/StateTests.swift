@@ -45,6 +45,7 @@ struct StateTests {
         #expect(
             named
                 == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states)
+                .union(SessionLockStateTests.states.map(\.name))
                 .union(OutboxStateTests.all.map(\.point)))
     }
 

@@ -6,10 +6,12 @@ import Messaging
 extension Link {
     /// The station of whoever is logged in.
     ///
-    /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; what the vault throws.
+    /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`;
+    ///   `SessionLockError.messagesLocked`, what the vault throws.
     func activeUserStation() async throws -> Station {
         await adjustUserStation()
         if let userStation { return userStation }
+        if try await session.lockStatus() != nil { throw SessionLockError.messagesLocked }
         guard let user = try await session.user() else { throw MessagingError.userRequired }
         throw MessagingError.userUnusable(name: user.userName)
     }

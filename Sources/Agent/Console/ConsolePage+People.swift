@@ -26,12 +26,19 @@ extension ConsolePage {
           shownSessions = mark;
           $("sessions").replaceChildren(...accounts.map(account => {
             const user = account.user?.loggedIn ? account.user : undefined;
-            const item = el("li", {}, el("h3", { textContent: user ? user.userName ?? "a user" : "Nobody is logged in" }));
+            const locked = account.user?.locked ? account.user : undefined;
+            const name = (user ?? locked)?.userName ?? "a user";
+            const item = el("li", {}, el("h3", { textContent: user ? name : locked ? `The session of ${name} is locked` : "Nobody is logged in" }));
             const facts = el("dl", { className: "facts" });
             if (accounts.length > 1) fact(facts, "Account", account.name);
-            fact(facts, "Since", time(user?.loggedInAt));
-            fact(facts, "Session ends", time(user?.sessionEnds));
+            fact(facts, "Since", time(user?.loggedInAt ?? locked?.lockedAt));
+            fact(facts, "Session ends", time((user ?? locked)?.sessionEnds));
             item.append(facts);
+            const verb = user ? "lock" : "unlock";
+            if ((user || locked) && rights.has("operate")) {
+              item.append(el("button", { type: "button", textContent: user ? "Lock" : "Unlock", "aria-label": `${user ? "Lock" : "Unlock"} the session of ${name} of ${account.name}`,
+                onclick: act(() => runLogIn(`/v1/accounts/${account.name}/session/${verb}/prompted`, { answerers: "user" })) }));
+            }
             if (user && rights.has("operate")) {
               item.append(el("button", { type: "button", textContent: "Log out", "aria-label": `Log out ${user.userName ?? ""} of ${account.name}`,
                 onclick: act(async () => { await call("POST", `/v1/accounts/${account.name}/logout`, {}); announce("Logged out."); }) }));

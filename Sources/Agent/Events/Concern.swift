@@ -73,7 +73,7 @@ extension GatewayEvent {
             .deviceAwaitsActivation, .deviceDidActivate, .deviceWillRenew, .deviceWillDeregister, .tokensDidRevoke,
             .userWillAuthenticate, .userDidAuthenticate, .userTokenDidArrive, .userWillLogout, .userDidLogout,
             .userAuthenticationIsRequired, .authorizationDidArrive, .authorizationDidFail, .userWillUpdateInformation,
-            .userDidUpdateInformation, .userDidFailToUpdateInformation:
+            .userDidUpdateInformation, .userDidFailToUpdateInformation, .sessionLock:
             Bearing()
         }
     }

@@ -21,7 +21,7 @@ public struct Catalogue: Sendable {
         CryptographyError.self,
         GatewayError.self, ItemError.self, ServiceError.self,
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, OAuthAccountError.self,
-        PromptError.self, ProximityError.self,
+        PromptError.self, ProximityError.self, SessionLockError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,
     ]

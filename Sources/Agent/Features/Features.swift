@@ -8,6 +8,7 @@ enum Features {
         CallsFeature(),
         AccountsFeature(),
         UsersFeature(),
+        LockFeature(),
         ServicesFeature(),
         PromptsFeature(),
         MessagesFeature(),

@@ -23,6 +23,7 @@ public final actor Agent {
     nonisolated let time: BestKnownTime
     nonisolated let board: BoardParts
     nonisolated let prompts = PromptDesk()
+    nonisolated let lockPresence = ButtonPresence()
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
     nonisolated let console: ConsoleServer

@@ -50,7 +50,10 @@ struct ButtonService: Sendable {
                 case .pressed(let time):
                     waiting?.cancel()
                     if taps.watched(until: time) { tap.yield() }
-                    taps.pressed(at: time, isAsked: await desk.hasAsked(since: time))
+                    // A question of a nearby device comes first: it may not be answered by mistake.
+                    let isAsked = await desk.hasAsked(since: time)
+                    let unlocks = !isAsked && agent.lockPresence.pressed()
+                    taps.pressed(at: time, isAsked: isAsked || unlocks)
                     await desk.buttonFound()
                     await desk.buttonPressed(at: time)
                 case .foundDown(let time):

@@ -66,6 +66,7 @@ extension SessionGateway {
     ///
     /// - Throws: `ProximityError.noUserSession`, what the vault throws
     init(ofUserAt session: GatewaySession) async throws {
+        try await session.requireUnlocked()
         guard let user = try await session.user() else {
             throw ProximityError.noUserSession(reason: GatewayError.userRequired.message)
         }

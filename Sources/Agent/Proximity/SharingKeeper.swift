@@ -7,7 +7,8 @@ import Proximity
 /// Decides when the session is offered to devices nearby. Pure: changes in, actions out.
 struct SharingKeeper {
     enum Change: Sendable, Equatable {
-        /// The agent has started, or the board is connected: the last user may still be logged in.
+        /// The agent has started, the board is connected, or the session is unlocked: the last user may still be logged
+        /// in.
         case ready
         /// A user logged in, replacing any former one.
         case loggedIn
@@ -56,7 +57,8 @@ extension SharingKeeper.Change {
         switch event.source {
         case .broker(.connected), .account(_, .broker(.connected)): self = .ready
         case .gateway(.userDidAuthenticate): self = .loggedIn
-        case .gateway(.userDidLogout): self = .loggedOut
+        case .gateway(.userDidLogout), .gateway(.sessionLock(.didLock)): self = .loggedOut
+        case .gateway(.sessionLock(.didUnlock)): self = .ready
         // Only the default account shares.
         case .broker, .gateway, .outbox, .items, .message, .prompt, .proximity, .button, .sensor, .own, .account, .user:
             return nil

@@ -71,6 +71,7 @@ extension Agent {
         let now = time.now
         var members = try await account.session.status().report(at: now)
         members["user"] = try await account.session.user()?.json(at: now)
+        if let lock = try await account.session.lockStatus() { members["user"] = lock.json(configuration.unlockPolicy) }
         return .object(members.merging(identity(of: account.name, account.kind)) { own, _ in own })
     }
 

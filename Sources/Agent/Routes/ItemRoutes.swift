@@ -100,6 +100,7 @@ extension Agent {
     private func localItems(_ segment: ItemSegment, of request: LocalRequest) async throws -> LocalItems {
         guard configuration[ServicesFeature.localStorage] else { throw ItemError.localDisabled }
         let account = try await account(of: request)
+        if segment != .application { try await account.session.requireUnlocked() }
         let user = segment == .application ? nil : try await account.session.user()?.userName
         if segment == .applicationUser, user == nil { throw GatewayError.userRequired }
         return LocalItems(

@@ -127,6 +127,9 @@ extension Schema {
             "loggedIn": .boolean("whether anybody is"), "userName": .string("as the gateway names the user").orNull,
             "loggedInAt": .time("since when"), "sessionEnds": .time("where that is known"),
             "tokenLifeLeft": .integer("in seconds, where there is an access token"),
+            "locked": .boolean("whether the session is locked; then nobody counts as logged in"),
+            "lockedAt": .time("since when it is locked"),
+            "attemptsLeft": .integer("wrong passcodes after which a locked session is given up"),
         ]
     }
 

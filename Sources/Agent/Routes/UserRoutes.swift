@@ -85,6 +85,7 @@ extension Agent {
                 events: ["prompt.*": .promptStep, "logged-in": .user])
         ) { request in
             let body = try RequestBody(request)
+            try await self.account(of: request).session.requireUnlocked()
             let answerers = try body.optionalString("answerers") ?? "operators"
             guard ["operators", "user"].contains(answerers) else {
                 throw AgentError.badRequest(member: "answerers", fault: "is neither operators nor user")
@@ -147,9 +148,12 @@ extension Agent {
     /// Who is logged in, whether calls can be made at all, and in whose name (MAG 13.1).
     private nonisolated func authentication(at session: GatewaySession) async throws -> JSON {
         let user = try await session.user()
-        var members = user?.json(at: time.now).object ?? ["loggedIn": false]
+        let lock = try await session.lockStatus()
+        var members =
+            lock?.json(configuration.unlockPolicy).object ?? user?.json(at: time.now).object ?? ["loggedIn": false]
         let isAnonymous = try await session.status().token != nil
-        members["status"] = .string(user != nil ? "user" : isAnonymous ? "anonymous" : "not-logged-in")
+        members["status"] = .string(
+            user != nil ? "user" : lock != nil ? "locked" : isAnonymous ? "anonymous" : "not-logged-in")
         members["flow"] = .string(configuration[UsersFeature.flow])
         return .object(members)
     }
@@ -158,8 +162,9 @@ extension Agent {
         .object(
             Schema.userMembers.merging([
                 "status": .string(
-                    "whether a user is logged in, or only the board itself has a token, or nobody",
-                    choices: ["user", "anonymous", "not-logged-in"]),
+                    "whether a user is logged in, or the user's session is locked, or only the board itself has a token, "
+                        + "or nobody",
+                    choices: ["user", "locked", "anonymous", "not-logged-in"]),
                 "flow": .string(
                     "the grant of calls that do not say in whose name they are, while nobody is logged in",
                     choices: ["client-credentials", "password"]),

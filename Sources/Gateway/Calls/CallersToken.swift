@@ -4,9 +4,13 @@ public import OAuth
 /// Tokens for local programs.
 extension GatewaySession {
     /// Whose token serves a program that does not say: the user's while one is logged in, else that of the flow (MAG 6.2).
+    /// A locked session is still the user's, so that such programs are refused.
     ///
     /// - Throws: what the vault throws.
-    public func principal() async throws -> Principal { try await store.holdings().user == nil ? flow : .user }
+    public func principal() async throws -> Principal {
+        let held = try await store.holdings()
+        return held.user == nil && held.lock == nil ? flow : .user
+    }
 
     /// Does something in the name of a principal, or of the one that serves whoever does not say.
     ///

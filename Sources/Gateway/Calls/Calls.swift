@@ -59,10 +59,12 @@ struct Calls: Sendable {
     }
 
     /// - Parameter date: when the user logged in; `nil` for the current user.
-    /// - Throws: ``GatewayError/userRequired``
+    /// - Throws: ``GatewayError/userRequired``, ``SessionLockError/locked(userName:)``
     @discardableResult
     func user(loggedInAt date: Date?) async throws -> HeldUser {
-        guard let user = try await store.holdings().user, date.map(user.isLogIn) ?? true else {
+        let held = try await store.holdings()
+        try held.requireUnlocked()
+        guard let user = held.user, date.map(user.isLogIn) ?? true else {
             throw GatewayError.userRequired
         }
         return user

@@ -17,6 +17,8 @@ struct Holdings: Sendable {
     var board = HeldTokens()
     /// The logged-in user.
     var user: HeldUser?
+    /// The user's session while it is locked; then there is no ``user``.
+    var lock: SessionLock?
     /// The private keys themselves, by their references.
     var keys: [KeyReference: PrivateKey] = [:]
 

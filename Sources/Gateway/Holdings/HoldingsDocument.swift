@@ -13,13 +13,14 @@ enum HoldingsDocument: String, CaseIterable {
     case client = "client-credentials"
     case boardTokens = "board-tokens"
     case user = "user-log-in"
+    case lock = "user-lock"
 
     var kind: RecordKind {
         switch self {
         case .device: .certificateChain
         case .identity, .rest: .state
         case .client: .clientCredentials
-        case .boardTokens, .user: .token
+        case .boardTokens, .user, .lock: .token
         }
     }
 
@@ -34,6 +35,7 @@ enum HoldingsDocument: String, CaseIterable {
         case .client: holdings.client.map(Self.document)
         case .boardTokens: Self.boardTokens(of: holdings)
         case .user: holdings.user.map(Self.document)
+        case .lock: holdings.lock.map(Self.document)
         }
     }
 
@@ -79,6 +81,21 @@ enum HoldingsDocument: String, CaseIterable {
             "profile_at": user.profile.map { time($0.updatedAt) } ?? .null,
         ]
     }
+
+    private static func document(_ lock: SessionLock) -> JSON {
+        let cost = lock.sealed.cost
+        return [
+            "name": lock.userName.map { .string($0) } ?? .null, "logged_in_at": time(lock.loggedInAt),
+            "locked_at": time(lock.lockedAt), "session_ends": lock.sessionEnds.map(time) ?? .null,
+            "cost": .array([cost.n, cost.r, cost.p].map { .integer(Int64($0)) }),
+            "salt": .string(Base64.encode(lock.sealed.salt)), "sealed": .string(Base64.encode(lock.sealed.bytes)),
+            "failures": .integer(Int64(lock.failures)), "last_failure": lock.lastFailure.map(time) ?? .null,
+            "left_over": lock.leftOver.map(text) ?? .null,
+        ]
+    }
+
+    /// A user, to be sealed.
+    static func content(of user: HeldUser) -> JSON { document(user) }
 
     private static func document(_ tokens: HeldTokens) -> JSON {
         [

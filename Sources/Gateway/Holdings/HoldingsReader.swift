@@ -21,10 +21,12 @@ struct HoldingsReader {
         guard records[HoldingsDocument.identity.rawValue] == nil || identity?["identifier_key"] != nil else {
             throw GatewayError.deviceRecordInvalid(reason: "device-identity names no keys")
         }
+        let lock = lock()
         return Holdings(
             identifierKey: Self.reference(identity?["identifier_key"]),
             pendingKey: Self.reference(identity?["pending_key"]), device: try device(), rest: rest(),
-            client: client(), board: Self.tokens(document(.boardTokens), at: now), user: user(at: now))
+            client: client(), board: Self.tokens(document(.boardTokens), at: now),
+            user: lock == nil ? Self.user(document(.user), at: now) : nil, lock: lock)
     }
 
     private func document(_ document: HoldingsDocument) -> JSON? { Self.json(records[document.rawValue]) }
@@ -72,11 +74,30 @@ struct HoldingsReader {
             isStatic: document["static"]?.bool ?? false)
     }
 
-    private func user(at now: Moment) -> HeldUser? {
-        guard let document = document(.user), let loggedInAt = Self.date(document["logged_in_at"]) else { return nil }
-        let tokens = Self.tokens(document["tokens"], at: now)
+    /// A user who was sealed by a lock.
+    static func user(in content: SecretBytes, at now: Moment) -> HeldUser? { user(json(content), at: now) }
+
+    private func lock() -> SessionLock? {
+        guard let document = document(.lock), let loggedInAt = Self.date(document["logged_in_at"]),
+            let lockedAt = Self.date(document["locked_at"]),
+            let cost = document["cost"]?.array?.compactMap(\.integer), cost.count == 3,
+            let salt = document["salt"]?.string.flatMap({ Base64.decode($0) }),
+            let sealed = document["sealed"]?.string.flatMap({ Base64.decode($0) })
+        else { return nil }
+        return SessionLock(
+            userName: document["name"]?.string, loggedInAt: loggedInAt, lockedAt: lockedAt,
+            sessionEnds: Self.date(document["session_ends"]),
+            sealed: SealedSession(
+                cost: ScryptCost(n: Int(cost[0]), r: Int(cost[1]), p: Int(cost[2])), salt: salt, bytes: sealed),
+            failures: Int(clamping: document["failures"]?.integer ?? 0),
+            lastFailure: Self.date(document["last_failure"]), leftOver: Self.secret(document["left_over"]))
+    }
+
+    private static func user(_ document: JSON?, at now: Moment) -> HeldUser? {
+        guard let document, let loggedInAt = date(document["logged_in_at"]) else { return nil }
+        let tokens = tokens(document["tokens"], at: now)
         guard !tokens.isEmpty else { return nil }
-        let profile = Self.date(document["profile_at"]).flatMap { date in
+        let profile = date(document["profile_at"]).flatMap { date in
             document["profile"].flatMap { UserProfile($0, updatedAt: date) }
         }
         return HeldUser(name: document["name"]?.string, loggedInAt: loggedInAt, tokens: tokens, profile: profile)

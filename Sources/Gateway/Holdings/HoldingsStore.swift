@@ -160,6 +160,15 @@ actor HoldingsStore {
         var next = next
         next.keys = next.keys.filter { next.references.contains($0.key) }
         current = State(holdings: next, revision: held.revision + 1)
-        if let user = held.holdings.user, next.user == nil { events.send(.userDidLogout(userName: user.name)) }
+        switch (held.holdings.lock, next.lock) {
+        case (nil, let lock?): events.send(.sessionLock(.didLock(userName: lock.userName)))
+        case (let lock?, nil):
+            events.send(
+                .sessionLock(
+                    next.user == nil ? .didRemove(userName: lock.userName) : .didUnlock(userName: lock.userName)))
+        case (nil, nil):
+            if let user = held.holdings.user, next.user == nil { events.send(.userDidLogout(userName: user.name)) }
+        case (.some, .some): break
+        }
     }
 }

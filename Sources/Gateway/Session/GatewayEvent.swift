@@ -55,6 +55,7 @@ public enum GatewayEvent: Sendable, Equatable {
     /// longer accepts the user's tokens.
     case userDidLogout(userName: String?)
     case userDidFailToLogout(GatewayError)
+    case sessionLock(SessionLockEvent)
 }
 
 extension GatewayEvent: ReportedEvent {
@@ -146,6 +147,7 @@ extension GatewayEvent: ReportedEvent {
             EventReport("gateway.user-did-logout", .notable, "\(name ?? "the user") is logged out")
         // Not a warning, for the same reasons.
         case .userDidFailToLogout(let error): EventReport("gateway.user-did-fail-to-logout", error: error, as: .notable)
+        case .sessionLock(let event): event.report
         }
     }
 }

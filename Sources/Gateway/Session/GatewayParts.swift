@@ -10,6 +10,7 @@ struct GatewayParts: Sendable {
     let tokens: Tokens
     let users: Users
     let preparation: Preparation
+    let locks: SessionLocks
 
     init(store: HoldingsStore, exchange: Exchange, board: DeviceDescription, renewalWindow: Double) {
         self.store = store
@@ -23,5 +24,6 @@ struct GatewayParts: Sendable {
         preparation = Preparation(
             store: store, initialization: initialization, registration: registration, renewal: renewal, tokens: tokens)
         users = Users(store: store, exchange: exchange, preparation: preparation)
+        locks = SessionLocks(store: store, initialization: initialization, tokens: tokens)
     }
 }

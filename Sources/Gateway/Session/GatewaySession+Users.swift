@@ -56,6 +56,7 @@ extension GatewaySession {
     }
 
     private func logIn(by logIn: LogIn) async throws -> UserStatus {
+        try await requireUnlocked()
         events.send(.userWillAuthenticate(grant: logIn.name))
         do {
             try await operations.recovering(as: .user) {
@@ -180,7 +181,8 @@ extension GatewaySession {
     public func authorizationSession(
         _ display: AuthorizationDisplay = .providers, loopbackPort: UInt16? = nil
     ) async throws -> AuthorizationSession {
-        try await authorizations.begin(display, loopbackPort: loopbackPort)
+        try await requireUnlocked()
+        return try await authorizations.begin(display, loopbackPort: loopbackPort)
     }
 
     /// Asks once whether another device has authorized the session.

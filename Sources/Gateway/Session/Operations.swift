@@ -10,6 +10,9 @@ enum OperationKey: Hashable, Sendable {
     case logIn(Int)
     case name(Int)
     case logOut(force: Bool, allPrograms: Bool)
+    case lock(Int)
+    case unlock(Int)
+    case removeLock, revokeLeftOver
 }
 
 /// Proof that the caller runs inside an operation of a session and may change its state; no other operation of that

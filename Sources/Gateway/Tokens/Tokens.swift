@@ -144,11 +144,16 @@ struct Tokens: Sendable {
     }
 
     /// Revokes a refresh token at endpoint E9.
-    func revoke(_ refreshToken: SecretBytes, by client: ClientCredentials) async throws {
+    ///
+    /// - Parameter patience: how long the gateway may take; `nil` for the usual time.
+    func revoke(
+        _ refreshToken: SecretBytes, by client: ClientCredentials, within patience: Duration? = nil
+    ) async throws {
         let query = "?token=\(PercentEncoding.encode(refreshToken.exposedText()))&token_type_hint=refresh_token"
-        let request = try await exchange.request(
+        var request = try await exchange.request(
             "DELETE", at: store.configuration.path(of: .revoke) + query,
             headers: ["Authorization": client.authentication.basic])
+        if let patience { request.timeout = patience }
         _ = try await exchange.succeed(request, for: .revokeToken)
     }
 }

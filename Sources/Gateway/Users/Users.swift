@@ -19,6 +19,7 @@ struct Users: Sendable {
     ///
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
     func logIn(by logIn: LogIn, in operation: borrowing Operation) async throws {
+        try await store.holdings().requireUnlocked()
         try await preparation.puttingRight(in: operation) {
             var last: ChainStep?
             while let step = try await preparation.nextStep(for: .logIn, after: last).due() {
@@ -81,7 +82,9 @@ struct Users: Sendable {
     ///   - force: ends it here even if the gateway does not; the gateway's error is still thrown.
     ///   - allPrograms: whether the session of every program of this device ends, or only that of this client.
     func logOut(force: Bool, allPrograms: Bool, in operation: borrowing Operation) async throws {
-        guard let user = try await store.holdings().user else { throw GatewayError.userRequired }
+        let held = try await store.holdings()
+        try held.requireUnlocked()
+        guard let user = held.user else { throw GatewayError.userRequired }
         store.events.send(.userWillLogout(userName: user.name))
         do {
             try await endAtGateway(user.tokens, allPrograms, in: operation)

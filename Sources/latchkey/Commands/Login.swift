@@ -92,7 +92,8 @@ struct Login: AsyncParsableCommand {
                 message: "this account is at a gateway: give one of --user NAME, --browser and the others", usage: nil)
         }
         if let user, !passwordStdin, Terminal.inputIsTerminal {
-            let login = PromptedLogin(client: options.client, path: account.path("login/prompted"), userName: user)
+            let login = PromptedLogin(
+                client: options.client, path: account.path("login/prompted"), body: ["userName": .string(user)])
             options.show(try await login.run(), Self.welcome)
         } else if let user {
             let password = try Input.firstLine(of: Input.standardInput(limit: 4096))

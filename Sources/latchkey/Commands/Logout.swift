@@ -58,6 +58,10 @@ struct Whoami: AsyncParsableCommand {
         }
         options.show(user) { user in
             guard user["loggedIn"]?.bool == true else {
+                if user["locked"]?.bool == true {
+                    let name = Terminal.standardOutput.shown(user["userName"]?.string ?? "a user without a name")
+                    return "the session of \(name) is locked; unlock it: latchkey unlock"
+                }
                 let isAnonymous = user["status"]?.string == "anonymous"
                 return "nobody is logged in" + (isAnonymous ? "; the board itself has a token" : "")
             }

@@ -2,18 +2,22 @@ import Groundwork
 import LocalAPI
 import Synchronization
 
-/// A login whose password the daemon asks for by a prompt, which can be answered here or elsewhere.
+/// A login, or the lock of its session, whose secret the daemon asks for by prompts, which can be answered here or
+/// elsewhere.
 ///
 /// It lasts as long as this command reads its events; when the command ends, the prompt is withdrawn.
 struct PromptedLogin {
     let client: LocalClient
     /// The path of the account's route.
     let path: String
-    let userName: String
+    /// What is asked of the route.
+    let body: JSON
+    /// The name of the event that ends it, with its result.
+    var end = "logged-in"
 
     private typealias Question = (line: SecretLine, prompt: JSON)
 
-    /// - Returns: the logged-in user.
+    /// - Returns: the logged-in user, or the state of the session.
     /// - Throws: `LocalAPIError`, ``InputError``
     func run() async throws -> JSON {
         let (questions, asking) = AsyncStream.makeStream(of: Question.self)
@@ -40,14 +44,15 @@ struct PromptedLogin {
             asking.finish()
         }
         var user: JSON?
-        for try await event in client.events(path, posting: ["userName": .string(userName)]) {
+        for try await event in client.events(path, posting: body) {
             switch event.name {
             case "prompt.asked":
                 asking.yield((try lines.next(), event.data))
             case "prompt.answered":
                 let answerer = Terminal.standardError.shown(event.data["by"]?.string ?? "somebody")
                 lines.cancel("answered elsewhere (\(answerer))")
-            case "logged-in": user = event.data
+            case end: user = event.data
+            case "press-button": Terminal.error(Terminal.standardError.shown(event.data["text"]?.string ?? event.name))
             default: break
             }
         }

@@ -1,0 +1,66 @@
+import Gateway
+import Groundwork
+import LocalAPI
+import Settings
+
+/// The lock of users' sessions: by passcode, with or without a press of the board's button.
+struct LockFeature: Feature {
+    static let needsButton = Setting("lock.needs_button", preset: false)
+    static let attempts = Setting("lock.attempts", preset: 10)
+    static let delaySeconds = Setting("lock.delay_seconds", preset: 1)
+
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("lock") { table in
+            table.flag("needs_button", &configuration[Self.needsButton])
+            table.integer("attempts", &configuration[Self.attempts], in: 1...100)
+            table.integer("delay_seconds", &configuration[Self.delaySeconds], in: 0...900)
+        }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) {
+        router.addOfAccounts { agent.addLockRoutes(to: &$0) }
+    }
+
+    var checks: [any HealthCheck] { [SessionLockCheck()] }
+
+    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        let lacksButton = agent.configuration[Self.needsButton] && agent.board.button == nil
+        var names: [JSON] = []
+        var isLeftOver = false
+        for account in await agent.accounts.all {
+            guard let lock = try await account.session.lockStatus() else { continue }
+            names.append(.string(lock.userName ?? "a user"))
+            isLeftOver = isLeftOver || lock.hasLeftOverToken
+        }
+        state.found["locks"] = [
+            "users": .array(names), "leftOver": .bool(isLeftOver), "lacksButton": .bool(lacksButton),
+        ]
+    }
+
+    func services(of agent: Agent) -> [any Service] {
+        let events = agent.events.subscribe(bound: 16)
+        return [agent.restarting("session locks") { await agent.revokeLeftOverTokens(after: events) }]
+    }
+
+    var statusMembers: [String: Schema] { ["user": .user] }
+
+    func status(of agent: Agent) async throws -> [String: JSON] {
+        guard let lock = try await agent.link?.session.lockStatus() else { return [:] }
+        return ["user": lock.json(agent.configuration.unlockPolicy)]
+    }
+
+    var eventMeanings: [String: String] {
+        [
+            "gateway.session-did-fail-to-unlock": "somebody tried to unlock the user's session, and could not",
+            "gateway.session-did-lock": "the user's session is locked, and nothing works in the user's name",
+            "gateway.session-did-unlock": "the user's session was unlocked",
+            "gateway.session-lock-did-remove": "a locked session was given up; the user has to log in again",
+        ]
+    }
+}
+
+extension AgentConfiguration {
+    var unlockPolicy: UnlockPolicy {
+        UnlockPolicy(attempts: self[LockFeature.attempts], delay: Double(self[LockFeature.delaySeconds]))
+    }
+}

@@ -1,0 +1,150 @@
+import Cryptography
+import FoundationEssentials
+import Gateway
+import Groundwork
+import LocalAPI
+import Messaging
+import Prompts
+
+/// Locks and unlocks sessions of users, with what proves that a person is there.
+extension Agent {
+    /// How often a person may correct a passcode that is being set.
+    private static let attempts = 3
+    /// How long each answer may take.
+    private static let patience = Duration.seconds(180)
+    /// A wait up to this, in seconds, is waited for while a prompt is open.
+    private static let longestWait = 10
+
+    /// - Returns: whether this call has locked it.
+    /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, what the vault throws
+    nonisolated func lock(_ session: GatewaySession, by passcode: Passcode) async throws -> Bool {
+        try checkButton()
+        return try await session.lock(by: passcode)
+    }
+
+    /// - Parameter onWait: called before a press of the button is waited for.
+    /// - Returns: whether this call has unlocked it.
+    /// - Throws: ``SessionLockError``, what the vault throws
+    nonisolated func unlock(
+        _ session: GatewaySession, by passcode: Passcode, onWait: @Sendable () -> Void = {}
+    ) async throws -> Bool {
+        guard try await session.lockStatus() != nil else { return false }
+        if configuration[LockFeature.needsButton] {
+            try checkButton()
+            onWait()
+            try await lockPresence.wait(for: .seconds(configuration.proximity.consentSeconds))
+        }
+        return try await session.unlock(by: passcode, configuration.unlockPolicy)
+    }
+
+    /// - Throws: ``SessionLockError/noButton``
+    private nonisolated func checkButton() throws {
+        guard !configuration[LockFeature.needsButton] || board.button != nil else { throw SessionLockError.noButton }
+    }
+
+    // MARK: By prompts
+
+    /// Locks by a passcode that prompts ask for, twice.
+    nonisolated func lockPrompted(
+        _ session: GatewaySession, answerers: PromptQuestion.Answerers, step: @escaping @Sendable (LocalEvent) -> Void
+    ) async throws -> Bool {
+        guard try await session.lockStatus() == nil else { return false }
+        try checkButton()
+        try await session.requireLockable()
+        let user = DisplayText.clean(try await session.user()?.userName ?? "the user")
+        let first = try await askPasscode("New passcode for the session of \(user)", answerers, step: step) {
+            .right($0)
+        }
+        let passcode = try await askPasscode("The same passcode again", answerers, step: step) { again in
+            let isSame = again == first
+            return isSame ? .right(again) : .wrong(SessionLockError.passcodesDiffer, fault: "the two differ")
+        }
+        return try await lock(session, by: try Passcode(passcode))
+    }
+
+    /// Unlocks by a passcode that a prompt asks for.
+    nonisolated func unlockPrompted(
+        _ session: GatewaySession, answerers: PromptQuestion.Answerers, step: @escaping @Sendable (LocalEvent) -> Void
+    ) async throws -> Bool {
+        guard let lock = try await session.lockStatus() else { return false }
+        let left = max(configuration.unlockPolicy.attempts - lock.failures, 1)
+        let text = "Passcode for the session of \(DisplayText.clean(lock.userName ?? "the user"))"
+        return try await askPasscode(text, answerers, attempts: left, step: step) { answer in
+            do {
+                return .right(try await self.unlockAfterWait(session, by: try Passcode(answer), step: step))
+            } catch let error as SessionLockError {
+                switch error {
+                case .passcodeWrong, .passcodeInvalid: return .wrong(error, fault: error.message)
+                default: throw error
+                }
+            }
+        }
+    }
+
+    private nonisolated func unlockAfterWait(
+        _ session: GatewaySession, by passcode: Passcode, step: @escaping @Sendable (LocalEvent) -> Void
+    ) async throws -> Bool {
+        @Sendable func askPress() {
+            step(LocalEvent(name: "press-button", data: ["text": "press the board's button"]))
+        }
+        let wait: Int
+        do {
+            return try await unlock(session, by: passcode, onWait: askPress)
+        } catch SessionLockError.tooSoon(let seconds) {
+            guard seconds <= Self.longestWait else { throw SessionLockError.tooSoon(seconds: seconds) }
+            wait = seconds
+        }
+        try await Task.sleep(for: .seconds(wait))
+        return try await unlock(session, by: passcode, onWait: askPress)
+    }
+
+    private nonisolated func askPasscode<Value: Sendable>(
+        _ text: String, _ answerers: PromptQuestion.Answerers, attempts: Int = attempts,
+        step: @escaping @Sendable (LocalEvent) -> Void,
+        judge: @Sendable (SecretBytes) async throws -> PromptVerdict<Value>
+    ) async throws -> Value {
+        @Sendable func report(_ event: PromptEvent) {
+            step(LocalEvent(name: event.report.name, data: .object(event.report.fields)))
+        }
+        let question = PromptQuestion(.lockPasscode, text, answerers: answerers, attempts: attempts)
+        return try await prompts.ask(question, patience: Self.patience) {
+            report(.asked($0))
+        } check: { answer, prompt, answerer in
+            report(.answered(prompt, by: answerer))
+            guard case .text(let passcode) = answer else { throw CancellationError() }
+            do throws(SessionLockError) {
+                _ = try Passcode(passcode)
+            } catch {
+                return .wrong(error, fault: error.message)
+            }
+            return try await judge(passcode)
+        }
+    }
+
+    // MARK: Left-over tokens
+
+    /// Has gateways revoke what they could not when sessions were locked, as soon as they can be reached.
+    nonisolated func revokeLeftOverTokens(after events: AsyncStream<AgentEvent>) async {
+        for await event in events {
+            switch event.source.ofAnyAccount {
+            case .gateway(.tokenDidArrive), .broker(.connected): break
+            default: continue
+            }
+            for account in await accounts.all { try? await account.session.revokeLeftOverTokens() }
+        }
+    }
+}
+
+extension SessionLockStatus {
+    /// As a user who cannot be used at present.
+    func json(_ policy: UnlockPolicy) -> JSON {
+        var members: [String: JSON] = [
+            "loggedIn": false, "locked": true, "loggedInAt": .string(loggedInAt.formatted(.iso8601)),
+            "lockedAt": .string(lockedAt.formatted(.iso8601)),
+            "attemptsLeft": .integer(Int64(max(policy.attempts - failures, 0))),
+        ]
+        if let userName { members["userName"] = .string(userName) }
+        if let sessionEnds { members["sessionEnds"] = .string(sessionEnds.formatted(.iso8601)) }
+        return .object(members)
+    }
+}

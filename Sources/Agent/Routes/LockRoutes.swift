@@ -1,0 +1,158 @@
+import Cryptography
+import Gateway
+import Groundwork
+import LocalAPI
+import Prompts
+
+/// The lock of the user's session.
+extension Agent {
+    nonisolated func addLockRoutes(to router: inout Router) {
+        router.on(
+            "GET", "/v1/session/lock", needs: .read,
+            .init("Whether the user's session is locked", answer: Self.lockSchema)
+        ) { request in .json(try await self.lockState(of: try await self.account(of: request).session)) }
+        router.on(
+            "POST", "/v1/session/lock", needs: .operate,
+            .init(
+                "Lock the user's session by a passcode; the tokens are revoked, and nothing works in the user's name",
+                body: ["passcode": Self.passcodeSchema], required: ["passcode"], answer: Self.lockSchema)
+        ) { request in
+            let session = try await self.account(of: request).session
+            let changed = try await self.lock(session, by: try RequestBody(request).passcode())
+            return .json(
+                try await self.lockState(of: session, changed: changed, number: SessionLockNumber.alreadyLocked))
+        }
+        router.on(
+            "DELETE", "/v1/session/lock", needs: .operate,
+            .init("Give up a locked session; the user has to log in again", answer: Self.lockSchema)
+        ) { request in
+            let session = try await self.account(of: request).session
+            let changed = try await session.removeLock()
+            return .json(
+                try await self.lockState(of: session, changed: changed, number: SessionLockNumber.alreadyUnlocked))
+        }
+        router.on(
+            "POST", "/v1/session/unlock", needs: .operate,
+            .init(
+                "Unlock the user's session; where a press of the board's button is required, it is waited for",
+                body: ["passcode": Self.passcodeSchema], required: ["passcode"], answer: Self.lockSchema)
+        ) { request in
+            let session = try await self.account(of: request).session
+            let changed = try await self.unlock(session, by: try RequestBody(request).passcode())
+            return .json(
+                try await self.lockState(of: session, changed: changed, number: SessionLockNumber.alreadyUnlocked))
+        }
+        addPromptedLockRoutes(to: &router)
+    }
+
+    private nonisolated func addPromptedLockRoutes(to router: inout Router) {
+        router.on(
+            "POST", "/v1/session/lock/prompted", needs: .operate,
+            .init(
+                "Lock the user's session by a passcode that is asked for by prompts; ends when its reader disconnects",
+                body: ["answerers": Self.answerersSchema],
+                events: ["prompt.*": .promptStep, "locked": Self.lockSchema])
+        ) { request in
+            let session = try await self.account(of: request).session
+            let answerers = try RequestBody(request).answerers(of: request)
+            return .events(
+                self.lockStream("locked") { step in
+                    let changed = try await self.lockPrompted(session, answerers: answerers, step: step)
+                    return try await self.lockState(
+                        of: session, changed: changed, number: SessionLockNumber.alreadyLocked)
+                })
+        }
+        router.on(
+            "POST", "/v1/session/unlock/prompted", needs: .operate,
+            .init(
+                "Unlock the user's session by a passcode that is asked for by a prompt; ends when its reader disconnects",
+                body: ["answerers": Self.answerersSchema],
+                events: [
+                    "prompt.*": .promptStep, "unlocked": Self.lockSchema,
+                    "press-button": .object(["text": .string("for a person")], required: ["text"]),
+                ])
+        ) { request in
+            let session = try await self.account(of: request).session
+            let answerers = try RequestBody(request).answerers(of: request)
+            return .events(
+                self.lockStream("unlocked") { step in
+                    let changed = try await self.unlockPrompted(session, answerers: answerers, step: step)
+                    return try await self.lockState(
+                        of: session, changed: changed, number: SessionLockNumber.alreadyUnlocked)
+                })
+        }
+    }
+
+    /// The work lasts for as long as its events are read; its value is the last one.
+    private nonisolated func lockStream(
+        _ name: String, _ work: @escaping @Sendable (@escaping @Sendable (LocalEvent) -> Void) async throws -> JSON
+    ) -> AsyncThrowingStream<LocalEvent, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+            let task = Task {
+                do {
+                    continuation.yield(LocalEvent(name: name, data: try await work { continuation.yield($0) }))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// - Parameters:
+    ///   - changed: whether a request has changed it; `nil` if it only asks.
+    ///   - number: that of a request that has not.
+    private nonisolated func lockState(
+        of session: GatewaySession, changed: Bool? = nil, number: GatewayNumbers? = nil
+    ) async throws -> JSON {
+        var members: [String: JSON] = ["loggedIn": false, "locked": false]
+        if let lock = try await session.lockStatus() {
+            members = lock.json(configuration.unlockPolicy).object ?? members
+        } else if let user = try await session.user() {
+            members.merge(user.json(at: time.now).object ?? [:]) { $1 }
+        }
+        if let changed {
+            members["changed"] = .bool(changed)
+            if !changed { members["gateway"] = number?.json }
+        }
+        return .object(members)
+    }
+
+    // MARK: Schemas
+
+    private static var passcodeSchema: Schema {
+        Schema.string("\(Passcode.length.lowerBound) to \(Passcode.length.upperBound) bytes; it is not kept")
+            .asSensitive
+    }
+
+    private static var answerersSchema: Schema {
+        .string(
+            "who may answer: operators, unless given, or only the user who asks here", choices: ["operators", "user"])
+    }
+
+    private static var lockSchema: Schema {
+        let number = Schema.object(
+            ["domain": .string("always local", choices: ["local"]), "number": .integer("of the gateway's protocol")],
+            required: ["domain", "number"], "Only where nothing has changed")
+        return .named(
+            "SessionLock",
+            .object(
+                Schema.userMembers.merging([
+                    "changed": .boolean("whether this request has changed it"), "gateway": number,
+                ]) { own, _ in own }, required: ["loggedIn", "locked"]))
+    }
+}
+
+extension RequestBody {
+    /// - Throws: ``AgentError/badRequest(member:fault:)``, ``SessionLockError/passcodeInvalid``
+    fileprivate func passcode() throws -> Passcode { try Passcode(SecretBytes(utf8: try string("passcode"))) }
+
+    fileprivate func answerers(of request: LocalRequest) throws(AgentError) -> PromptQuestion.Answerers {
+        switch try optionalString("answerers") ?? "operators" {
+        case "operators": .operators
+        case "user": .user(uid: request.peer.uid)
+        default: throw AgentError.badRequest(member: "answerers", fault: "is neither operators nor user")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Groundwork
+
+/// The lock of the user's session (MAG 12.3). While it is locked, everything in the user's name is refused with
+/// ``SessionLockError/locked(userName:)``, as are login and logout (MAG checklist 42); the board's own work goes on.
+extension GatewaySession {
+    /// - Returns: `nil` while no session is locked.
+    /// - Throws: what the vault throws.
+    public func lockStatus() async throws -> SessionLockStatus? { try await store.holdings().lock?.status }
+
+    /// - Throws: ``SessionLockError/locked(userName:)``, what the vault throws.
+    public func requireUnlocked() async throws { try await store.holdings().requireUnlocked() }
+
+    /// Checks that there is a session to lock, so that nobody is asked for a passcode in vain.
+    ///
+    /// - Throws: ``GatewayError/userRequired``, ``SessionLockError/noIDToken``, what the vault throws.
+    public func requireLockable() async throws {
+        _ = try await store.holdings().lockableUser(at: store.clocks.date())
+    }
+
+    /// Locks the session of the logged-in user: the tokens are revoked and deleted, the id_token is sealed. A locked
+    /// session stays locked by the passcode that it was locked by.
+    ///
+    /// - Returns: whether this call has locked it.
+    /// - Throws: ``SessionLockError``, ``GatewayError/userRequired``, what the vault throws.
+    public func lock(by passcode: Passcode) async throws -> Bool {
+        guard try await lockStatus() == nil else { return false }
+        try await operations.run(.lock(operations.nextNumber())) { try await $0.locks.lock(by: passcode, in: $1) }
+        return true
+    }
+
+    /// Restores the session. If it has ended meanwhile, or the passcode was wrong too often, it is given up.
+    ///
+    /// - Returns: whether this call has unlocked it.
+    /// - Throws: ``SessionLockError``, what the vault throws.
+    public func unlock(by passcode: Passcode, _ policy: UnlockPolicy = UnlockPolicy()) async throws -> Bool {
+        guard try await lockStatus() != nil else { return false }
+        do {
+            try await operations.run(.unlock(operations.nextNumber())) {
+                try await $0.locks.unlock(by: passcode, policy, in: $1)
+            }
+        } catch let error as SessionLockError {
+            events.send(.sessionLock(.didFailToUnlock(error)))
+            throw error
+        }
+        return true
+    }
+
+    /// Gives up a locked session; the user has to log in again.
+    ///
+    /// - Returns: whether one was locked.
+    /// - Throws: what the vault throws.
+    public func removeLock() async throws -> Bool {
+        guard try await lockStatus() != nil else { return false }
+        try await operations.run(.removeLock) { try await $0.locks.remove(in: $1) }
+        return true
+    }
+
+    /// Has the gateway revoke the refresh token that it could not revoke when the session was locked.
+    ///
+    /// - Throws: ``GatewayError``, what the vault throws; then it is kept.
+    public func revokeLeftOverTokens() async throws {
+        guard try await lockStatus()?.hasLeftOverToken == true else { return }
+        try await operations.run(.revokeLeftOver) { try await $0.locks.revokeLeftOver(in: $1) }
+    }
+}

@@ -1,0 +1,60 @@
+import Cryptography
+import FoundationEssentials
+import OAuth
+
+/// A locked session: what is stored of a user in place of the tokens (MAG 12.3).
+struct SessionLock: Sendable, Equatable {
+    let userName: String?
+    let loggedInAt: Date
+    let lockedAt: Date
+    /// When the session ends that is locked; `nil` if that is unknown.
+    let sessionEnds: Date?
+    let sealed: SealedSession
+    /// How often a wrong passcode was given, or the power failed while one was tried.
+    var failures = 0
+    /// When the last of these was.
+    var lastFailure: Date?
+    /// The refresh token while the gateway has not revoked it, which is its only use.
+    var leftOver: SecretBytes?
+
+    var status: SessionLockStatus {
+        SessionLockStatus(
+            userName: userName, loggedInAt: loggedInAt, lockedAt: lockedAt, sessionEnds: sessionEnds,
+            failures: failures, hasLeftOverToken: leftOver != nil)
+    }
+}
+
+/// What may be known of a locked session. Contains no secrets.
+public struct SessionLockStatus: Sendable, Equatable {
+    /// The user whose session it is; `nil` if neither the person nor the gateway has given a name.
+    public let userName: String?
+    public let loggedInAt: Date
+    public let lockedAt: Date
+    /// When the session ends that is locked; `nil` if that is unknown.
+    public let sessionEnds: Date?
+    /// How often a wrong passcode was given.
+    public let failures: Int
+    /// Whether the gateway has not revoked the refresh token yet.
+    public let hasLeftOverToken: Bool
+}
+
+/// How often a passcode may be tried, and how soon.
+public struct UnlockPolicy: Sendable, Equatable {
+    /// The longest wait between attempts, in seconds.
+    public static let longestWait = 900.0
+
+    /// After this many wrong passcodes the lock is removed, and the session with it; at least 1.
+    public var attempts: Int
+    /// The wait after the first wrong passcode, in seconds. Each further one doubles it, up to ``longestWait``.
+    public var delay: Double
+
+    public init(attempts: Int = 10, delay: Double = 1) { (self.attempts, self.delay) = (attempts, delay) }
+
+    /// How long to wait before the next attempt, in seconds. A clock that was set back does not make it longer than it
+    /// was at first.
+    func wait(failures: Int, last: Date?, at now: Date) -> Double {
+        guard failures > 0, let last else { return 0 }
+        let whole = min(delay * Double(1 << min(failures - 1, 16)), Self.longestWait)
+        return min(max(whole - now.timeIntervalSince(last), 0), whole)
+    }
+}

@@ -1,0 +1,149 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import OAuth
+
+/// Locks the session of the logged-in user, and unlocks it (MAG 12.3).
+struct SessionLocks: Sendable {
+    /// How long the gateway may take to revoke a token while a person waits for the lock.
+    private static let patience = Duration.seconds(10)
+
+    let store: HoldingsStore
+    let initialization: ClientInitialization
+    let tokens: Tokens
+    let sealer = SessionSealer()
+
+    private var label: String { "latchkey session lock 1 \(store.configuration.identity.scope)" }
+
+    // MARK: Locking
+
+    /// Seals the session, has the refresh token revoked, and stores the one in place of the other in one commit.
+    ///
+    /// An unreachable gateway does not prevent it: the refresh token is then kept to be revoked later.
+    ///
+    /// - Throws: ``SessionLockError``, ``GatewayError/userRequired``, `CryptographyError`, what the vault throws.
+    func lock(by passcode: Passcode, in operation: borrowing Operation) async throws {
+        let held = try await store.holdings()
+        guard held.lock == nil else { return }
+        let user = try held.lockableUser(at: store.clocks.date())
+        let content = SecretBytes(HoldingsDocument.content(of: user.sealable).bytes)
+        let sealed = try await sealer.seal(content, with: passcode, label: label)
+        killPoint("lock-sealed")
+        let isRevoked = try await hasRevoked(user.tokens.refresh)
+        killPoint("lock-revoked")
+        var lock = SessionLock(
+            userName: user.name, loggedInAt: user.loggedInAt, lockedAt: store.clocks.date(),
+            sessionEnds: user.tokens.id?.expires, sealed: sealed)
+        if !isRevoked { lock.leftOver = user.tokens.refresh }
+        try await store.update(in: operation) { [lock] in
+            $0.user = nil
+            $0.lock = lock
+        }
+        killPoint("lock-committed")
+    }
+
+    /// - Returns: `false` if the token may still be valid at the gateway.
+    private func hasRevoked(_ token: SecretBytes?) async throws -> Bool {
+        guard let token else { return true }
+        guard let client = try await store.holdings().client,
+            !client.authentication.isExpired(at: store.clocks.date())
+        else { return false }
+        do {
+            try await tokens.revoke(token, by: client, within: Self.patience)
+        } catch GatewayError.refused {
+            // The gateway does not know it, or not this client any more.
+            return true
+        } catch is GatewayError {
+            return false
+        }
+        return true
+    }
+
+    /// Has the refresh token revoked that the gateway has not revoked yet, if any.
+    ///
+    /// - Throws: ``GatewayError``; then it is kept.
+    func revokeLeftOver(in operation: borrowing Operation) async throws {
+        guard try await store.holdings().lock?.leftOver != nil else { return }
+        try await initialization.initializeWhenDue(in: operation)
+        guard try await hasRevoked(store.holdings().lock?.leftOver) else { return }
+        try await store.update(in: operation) { $0.lock?.leftOver = nil }
+    }
+
+    // MARK: Unlocking
+
+    /// Restores the session; the next call obtains tokens by the id_token. Every attempt is counted on disk before it
+    /// is made, so that ending the agent gives none back.
+    ///
+    /// - Throws: ``SessionLockError``, `CryptographyError`, what the vault throws.
+    func unlock(by passcode: Passcode, _ policy: UnlockPolicy, in operation: borrowing Operation) async throws {
+        guard let lock = try await store.holdings().lock else { return }
+        let now = store.clocks.date()
+        guard lock.failures < policy.attempts else {
+            try await remove(in: operation)
+            throw SessionLockError.attemptsUsedUp
+        }
+        let wait = policy.wait(failures: lock.failures, last: lock.lastFailure, at: now)
+        guard wait <= 0 else { throw SessionLockError.tooSoon(seconds: Int(wait.rounded(.up))) }
+        try await store.update(in: operation) {
+            $0.lock?.failures += 1
+            $0.lock?.lastFailure = now
+        }
+        killPoint("unlock-counted")
+        guard let content = try await sealer.open(lock.sealed, with: passcode, label: label),
+            let user = HoldingsReader.user(in: content, at: store.clocks.now), let idToken = user.tokens.id
+        else {
+            let left = policy.attempts - lock.failures - 1
+            guard left > 0 else {
+                try await remove(in: operation)
+                throw SessionLockError.attemptsUsedUp
+            }
+            throw SessionLockError.passcodeWrong(attemptsLeft: left)
+        }
+        if let end = idToken.expires, end <= now {
+            try await remove(in: operation)
+            throw SessionLockError.sessionEnded
+        }
+        try await store.update(in: operation) {
+            $0.lock = nil
+            $0.user = user
+        }
+        killPoint("unlock-committed")
+    }
+
+    // MARK: Removing
+
+    /// Gives up the locked session here; the gateway, which has revoked the tokens, is asked for nothing more.
+    func remove(in operation: borrowing Operation) async throws {
+        guard let lock = try await store.holdings().lock else { return }
+        _ = try await hasRevoked(lock.leftOver)
+        killPoint("lock-removal-begun")
+        try await store.update(in: operation) { $0.lock = nil }
+        killPoint("lock-removal-committed")
+    }
+}
+
+extension Holdings {
+    /// - Throws: ``SessionLockError/locked(userName:)`` while the user's session is locked.
+    func requireUnlocked() throws(SessionLockError) {
+        if let lock { throw .locked(userName: lock.userName) }
+    }
+
+    /// The user, if there is a session that can be locked.
+    ///
+    /// - Throws: ``GatewayError/userRequired``, ``SessionLockError``
+    func lockableUser(at now: Date) throws -> HeldUser {
+        guard let user else { throw GatewayError.userRequired }
+        guard let idToken = user.tokens.id else { throw SessionLockError.noIDToken }
+        if let end = idToken.expires, end <= now { throw SessionLockError.noIDToken }
+        return user
+    }
+}
+
+extension HeldUser {
+    /// What a lock seals: everything personal, and of the tokens only the id_token.
+    fileprivate var sealable: HeldUser {
+        var user = self
+        user.tokens = HeldTokens(id: tokens.id)
+        return user
+    }
+}

@@ -1,0 +1,240 @@
+import Cryptography
+import Foundation
+import GatewayLab
+import Groundwork
+import OAuth
+import Testing
+import Vault
+
+@testable import Gateway
+
+@Suite("A user's session that is locked", .serialized, .timeLimit(.minutes(2)))
+struct SessionLockLifeTests {
+    private func passcode(_ text: String = "2580") throws -> Passcode { try Passcode(SecretBytes(utf8: text)) }
+
+    /// The error of a lock that something fails with.
+    private func lockFailure(_ work: () async throws -> some Any) async -> SessionLockError? {
+        do {
+            _ = try await work()
+            return nil
+        } catch {
+            return error as? SessionLockError
+        }
+    }
+
+    private func locked(at bench: Bench) async throws -> GatewaySession {
+        let session = bench.session()
+        try await session.logIn("alice")
+        try await session.ready()
+        #expect(try await session.lock(by: passcode()))
+        return session
+    }
+
+    private func hidden(at bench: Bench) async throws -> String {
+        let name = RecordName(scope: bench.configuration.identity.scope, name: "user-lock")
+        return try #require(try await bench.vault.record(name)).content.exposedText()
+    }
+
+    @Test("has no token left, here or at the gateway, and its id_token is nowhere to be read (MAG 12.3)")
+    func sealed() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            try await session.ready()
+            let tokens = try #require(try await session.store.holdings().user?.tokens)
+            let idToken = try #require(tokens.id).value.exposedText()
+            let refresh = try #require(tokens.refresh).exposedText()
+            bench.lab.resetCounts()
+            #expect(try await session.lock(by: passcode()))
+            #expect(bench.lab.requestCounts == [.revocation: 1])
+            #expect(try await session.user() == nil)
+            let status = try #require(try await session.lockStatus())
+            #expect(status.userName == "alice" && status.failures == 0 && !status.hasLeftOverToken)
+            let records = try await bench.records()
+            #expect(records.contains("user-lock") && !records.contains("user-log-in"))
+            let content = try await hidden(at: bench)
+            for secret in [idToken, refresh, "alice@lab.test"] { #expect(!content.contains(secret)) }
+        }
+    }
+
+    @Test("refuses calls, tokens, login and logout, and the board's own go on (MAG checklist 42)")
+    func refused() async throws {
+        try await withBench { bench in
+            let session = try await locked(at: bench)
+            bench.lab.resetCounts()
+            let error = SessionLockError.locked(userName: "alice")
+            #expect(error.explanation.gateway?.number == 130_008)
+            #expect(await lockFailure { try await session.greeted(as: .user) } == error)
+            #expect(
+                await lockFailure { try await session.acting(as: nil) { try await session.greeted(as: $0) } } == error)
+            #expect(await lockFailure { try await session.accessToken(of: .user, scope: nil) } == error)
+            #expect(
+                await lockFailure { try await session.accessToken(of: .user, scope: nil, refreshing: true) } == error)
+            #expect(await lockFailure { try await session.userInfo() } == error)
+            #expect(await lockFailure { try await session.userProfile() } == error)
+            #expect(await lockFailure { try await session.sessionStatus() } == error)
+            #expect(await lockFailure { try await session.logIn("alice") } == error)
+            #expect(await lockFailure { try await session.logIn("bob") } == error)
+            #expect(await lockFailure { try await session.authorizationSession() } == error)
+            #expect(await lockFailure { try await session.logOut() } == error)
+            #expect(await lockFailure { try await session.logOut(force: true) } == error)
+            #expect(bench.lab.requestCounts.isEmpty)
+            #expect(try await session.greeted(as: .board) == nil)
+            #expect(bench.lab.requestCounts == [.hello: 1])
+        }
+    }
+
+    @Test("stays locked by its first passcode, also after a restart, and gets its tokens by the id_token")
+    func unlocked() async throws {
+        try await withBench { bench in
+            let session = try await locked(at: bench)
+            let before = try #require(try await session.lockStatus())
+            #expect(try await !session.lock(by: passcode("9999")))
+            let log = EventLog(session.events)
+            bench.lab.resetCounts()
+            let restarted = bench.session()
+            let found = try #require(try await restarted.lockStatus())
+            #expect(
+                found.userName == "alice" && found.failures == 0 && found.hasLeftOverToken == before.hasLeftOverToken)
+            #expect(try await restarted.unlock(by: passcode()))
+            #expect(try await !restarted.unlock(by: passcode("9999")), "what is not locked is unlocked already")
+            let user = try #require(try await restarted.user())
+            #expect(user.userName == "alice" && user.hasIDToken && user.token == nil)
+            // Storing a date loses its last bits.
+            #expect(abs(user.loggedInAt.timeIntervalSince(before.loggedInAt)) < 0.001)
+            #expect(try await restarted.userProfile()?.attributes["givenName"] == "Alice")
+            #expect(bench.lab.requestCounts.isEmpty)
+            #expect(try await restarted.greeted(as: .user) == "alice")
+            #expect(bench.lab.requestCounts == [.token: 1, .hello: 1])
+            #expect(try await !bench.records().contains("user-lock"))
+            #expect(await log.names().isEmpty, "the second lock has changed nothing")
+        }
+    }
+
+    @Test("counts wrong passcodes and delays the next, across restarts, and is given up after the last")
+    func wrong() async throws {
+        try await withBench { bench in
+            _ = try await locked(at: bench)
+            // Long enough that the time that the test takes does not matter.
+            let policy = UnlockPolicy(attempts: 3, delay: 400)
+            func attempt(_ text: String) async throws -> SessionLockError? {
+                let session = bench.session()
+                return await lockFailure { try await session.unlock(by: passcode(text), policy) }
+            }
+            func waits(_ seconds: ClosedRange<Int>) async throws {
+                guard case .tooSoon(let wait)? = try await attempt("2580") else {
+                    Issue.record("it did not wait")
+                    return
+                }
+                #expect(seconds.contains(wait))
+            }
+            #expect(try await attempt("1111") == .passcodeWrong(attemptsLeft: 2))
+            try await waits(300...400)
+            // A clock that is set back does not keep a person out for longer.
+            bench.time.set(by: -7200)
+            try await waits(400...400)
+            bench.time.set(by: 7200 + 401)
+            #expect(try await attempt("1111") == .passcodeWrong(attemptsLeft: 1))
+            bench.time.set(by: 401)
+            try await waits(300...399)
+            bench.time.set(by: 401)
+            let session = bench.session()
+            let log = EventLog(session.events)
+            #expect(await lockFailure { try await session.unlock(by: passcode("1111"), policy) } == .attemptsUsedUp)
+            #expect(try await session.lockStatus() == nil)
+            #expect(try await session.user() == nil)
+            #expect(try await !bench.records().contains("user-lock"))
+            #expect(await log.names() == ["session-lock-did-remove", "session-did-fail-to-unlock"])
+            try await session.logIn("alice")
+        }
+    }
+
+    @Test("that has ended meanwhile is given up when it is unlocked (MAG 12.3)")
+    func ended() async throws {
+        try await withBench { bench in
+            let session = try await locked(at: bench)
+            bench.time.set(by: 86_401)
+            let error = await lockFailure { try await session.unlock(by: passcode()) }
+            #expect(error == .sessionEnded && error?.explanation.gateway?.number == 130_102)
+            #expect(try await session.lockStatus() == nil)
+            #expect(try await session.user() == nil)
+        }
+    }
+
+    @Test("can be given up without the passcode, and somebody else logs in")
+    func removed() async throws {
+        try await withBench { bench in
+            let session = try await locked(at: bench)
+            #expect(try await session.removeLock())
+            #expect(try await !session.removeLock())
+            #expect(await failure { try await session.greeted(as: .user) } == .userRequired)
+            #expect(try await session.logIn("bob").userName == "bob")
+        }
+    }
+
+    @Test("is locked while the gateway does not answer, too, and the token is revoked later")
+    func offline() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.logIn("alice")
+            let refresh = try #require(try await session.store.holdings().user?.tokens.refresh)
+            bench.lab.inject(Fault(.drop, at: .revocation))
+            #expect(try await session.lock(by: passcode()))
+            #expect(try await session.lockStatus()?.hasLeftOverToken == true)
+            #expect(await lockFailure { try await session.greeted(as: .user) } == .locked(userName: "alice"))
+            let restarted = bench.session()
+            #expect(await failure { try await restarted.revokeLeftOverTokens() } == nil)
+            #expect(try await restarted.lockStatus()?.hasLeftOverToken == true)
+            bench.lab.clearFaults()
+            bench.lab.resetCounts()
+            try await restarted.revokeLeftOverTokens()
+            try await restarted.revokeLeftOverTokens()
+            #expect(bench.lab.requestCounts == [.revocation: 1])
+            #expect(try await restarted.lockStatus()?.hasLeftOverToken == false)
+            #expect(try await !hidden(at: bench).contains(refresh.exposedText()))
+            #expect(try await restarted.unlock(by: passcode()))
+            #expect(try await restarted.greeted(as: .user) == "alice")
+        }
+    }
+
+    @Test("is refused without a session at the gateway, and without a user (MAG 13.4)")
+    func unlockable() async throws {
+        try await withBench { bench in
+            let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })
+            #expect(await failure { try await session.lock(by: passcode()) } == .userRequired)
+            try await session.ready()
+            try await session.logIn("alice")
+            let error = await lockFailure { try await session.lock(by: passcode()) }
+            #expect(error == .noIDToken && error?.explanation.gateway?.number == 130_106)
+            #expect(try await session.greeted(as: .user) == "alice")
+        }
+    }
+
+    @Test("goes with the registration, so that the next owner of the board finds nothing")
+    func deregistered() async throws {
+        try await withBench { bench in
+            let session = try await locked(at: bench)
+            try await session.deregister()
+            #expect(try await session.lockStatus() == nil)
+            #expect(try await !bench.records().contains("user-lock"))
+        }
+    }
+
+    @Test(
+        "takes passcodes of 4 to 256 bytes", arguments: [(3, false), (4, true), (256, true), (257, false), (0, false)])
+    func lengths(count: Int, isAllowed: Bool) {
+        let secret = SecretBytes(utf8: String(repeating: "7", count: count))
+        #expect(((try? Passcode(secret)) != nil) == isAllowed)
+    }
+
+    @Test(
+        "doubles the wait with each wrong passcode, up to a quarter of an hour",
+        arguments: [(0, 0.0), (1, 1), (2, 2), (5, 16), (10, 512), (11, 900), (60, 900)])
+    func waits(failures: Int, seconds: Double) {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let policy = UnlockPolicy(attempts: 100, delay: 1)
+        #expect(policy.wait(failures: failures, last: now, at: now) == seconds)
+        #expect(policy.wait(failures: failures, last: now, at: now + seconds) == 0)
+        #expect(policy.wait(failures: failures, last: now, at: now - 10_000) == seconds)
+    }
+}
