@@ -92,7 +92,8 @@ struct MainJobTests {
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
-                    "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
+                    "clock", "vault", "storage", "network", "dns", "gateway", "pin", "device-certificate-dates",
+                    "accounts",
                     "oauth-accounts", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
                 ])
             let verdicts = Dictionary(

@@ -22,12 +22,15 @@ public final actor Agent {
     nonisolated let oauthAccounts: OAuthAccounts
     nonisolated let time: BestKnownTime
     nonisolated let board: BoardParts
+    nonisolated let network = NetworkWatch()
     nonisolated let prompts = PromptDesk()
     nonisolated let nearby: Nearby
     nonisolated let browserLogIns = BrowserLogIns()
     nonisolated let console: ConsoleServer
     nonisolated let hosts: HostList
     nonisolated let uploads = UploadDesk()
+    /// The brokers of the settings; not connected until somebody uses them.
+    nonisolated let brokers: [NamedBroker]
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -62,6 +65,11 @@ public final actor Agent {
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter
+        brokers = configuration.brokers.map { [network] settings in
+            NamedBroker(settings, policy: OutboxPolicy(configuration.outbox), network: network) { source in
+                reporter.report(AgentEvent(source, at: time.now))
+            }
+        }
         nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName, prompts: prompts) { error in
             reporter.report(AgentEvent(.own(.auditFailed(error)), at: time.now))
         }
