@@ -70,7 +70,7 @@ struct DoctorTests {
         Row(NetworkCheck(), "pass", "the gateway is on this machine") {
             ($0.network, $0.gatewayHost) = (.none, "127.0.0.1")
         },
-        Row(NetworkCheck(), "warn", "not watched: REASON") {
+        Row(NetworkCheck(), "skip", "not watched: REASON") {
             $0.network = .unknown(.notWatched(reason: "REASON"))
         },
 

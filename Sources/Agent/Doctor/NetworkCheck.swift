@@ -1,7 +1,8 @@
 import Groundwork
 import Network
 
-/// Fails when no link has a carrier and an address; warns when that cannot be told.
+/// Fails when no link has a carrier and an address; is skipped where that cannot be told, as
+/// everything works without.
 struct NetworkCheck: HealthCheck {
     static let name = "network"
 
@@ -13,7 +14,7 @@ struct NetworkCheck: HealthCheck {
         case .none:
             let error = NetworkError.noNetwork.explanation
             return .fail(error.message, remedy: error.remedy ?? "")
-        case .unknown(let error?): return .warn(error.message, remedy: error.remedy ?? "")
+        case .unknown(let error?): return .skip(error.message)
         case .unknown(nil): return .skip("not watched yet")
         }
     }
