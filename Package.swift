@@ -49,7 +49,7 @@ let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
     "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices", "Messaging",
-    "Board", "Bluetooth", "Proximity", "LocalAPI", "Agent",
+    "Board", "Network", "Bluetooth", "Proximity", "LocalAPI", "Agent",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -113,6 +113,7 @@ let package = Package(
         room("OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
+        room("Network", ["Groundwork"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
         room("Prompts", ["Groundwork", "Cryptography"]),
         room("Proximity", ["Groundwork", "Bluetooth", "Prompts", "CQREncode"]),
@@ -122,7 +123,8 @@ let package = Package(
             [
                 "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
                 "GatewayServices",
-                "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings", logging, signals,
+                "Messaging", "Board", "Network", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings", logging,
+                signals,
             ]),
         .executableTarget(
             name: "latchkey",
@@ -171,6 +173,7 @@ let package = Package(
             exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
+        tests(of: "Network", ["Groundwork", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork"]),
         tests(of: "Prompts", ["Groundwork", "Cryptography", "TestSupport"]),
         tests(of: "Proximity", ["Groundwork", "Cryptography", "Bluetooth", "Prompts", "TestSupport"]),
@@ -179,7 +182,7 @@ let package = Package(
             of: "Agent",
             [
                 "Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
-                "Gateway", "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "LocalAPI", logging,
+                "Gateway", "Messaging", "Board", "Network", "Bluetooth", "Prompts", "Proximity", "LocalAPI", logging,
                 "TestSupport",
             ]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
@@ -201,7 +204,7 @@ let package = Package(
         // Whole programs: built before the tests because the tests depend on them.
         .testTarget(
             name: "AcceptanceTests",
-            dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey", "latchkey-lab"],
+            dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance", exclude: ["console.py", "every_route.py", "glewlwyd.py"], swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],

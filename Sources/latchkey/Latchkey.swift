@@ -34,7 +34,8 @@ struct Latchkey: AsyncParsableCommand {
                     Prompts.self, ProximityCommand.self,
                 ]),
             CommandGroup(
-                name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self]),
+                name: "Messages",
+                subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Brokers.self]),
             CommandGroup(name: "APIs", subcommands: [Call.self, Hosts.self]),
             CommandGroup(
                 name: "Services of the gateway",

@@ -20,7 +20,21 @@ struct DocumentTests {
         "the OpenAPI document is true: every route answers as described, and undescribed members and statuses are found"
     )
     func isTrue() async throws {
-        let prepared = try TestBoard(settings: "[storage]\nlocal = true\n")
+        let place = URL(filePath: "/tmp/lk-broker-\(UInt32.random(in: .min ... .max))")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        let broker = try await OtherBroker(in: place)
+        defer { broker.program.signal(SIGKILL) }
+        let prepared = try TestBoard(
+            settings: """
+                [storage]
+                local = true
+                [[brokers]]
+                name = "plain"
+                host = "\(broker.address)"
+                tls = false
+
+                """)
         let folder = prepared.folder.appending(path: "answers")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         prepared.environment["LATCHKEY_RECORD_ANSWERS"] = folder.path

@@ -5,6 +5,7 @@ import Gateway
 import Groundwork
 import HTTPClient
 import Messaging
+import Network
 import Proximity
 import Storage
 import TestSupport
@@ -68,6 +69,18 @@ struct DoctorTests {
         Row(StorageCheck(), "fail", "read-only") { $0.diskTrouble = "the disk of /s is read-only" },
         Row(StorageCheck(), "warn", "a.db.damaged-1 and 1 more") {
             $0.setAside = ["a.db.damaged-1", "b.db.damaged-1"]
+        },
+
+        Row(NetworkCheck(), "skip", "not watched yet") { _ in },
+        Row(NetworkCheck(), "pass", "by eth0 (ethernet)") {
+            $0.network = .way(NetworkWay(interface: "eth0", kind: .ethernet))
+        },
+        Row(NetworkCheck(), "fail", "no network") { $0.network = .none },
+        Row(NetworkCheck(), "pass", "the gateway is on this machine") {
+            ($0.network, $0.gatewayHost) = (.none, "127.0.0.1")
+        },
+        Row(NetworkCheck(), "skip", "not watched: REASON") {
+            $0.network = .unknown(.notWatched(reason: "REASON"))
         },
 
         Row(NameResolutionCheck(), "skip", "no gateway") { _ in },

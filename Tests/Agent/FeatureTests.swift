@@ -99,7 +99,7 @@ struct FeatureTests {
         #expect(events.count == Set(events).count)
         #expect(
             checks == [
-                "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
+                "clock", "vault", "storage", "network", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
                 "oauth-accounts", "session-lock", "broker", "outbox",
                 "sensors", "gpio", "bluetooth", "consent",
             ])

@@ -10,7 +10,7 @@ struct EventNameTests {
 
     /// The rooms that see events themselves. The command and other programs get their names only, over the local API.
     private static let rooms = [
-        "Gateway", "GatewayServices", "Messaging", "Board", "Bluetooth", "Prompts", "Proximity", "Agent",
+        "Gateway", "GatewayServices", "Messaging", "Board", "Network", "Bluetooth", "Prompts", "Proximity", "Agent",
     ]
 
     private static func lines(of room: String) throws -> [(place: String, text: String)] {
@@ -46,7 +46,7 @@ struct EventNameTests {
         #expect(
             families == [
                 "gateway", "broker", "outbox", "items", "message", "button", "sensor", "agent", "vault", "proximity",
-                "prompt",
+                "prompt", "network",
             ])
         for line in try Self.rooms.flatMap(Self.lines) where Self.decides(line.text, families) {
             Issue.record("\(line.place): \(line.text.trimmingCharacters(in: .whitespaces))")

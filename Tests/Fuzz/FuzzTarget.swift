@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
 
     static let all =
         groundwork + cryptography + vault + http + oauth + gateway + gatewayServices + messaging + settings + board
-        + bluetooth
+        + bluetooth + network
         + proximity + localAPI + agent
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -60,6 +60,14 @@ package struct BoardStatus: Decodable, Sendable {
         package let error: Trouble?
     }
 
+    /// The network that the board is in.
+    package struct Network: Decodable, Sendable, Equatable {
+        package let state: String
+        package let interface: String?
+        package let kind: String?
+        package let gateway: String
+    }
+
     /// Missing where the store is open.
     package struct Vault: Decodable, Sendable {
         package let error: Trouble
@@ -80,6 +88,7 @@ package struct BoardStatus: Decodable, Sendable {
     package let certificate: Certificate?
     package let token: Token?
     package let user: User?
+    package let network: Network?
     package let broker: Broker?
     package let userBroker: Broker?
     package let outbox: Outbox?

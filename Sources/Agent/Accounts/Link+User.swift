@@ -36,7 +36,8 @@ extension Link {
         await endUserStation()
         guard let user, let board = station,
             let begun = try? await Station(
-                user, of: board, session: session, gateway: gateway, settings: agent.configuration)
+                user, of: board, session: session, gateway: gateway, settings: agent.configuration,
+                network: agent.network)
         else { return }
         userStation = begun
         userTask = Task { [agent, account, session] in await Self.work(at: begun, session, agent, account) }

@@ -122,13 +122,13 @@ final actor Link {
                         nil
                     }
                 settle()
-                let delay = backoff.next()
+                let delay = max(backoff.next(), agent.network.leastDelay(to: gateway.identity.host))
                 agent.report(.own(.notReady(error, retryAfter: delay)), of: account)
                 if (error as? GatewayError)?.needsPerson == true {
                     await Self.identityChange(in: events)
                     backoff.reset()
                 } else {
-                    try? await Task.sleep(for: delay)
+                    if await agent.network.pause(for: delay) { backoff.reset() }
                 }
             }
         }
@@ -181,6 +181,7 @@ final actor Link {
         }
         let station = try await Station(
             device: device, session: session, gateway: gateway, settings: agent.configuration,
+            network: agent.network,
             outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
         outboxFault = nil
         self.station = station

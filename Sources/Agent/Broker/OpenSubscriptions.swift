@@ -33,7 +33,7 @@ final class OpenSubscriptions: Sendable {
     }
 
     /// The one encoder of all readers.
-    func encoder(for topics: TopicNamespace) -> MessageEncoder {
+    func encoder(for topics: TopicNamespace?) -> MessageEncoder {
         state.withLock { state in
             let encoder = state.encoder ?? MessageEncoder(topics)
             state.encoder = encoder

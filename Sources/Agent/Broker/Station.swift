@@ -25,19 +25,20 @@ struct Station: Sendable {
     /// - Throws: `MessagingError` if the outbox cannot be opened, or a topic of the settings is not valid.
     init(
         device: String, session: GatewaySession, gateway: GatewayConfiguration, settings: AgentConfiguration,
-        outboxIsSuspect: Bool = false
+        network: NetworkWatch, outboxIsSuspect: Bool = false
     ) async throws {
         topics = try TopicNamespace(
             prefix: gateway.identity.prefix, version: settings.broker.topicVersion, deviceID: device)
         user = nil
         subscriptions = OpenSubscriptions()
+        let (broker, master) = (BrokerAddress(settings.broker, of: gateway), gateway.masterClientID)
         var messaging = MessengerSettings(settings.broker)
+        messaging.leastDelay = { network.leastDelay(to: broker.host) }
         messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
         outbox = try await Outbox.open(
             at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
             policy: OutboxPolicy(settings.outbox), durability: settings.outbox.durable ? .disk : .memory,
             isSuspect: outboxIsSuspect)
-        let (broker, master) = (BrokerAddress(settings.broker, of: gateway), gateway.masterClientID)
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
             let token = try await session.accessToken()
             let identity = try await ConnectingIdentity(of: session, at: broker)
@@ -50,7 +51,7 @@ struct Station: Sendable {
     /// - Throws: ``MessagingError`` for a user whose name cannot be part of a topic.
     init(
         _ user: UserStatus, of board: Station, session: GatewaySession, gateway: GatewayConfiguration,
-        settings: AgentConfiguration
+        settings: AgentConfiguration, network: NetworkWatch
     ) async throws {
         guard let name = user.userName else { throw MessagingError.userUnusable(name: nil) }
         topics = try TopicNamespace(
@@ -59,7 +60,9 @@ struct Station: Sendable {
         subscriptions = OpenSubscriptions(endingWith: MessagingError.userRequired)
         outbox = try await Outbox.open(at: "", policy: OutboxPolicy(settings.outbox), durability: .broker)
         let (broker, master) = (board.messenger.address, gateway.masterClientID)
-        messenger = Messenger(address: broker, outbox: outbox, settings: MessengerSettings(settings.broker)) {
+        var messaging = MessengerSettings(settings.broker)
+        messaging.leastDelay = { network.leastDelay(to: broker.host) }
+        messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
             let token = try await session.accessToken(ofUserLoggedInAt: user.loggedInAt)
             let identity = try await ConnectingIdentity(of: session, at: broker)
             return BrokerCredentials(
@@ -134,7 +137,7 @@ extension MessengerSettings {
 }
 
 extension OutboxPolicy {
-    fileprivate init(_ settings: OutboxSettings) {
+    init(_ settings: OutboxSettings) {
         self.init(
             limitBytes: settings.limitBytes, maxAge: .seconds(settings.maxAgeHours * 3600),
             payloadLimit: settings.payloadLimitBytes)

@@ -29,6 +29,8 @@ public struct AgentConfiguration: Sendable, Equatable {
     public var proximity = ProximitySettings()
     /// Hosts beside the gateways that may be called.
     var hosts: [HostSecurity] = []
+    /// Brokers beside the gateway's.
+    var brokers: [NamedBrokerSettings] = []
     /// The features' own settings, by key path; see ``Setting``.
     var ofFeatures: [String: JSON] = [:]
 

@@ -30,6 +30,7 @@ extension ConsolePage {
             fact(list, "Certificate", `${certificate.daysLeft} days left`, certificate.daysLeft < 0 ? "bad" : certificate.daysLeft < 30 ? "warn" : "");
           }
           if (token) fact(list, "Token", `${span(token.lifeLeft)} left`);
+          if (status.network) fact(list, "Network", [status.network.interface, `gateway ${status.network.gateway}`].filter(Boolean).join(", "));
           if (broker) fact(list, "Broker", `${broker.state}, ${broker.address}`, broker.state === "connected" ? "good" : "warn");
           if (outbox && !outbox.error) {
             fact(list, "Outbox", `${outbox.depth} waiting, ${bytes(outbox.bytes)}` + (outbox.oldestAge ? `, the oldest for ${span(outbox.oldestAge)}` : ""));

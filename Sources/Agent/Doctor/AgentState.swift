@@ -5,6 +5,7 @@ import Gateway
 import Groundwork
 import HTTPClient
 import Messaging
+import Network
 import Proximity
 import Vault
 
@@ -38,6 +39,7 @@ struct AgentState: Sendable {
     var clockFile = ""
     var vaultSlot: Slot.Kind?
     var vaultFaults: [VaultError] = []
+    var network = NetworkMonitor.State.unknown(nil)
     /// `nil` when no gateway is active.
     var gatewayHost: String?
     /// The gateway's answer to a request that needs no registration: an HTTP status, or why there was none.

@@ -25,6 +25,7 @@ public struct AgentEvent: Sendable {
         case outbox(OutboxEvent)
         case items(ItemEvent)
         case message(MessageEvent)
+        case network(NetworkEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -32,6 +33,8 @@ public struct AgentEvent: Sendable {
         case own(OwnEvent)
         /// An account other than the default one.
         indirect case account(AccountName, Source)
+        /// At the connection to a broker that the settings name.
+        indirect case named(String, Source)
         /// At the connection of the logged-in user.
         indirect case user(Source)
 
@@ -45,12 +48,13 @@ public struct AgentEvent: Sendable {
             case .outbox(let event): event.report
             case .items(let event): event.report
             case .message(let event): event.report
+            case .network(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report
             case .sensor(let event): event.report
             case .own(let event): event.report
-            case .account(_, let source), .user(let source): source.report
+            case .account(_, let source), .user(let source), .named(_, let source): source.report
             }
         }
     }
@@ -61,11 +65,14 @@ public struct AgentEvent: Sendable {
         let report = source.report
         name = report.name
         let isOfUser = if case .user = source.ofAnyAccount { true } else { false }
-        // The board works without its user's connection.
-        severity = isOfUser && report.severity == .trouble ? .notable : report.severity
+        // The board works without its user's connection, and those to other brokers.
+        var connection: String?
+        if case .named(let name, _) = source { connection = name }
+        severity = (isOfUser || connection != nil) && report.severity == .trouble ? .notable : report.severity
         var details = report.fields
         if case .account(let name, _) = source { details["account"] = .string(name.text) }
         if isOfUser { details["as"] = "user" }
+        details["connection"] = connection.map(JSON.string)
         if let message = report.message { details["message"] = .string(message) }
         if let error = report.error { details.merge(error.explanation) { _, new in new } }
         self.details = details

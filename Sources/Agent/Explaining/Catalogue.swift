@@ -7,6 +7,7 @@ public import Groundwork
 import HTTPClient
 import LocalAPI
 import Messaging
+import Network
 import OAuthAccounts
 import Prompts
 import Proximity
@@ -17,11 +18,12 @@ import Vault
 public struct Catalogue: Sendable {
     /// The error types of the modules.
     public static let types: [any Explained.Type] = [
-        AccountError.self, AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self,
+        AccountError.self, AgentError.self, BrokerError.self, BluetoothError.self, BoardError.self,
+        ConfigurationError.self,
         CryptographyError.self,
         GatewayError.self, ItemError.self, ServiceError.self,
-        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, OAuthAccountError.self,
-        PromptError.self, ProximityError.self, SessionLockError.self,
+        HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,
+        OAuthAccountError.self, PromptError.self, ProximityError.self, SessionLockError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,
     ]

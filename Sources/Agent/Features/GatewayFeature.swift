@@ -24,7 +24,7 @@ struct GatewayFeature: Feature {
     }
 
     var checks: [any HealthCheck] {
-        [NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates()]
+        [NetworkCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates()]
     }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {

@@ -76,6 +76,7 @@ extension Agent {
 
     private func end() async {
         await console.close()
+        for broker in brokers { _ = await broker.disconnect() }
         await close()
         await nearby.close()
         prompts.close()

@@ -22,6 +22,7 @@ public final actor Agent {
     nonisolated let oauthAccounts: OAuthAccounts
     nonisolated let time: BestKnownTime
     nonisolated let board: BoardParts
+    nonisolated let network = NetworkWatch()
     nonisolated let prompts = PromptDesk()
     nonisolated let lockPresence = ButtonPresence()
     nonisolated let nearby: Nearby
@@ -29,6 +30,8 @@ public final actor Agent {
     nonisolated let console: ConsoleServer
     nonisolated let hosts: HostList
     nonisolated let uploads = UploadDesk()
+    /// The brokers of the settings; not connected until somebody uses them.
+    nonisolated let brokers: [NamedBroker]
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -63,6 +66,11 @@ public final actor Agent {
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter
+        brokers = configuration.brokers.map { [network] settings in
+            NamedBroker(settings, policy: OutboxPolicy(configuration.outbox), network: network) { source in
+                reporter.report(AgentEvent(source, at: time.now))
+            }
+        }
         nearby = Nearby(configuration, deviceName: configuration.gateway.shownDeviceName, prompts: prompts) { error in
             reporter.report(AgentEvent(.own(.auditFailed(error)), at: time.now))
         }

@@ -1,6 +1,7 @@
 import GatewayServices
 import LocalAPI
 import Messaging
+import Network
 
 /// The data of the events of `GET /v1/events`, by the family of the event's name.
 extension Schema {
@@ -26,6 +27,8 @@ extension Schema {
         string("user: it was at the connection of the logged-in user", choices: ["user"])
     }
 
+    private static var ofBroker: Schema { string("it was at this broker of the settings") }
+
     private typealias Family = (name: String, schema: String, members: [String: Schema])
 
     private static let families: [Family] = [
@@ -35,7 +38,7 @@ extension Schema {
             [
                 "broker": .string("host:port"), "attempt": .integer("since the last connection, from 1"),
                 "sessionPresent": .boolean("whether the broker kept the session"),
-                "filter": .string("of a refused subscription"), "as": ofUser,
+                "filter": .string("of a refused subscription"), "as": ofUser, "connection": ofBroker,
             ]
         ),
         ("button", "ButtonEvent", ["heldMilliseconds": .integer("how long it was pressed")]),
@@ -54,7 +57,14 @@ extension Schema {
                 "topic": .string("the whole topic"), "senderID": .string("the sender's own claim"),
                 "senderType": .string("the sender's own claim"), "contentType": .string("a MIME type"),
                 "bytes": .integer("length of the content"), "more": .integer("messages that came with it"),
-                "as": ofUser,
+                "as": ofUser, "connection": ofBroker,
+            ]
+        ),
+        (
+            "network", "NetworkEvent",
+            [
+                "interface": .string("the link that leads to others"),
+                "kind": .choice("of the link", of: NetworkWay.Kind.self),
             ]
         ),
         (

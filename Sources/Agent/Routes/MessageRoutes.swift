@@ -105,15 +105,7 @@ extension Agent {
                         """),
                     "qos": Self.qualitySchema, "raw": .boolean("the filter is of whole topics"),
                 ],
-                events: [
-                    "subscribed": .object(
-                        ["filter": .string("as the broker has it: nothing sent from now on is missed")],
-                        required: ["filter"]),
-                    "message": .message,
-                    "lagged": .object(
-                        ["count": .integer("messages that were left out"), "message": .string("for people")],
-                        required: ["count", "message"]),
-                ], hasFrames: true)
+                events: Self.messageEvents, hasFrames: true)
         ) { request in
             let station = try await self.station(of: speaker)
             // A subscriber to everything wants messages from others, not those that the agent itself publishes below
@@ -136,10 +128,22 @@ extension Agent {
         }
     }
 
+    /// The events of a stream of messages.
+    static var messageEvents: [String: Schema] {
+        [
+            "subscribed": .object(
+                ["filter": .string("as the broker has it: nothing sent from now on is missed")], required: ["filter"]),
+            "message": .message,
+            "lagged": .object(
+                ["count": .integer("messages that were left out"), "message": .string("for people")],
+                required: ["count", "message"]),
+        ]
+    }
+
     static var encodingSchema: Schema {
         .string("of the payload; text unless given", choices: ["text", "base64"])
     }
-    private static var qualitySchema: Schema {
+    static var qualitySchema: Schema {
         .integer("quality of service; 1 unless given; 2 is taken as 1", in: 0...2)
     }
 

@@ -51,11 +51,11 @@ public struct RouteDescription: Sendable {
     ///   - events: the data of the events by the event's name; `broker.*` stands for every name with that prefix.
     ///   - hasFrames: whether its messages are offered as bare bytes too.
     public init(
-        _ summary: String, query: [String: Schema] = [:], body: [String: Schema]? = nil, required: Set<String> = [],
-        events: [String: Schema], hasFrames: Bool = false
+        _ summary: String, path: [String: Schema] = [:], query: [String: Schema] = [:], body: [String: Schema]? = nil,
+        required: Set<String> = [], events: [String: Schema], hasFrames: Bool = false
     ) {
         self.init(
-            summary: summary, path: [:], query: query, body: body, required: required, text: nil, status: 200,
+            summary: summary, path: path, query: query, body: body, required: required, text: nil, status: 200,
             answer: nil, events: events, forms: hasFrames ? StreamForm.all : StreamForm.all.dropLast())
     }
 

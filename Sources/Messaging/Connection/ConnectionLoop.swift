@@ -215,7 +215,8 @@ final class ConnectionLoop {
             isOpen = true
             client.forgetCredentials()
             announce(client)
-            connection.post { $0.opened = sessionPresent }
+            let address = Self.localAddress(of: client.socket)
+            connection.post { ($0.opened, $0.localAddress) = (sessionPresent, address) }
             // Without the presence message there is nothing that the broker would acknowledge.
             if presence == nil { markProven() }
         }

@@ -2,6 +2,8 @@
 struct ConnectionNews: Sendable {
     /// Set once the broker has accepted the connection: whether it had kept the session.
     var opened: Bool?
+    /// This side's address, known once it is open: 4 or 16 bytes.
+    var localAddress: [UInt8]?
     /// Messages that the broker has acknowledged.
     var acknowledged: [Int64] = []
     /// Messages that the client library rejects.

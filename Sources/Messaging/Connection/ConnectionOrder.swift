@@ -8,6 +8,8 @@ struct ConnectionOrder: Sendable {
     var timeout: Duration
     var cleanSession: Bool
     var presenceTopic: Topic?
+    /// Instead of `offline` at that topic.
+    var will: Will?
     /// The most messages in flight at once.
     var window = 100
 

@@ -65,10 +65,12 @@ final class MosquittoClient {
             statuses.append(mosquitto_void_option(handle, MOSQ_OPT_SSL_CTX, tls.handle))
             statuses.append(mosquitto_int_option(handle, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0))
         }
-        if let topic = order.presenceTopic {
+        if let will = order.will
+            ?? order.presenceTopic.map({ Will(topic: $0, payload: ConnectionOrder.offline, qos: 1, retain: true) })
+        {
             statuses.append(
                 mosquitto_will_set(
-                    handle, topic.name, Int32(ConnectionOrder.offline.count), ConnectionOrder.offline, 1, true))
+                    handle, will.topic.name, Int32(will.payload.count), will.payload, Int32(will.qos), will.retain))
         }
         statuses.append(setCredentials(order.credentials))
         return statuses.allSatisfy { $0 == MOSQ_ERR_SUCCESS.code }

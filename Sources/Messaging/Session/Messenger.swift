@@ -44,6 +44,10 @@ public final actor Messenger {
     var isOpen = false
     private var pause: Task<Void, Never>?
     private var reconnectsAtOnce = false
+    /// Whether the delays between attempts begin with the first one again.
+    private var startsAnew = false
+    /// This side's address of the present connection: 4 or 16 bytes.
+    public private(set) var localAddress: [UInt8]?
     /// The subscriptions of the broker's session that this messenger knows of.
     var established: Set<TopicFilter> = []
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
@@ -77,6 +81,21 @@ public final actor Messenger {
         pause?.cancel()
     }
 
+    /// Adapts to a change of the network: a connection that nothing can carry any more is given up, and one that could
+    /// not be made is tried at once.
+    ///
+    /// - Parameters:
+    ///   - hasReturned: whether there is a network that was not there, or another one.
+    ///   - carries: whether a connection from this address can still carry anything.
+    public func adapt(hasReturned: Bool, carries: @Sendable ([UInt8]) -> Bool) {
+        if isOpen {
+            if let localAddress, !carries(localAddress) { reconnect() }
+        } else if hasReturned {
+            startsAnew = true
+            reconnect()
+        }
+    }
+
     /// Connects, and reconnects whenever the connection is lost, until the task is canceled; then disconnects in
     /// order and returns.
     ///
@@ -86,6 +105,8 @@ public final actor Messenger {
         var backoff = settings.backoff
         attempts = 0
         while !Task.isCancelled {
+            if startsAnew { backoff.reset() }
+            startsAnew = false
             attempts += 1
             become(.connecting)
             events.send(.connecting(address, attempt: attempts))
@@ -101,7 +122,7 @@ public final actor Messenger {
                 // A connection that makes progress is retried soon, however often it breaks.
                 if acknowledged > acknowledgedBefore { backoff.reset() }
                 if let start = opened.at, ContinuousClock.now - start >= settings.steadyAfter { backoff.reset() }
-                await pauseBeforeRetry(after: error, for: backoff.next())
+                await pauseBeforeRetry(after: error, for: max(backoff.next(), settings.leastDelay()))
             } else {
                 events.send(.disconnected(address))
             }
@@ -117,7 +138,7 @@ public final actor Messenger {
             order = ConnectionOrder(
                 address: address, credentials: try await credentials(), keepAlive: settings.keepAlive,
                 timeout: settings.connectTimeout, cleanSession: settings.cleanSession,
-                presenceTopic: settings.presenceTopic, window: pace.limit)
+                presenceTopic: settings.presenceTopic, will: settings.will, window: pace.limit)
         } catch {
             let why = Explanation(of: error)
             return (Task.isCancelled ? .closed : .failed(.credentialsUnavailable(why), loss: nil), nil)
@@ -131,6 +152,7 @@ public final actor Messenger {
             await serve(connection) { openedAt = .now }
         }
         self.connection = nil
+        localAddress = nil
         isOpen = false
         resumeSubscribers()
         if case .failed(let error, let loss?) = ending { await learn(from: loss, error) }
@@ -152,6 +174,7 @@ public final actor Messenger {
             do throws(MessagingError) {
                 if let sessionPresent = news.opened {
                     opened()
+                    localAddress = news.localAddress
                     open(connection, sessionPresent: sessionPresent)
                     try await outbox.rewind { connection.post { $0.hasArrivals = true } }
                 }

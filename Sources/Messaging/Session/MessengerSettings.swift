@@ -11,11 +11,15 @@ public struct MessengerSettings: Sendable {
     /// The topic of the retained messages `online` and `offline`; `nil` publishes neither. `offline` is also the last
     /// will.
     public var presenceTopic: Topic?
+    /// What the broker publishes if this client vanishes; not together with ``presenceTopic``, which has its own.
+    public var will: Will?
     /// The most messages that wait for the broker's acknowledgement at once, 1 to 1000.
     public var window = 100
     /// The delays between attempts to connect. Starts over after a connection on which a message was acknowledged, or
     /// which lasted ``steadyAfter``.
     public var backoff = Backoff(initial: .seconds(1), cap: .seconds(60))
+    /// Asked after each failure: a delay that the next attempt needs at least, such as while there is no network.
+    public var leastDelay: @Sendable () -> Duration = { .zero }
     public var steadyAfter = Duration.seconds(10)
     /// The largest payload that is handed to subscribers, in bytes; larger ones are counted and discarded.
     public var payloadLimit = 1 << 20

@@ -27,6 +27,7 @@ struct Publish: AsyncParsableCommand {
               $ latchkey publish door/state open
               $ latchkey publish --lines log < lines.txt
               $ latchkey publish --as user note 'below my own topics'
+              $ latchkey publish --broker plant line/3/state running
             """)
 
     @Argument(help: "Topic below the device's own, such as door/state.") var topic: String
@@ -36,10 +37,14 @@ struct Publish: AsyncParsableCommand {
     @Flag(help: "Take the topic as it is, not below the device's own topics.") var raw = false
     @Flag(help: "Each line of standard input is a message.") var lines = false
     @OptionGroup var speaker: SpeakerOption
+    @OptionGroup var broker: BrokerOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
         guard (0...2).contains(qos) else { throw ValidationError("--qos is 0, 1 or 2, not \(qos)") }
+        guard broker.broker == nil || speaker.speaker == .board && !raw else {
+            throw ValidationError("--broker goes with neither --as nor --raw")
+        }
         guard !lines || message == nil else {
             throw ValidationError("--lines reads standard input; leave the message out")
         }
@@ -61,7 +66,8 @@ struct Publish: AsyncParsableCommand {
     /// fast writer's in batches.
     private func publishLines(by client: LocalClient) async throws -> Int64 {
         let path =
-            "\(speaker.path)/messages/lines?topic=\(PercentEncoding.encode(topic))&qos=\(qos)&retain=\(retain)&raw=\(raw)"
+            "\(broker.path ?? speaker.path)/messages/lines?topic=\(PercentEncoding.encode(topic))&qos=\(qos)&retain=\(retain)"
+            + (broker.path == nil ? "&raw=\(raw)" : "")
         let interruption = try Interruption()
         var input = InputLines(STDIN_FILENO, lineLimit: Input.payloadLimit, endedBy: interruption)
         var progress = Progress()
@@ -86,11 +92,11 @@ struct Publish: AsyncParsableCommand {
     }
 
     private func publish(_ payload: [UInt8], by client: LocalClient) async throws -> JSON {
-        try await client.post(
-            "\(speaker.path)/messages",
-            [
-                "topic": .string(topic), "payload": .string(Base64.encode(payload)), "encoding": "base64",
-                "qos": .integer(Int64(qos)), "retain": .bool(retain), "raw": .bool(raw),
-            ])
+        var body: [String: JSON] = [
+            "topic": .string(topic), "payload": .string(Base64.encode(payload)), "encoding": "base64",
+            "qos": .integer(Int64(qos)), "retain": .bool(retain),
+        ]
+        if broker.path == nil { body["raw"] = .bool(raw) }
+        return try await client.post("\(broker.path ?? speaker.path)/messages", .object(body))
     }
 }

@@ -59,6 +59,7 @@ struct Status: AsyncParsableCommand {
         } else {
             addIdentity(of: status, to: &fields)
         }
+        if let network = status["network"] { addNetwork(network, to: &fields) }
         if status["sharing"]?.bool == true { fields.add("sharing", "the user's session, with devices nearby") }
         addTokens(of: status, to: &fields)
         addMessages(of: status, to: &fields)
@@ -79,6 +80,18 @@ struct Status: AsyncParsableCommand {
         for warning in status["warnings"]?.array ?? [] { fields.add("warning", warning.string.map(out.yellow)) }
         addError(of: status, to: &fields)
         return fields.text
+    }
+
+    private func addNetwork(_ network: JSON, to fields: inout Fields) {
+        let out = Terminal.standardOutput
+        let link = network["interface"]?.string.map { "\($0) (\(network["kind"]?.string ?? "?")), " } ?? ""
+        let gateway =
+            switch network["gateway"]?.string {
+            case "reachable": out.green("gateway reachable")
+            case "not-reachable": out.yellow("gateway not reachable")
+            default: "gateway unknown"
+            }
+        fields.add("network", network["state"]?.string == "none" ? out.yellow("none") : link + gateway)
     }
 
     /// - Parameter account: the status of an account, or that of the agent, which has the members of the default

@@ -18,6 +18,8 @@ struct Subscribe: AsyncParsableCommand {
             With --save, each message becomes a new file in that directory, of mode 0600 and named after its time; what is \
             printed names it.
 
+            With --broker, the messages of that broker of the settings: whole topics, all of them without a filter.
+
             With --as user, the messages of the logged-in user; ends when that user logs out.
 
               $ latchkey subscribe 'door/#' --payload line
@@ -33,6 +35,7 @@ struct Subscribe: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Save each message to a file in this directory.", valueName: "directory"))
     var save: String?
     @OptionGroup var speaker: SpeakerOption
+    @OptionGroup var broker: BrokerOption
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
@@ -42,14 +45,18 @@ struct Subscribe: AsyncParsableCommand {
             throw ValidationError("--payload is line, nul or length")
         }
         guard payload == nil || !options.json else { throw ValidationError("give one of --payload and --json") }
+        guard broker.broker == nil || speaker.speaker == .board && !raw else {
+            throw ValidationError("--broker goes with neither --as nor --raw")
+        }
         guard payload == nil || save == nil else { throw ValidationError("give one of --payload and --save") }
     }
 
     func run() async throws {
-        var query = "?qos=\(qos)&raw=\(raw)"
+        var query = "?qos=\(qos)" + (broker.path == nil ? "&raw=\(raw)" : "")
         if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
         let following = Following(
-            client: options.client, path: "\(speaker.path)/messages\(query)", as: payload == nil ? .lines : .frames)
+            client: options.client, path: "\(broker.path ?? speaker.path)/messages\(query)",
+            as: payload == nil ? .lines : .frames)
         var received = 0
         while received != count, let batch = try await following.next() {
             // Those that came together are written together.

@@ -28,7 +28,6 @@ opens('see the others\' temporary files', '/tmp/latchkey-attempt', O_RDONLY);
 opens('see another process', '/proc/1/status', O_RDONLY);
 opens('open a serial line', '/dev/ttyS0', O_RDWR | O_NONBLOCK | O_NOCTTY);
 opens('read the kernel\'s log', '/dev/kmsg', O_RDONLY | O_NONBLOCK);
-outcome('open a netlink socket', socket(my $netlink, 16, 3, 0));
 outcome('open a packet socket', socket(my $packet, 17, 3, 0));
 # Numbers of x86-64, as the board is.
 calls('have memory that is written and executed', 9, 0, 4096, 7, 0x22, -1, 0);

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import Gateway
+import Groundwork
+import Messaging
+import Network
+
+/// Follows the network: who waits for it tries at once when it is back.
+extension Agent {
+    /// Runs until canceled.
+    nonisolated func followNetwork(_ changes: AsyncStream<NetworkMonitor.State>) async {
+        var known = network.monitor.state
+        for await state in changes {
+            if state != known {
+                network.noteChange(at: time.now)
+                switch state {
+                case .way(let way): report(.network(.changed(way)))
+                case .none: report(.network(.lost))
+                case .unknown: break
+                }
+                known = state
+            }
+            network.settle { await self.adapt(hasReturned: $0) }
+        }
+    }
+
+    private func adapt(hasReturned: Bool) async {
+        for broker in brokers {
+            await broker.connection?.messenger.adapt(hasReturned: hasReturned) { [network] in
+                network.monitor.carries($0)
+            }
+        }
+        for account in accounts.all {
+            for station in [await account.link.station, await account.link.userStation] {
+                await station?.messenger.adapt(hasReturned: hasReturned) { [network] in network.monitor.carries($0) }
+            }
+        }
+    }
+
+    /// Reports changes of the gateway's reachability, until canceled.
+    nonisolated func followReach(_ events: AsyncStream<AgentEvent>) async {
+        for await event in events {
+            switch event.source {
+            case .gateway, .broker, .own, .network(.changed), .network(.lost): break
+            default: continue
+            }
+            guard let reach = try? await gatewayReach(), network.isNew(reach) else { continue }
+            report(.network(reach.event))
+        }
+    }
+
+    /// - Returns: `nil` without a gateway.
+    func gatewayReach() async throws -> GatewayReach? {
+        guard let link else { return nil }
+        let status = try await link.session.status()
+        let host = link.gateway.identity.host
+        var signs = GatewayReach.Signs(
+            isCutOff: network.isCutOff(from: host), since: network.since, lastContact: status.lastContact)
+        if case .way(let way) = network.monitor.state { signs.way = way }
+        if let failure = status.lastFailure, failure.error.explanation.kind == .unreachable {
+            signs.lastSilence = failure.at
+        }
+        // A broker elsewhere says nothing of the gateway.
+        if let messenger = await link.station?.messenger, messenger.address.host == host {
+            let broker = await messenger.status()
+            signs.isConnected = broker.state == .connected
+            signs.connectedBy = await messenger.localAddress.flatMap(network.monitor.way)
+            if !signs.isConnected, broker.lastError?.explanation.kind == .unreachable {
+                signs.lastSilence = max(signs.lastSilence ?? .distantPast, broker.since)
+            }
+        }
+        return GatewayReach(signs)
+    }
+}

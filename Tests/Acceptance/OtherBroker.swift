@@ -1,0 +1,64 @@
+import Cryptography
+import Foundation
+import TestSupport
+
+/// A Mosquitto of its own, at an address of the loopback net that is this one's alone, so that its port is free there.
+final class OtherBroker {
+    let address = "127." + (0..<3).map { _ in "\(Int.random(in: 1...254))" }.joined(separator: ".")
+    let port: Int
+    private let folder: URL
+    private(set) var program: RunningProgram
+    private let configuration: URL
+
+    /// - Parameters:
+    ///   - folder: for its files; it exists.
+    ///   - authority: of its certificate; without one it takes connections without TLS.
+    ///   - users: names with passwords; without any it takes everybody.
+    init(in folder: URL, authority: TestAuthority? = nil, users: [String: String] = [:]) async throws {
+        port = authority == nil ? 1883 : 8883
+        self.folder = folder
+        var lines = ["listener \(port) \(address)", "user root", "log_dest stderr", "log_type all"]
+        if let authority {
+            let identity = try authority.identity("broker", ipAddresses: [address])
+            for (name, text) in ["server.pem": identity.chain[0].pem, "server.key": try identity.keyPEM] {
+                try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
+            }
+            lines.append("certfile \(folder.appending(path: "server.pem").path)")
+            lines.append("keyfile \(folder.appending(path: "server.key").path)")
+        }
+        lines.append("allow_anonymous \(users.isEmpty)")
+        let passwords = folder.appending(path: "passwords")
+        for (name, password) in users {
+            let isFirst = !FileManager.default.fileExists(atPath: passwords.path)
+            let result = try await Program.found.run(
+                ["mosquitto_passwd"] + (isFirst ? ["-c"] : []) + ["-b", passwords.path, name, password])
+            guard result.status == 0 else { throw Unexpected("mosquitto_passwd: \(result.errors)") }
+        }
+        if !users.isEmpty { lines.append("password_file \(passwords.path)") }
+        configuration = folder.appending(path: "mosquitto.conf")
+        try lines.joined(separator: "\n").write(to: configuration, atomically: true, encoding: .utf8)
+        program = try RunningProgram(URL(filePath: "/usr/sbin/mosquitto"), ["-c", configuration.path])
+        _ = try await program.errors.line(containing: "running")
+    }
+
+    /// `mosquitto_sub` on this broker, subscribed when this returns.
+    func observe(_ filter: String) async throws -> RunningProgram {
+        let observer = try RunningProgram(
+            URL(filePath: "/usr/bin/stdbuf"),
+            ["-oL", "/usr/bin/mosquitto_sub", "-d", "-h", address, "-p", "\(port)", "-q", "1", "-v", "-t", filter])
+        _ = try await observer.output.line(containing: "Subscribed")
+        return observer
+    }
+
+    func publish(_ message: String, to topic: String) async throws {
+        let result = try await Program(url: URL(filePath: "/usr/bin/mosquitto_pub")).run([
+            "-h", address, "-p", "\(port)", "-q", "1", "-t", topic, "-m", message,
+        ])
+        guard result.status == 0 else { throw Unexpected("mosquitto_pub: \(result.errors)") }
+    }
+
+    /// How many connections of a client it has accepted.
+    func connections(of client: String) -> Int {
+        program.errors.lines.count { $0.contains("New client connected") && $0.contains(" as \(client) ") }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Messaging
+import Settings
+import Testing
+
+@testable import Agent
+
+@Suite("Brokers in the settings")
+struct NamedBrokerSettingsTests {
+    private static func read(_ text: String) throws -> [NamedBrokerSettings] {
+        try AgentConfiguration(toml: text, path: "test.toml").brokers
+    }
+
+    @Test("are read with everything that a connection needs")
+    func whole() throws {
+        let broker = try #require(
+            try Self.read(
+                """
+                [[brokers]]
+                name = "plant"
+                host = "broker.example"
+                public_authorities = true
+                client_id = "line-3"
+                user_name = "board"
+                password_file = "/etc/latchkey/plant"
+                clean_session = false
+                keep_alive_seconds = 30
+                will_topic = "line/3"
+                will_payload = "gone"
+                will_qos = 2
+                will_retain = true
+                """
+            ).first)
+        #expect(broker.address == BrokerAddress(host: "broker.example", port: 8883))
+        #expect(broker.tls?.usesPublicAuthorities == true)
+        #expect((broker.clientID, broker.userName, broker.passwordFile) == ("line-3", "board", "/etc/latchkey/plant"))
+        #expect((broker.cleanSession, broker.keepAliveSeconds) == (false, 30))
+        let topic = try Topic("line/3")
+        #expect(broker.will == Will(topic: topic, payload: Array("gone".utf8), qos: 2, retain: true))
+    }
+
+    @Test("have the standard port of MQTT without TLS, and neither will nor login unless they are named")
+    func least() throws {
+        let broker = try #require(try Self.read("[[brokers]]\nname = \"a\"\nhost = \"::1\"\ntls = false\n").first)
+        #expect(broker.address == BrokerAddress(host: "::1", port: 1883))
+        #expect(broker.tls == nil)
+        #expect(broker.will == nil)
+        #expect(broker.cleanSession)
+        let (one, other) = (try broker.credentials(), try broker.credentials())
+        #expect(one.userName == nil && one.password == nil && one.tls == nil)
+        #expect(one.clientID != other.clientID, "two boards do not displace each other")
+    }
+
+    @Test(
+        "are refused by the key that is wrong",
+        arguments: [
+            ("host = \"a\"\ntls = false", "name"), ("name = \"a\"\ntls = false", "host"),
+            ("name = \"A b\"\nhost = \"a\"\ntls = false", "name"),
+            ("name = \"a\"\nhost = \"mqtt://a\"\ntls = false", "host"),
+            ("name = \"a\"\nhost = \"a\"", "certificates"),
+            ("name = \"a\"\nhost = \"a\"\ncertificates = [\"/nope.pem\"]", "certificates"),
+            ("name = \"a\"\nhost = \"a\"\ntls = false\npublic_authorities = true", "tls"),
+            ("name = \"a\"\nhost = \"a\"\ntls = false\nclean_session = false", "client_id"),
+            ("name = \"a\"\nhost = \"a\"\ntls = false\npassword_file = \"/x\"", "user_name"),
+            ("name = \"a\"\nhost = \"a\"\ntls = false\nwill_payload = \"x\"", "will_topic"),
+            ("name = \"a\"\nhost = \"a\"\ntls = false\nwill_topic = \"a/#\"", "will_topic"),
+            ("name = \"a\"\nhost = \"a\"\ntls = false\npasword_file = \"/x\"", "pasword_file"),
+        ])
+    func faults(text: String, key: String) {
+        #expect {
+            try Self.read("[[brokers]]\n\(text)\n")
+        } throws: { error in
+            guard case .faults(_, let faults) = error as? ConfigurationError else { return false }
+            return faults.contains { $0.keyPath == "brokers[0].\(key)" }
+        }
+    }
+
+    @Test("have names of their own")
+    func twice() {
+        let one = "[[brokers]]\nname = \"a\"\nhost = \"a\"\ntls = false\n"
+        #expect(throws: ConfigurationError.self) { try Self.read(one + one) }
+    }
+}
