@@ -78,6 +78,7 @@ struct ConfigurationTests {
         ("login.poll_delay_seconds", "121", "0"),
         ("login.poll_seconds", "0", "2"),
         ("login.poll_limit", "0", "20"),
+        ("otp.ask_seconds", "3601", "180"),
         ("bluetooth.transport", "\"wifi\"", "\"kernel\""),
         ("bluetooth.adapter", "1", "\"hci1\""),
         ("bluetooth.private", "\"on\"", "true"),

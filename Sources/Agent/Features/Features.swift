@@ -6,6 +6,7 @@ enum Features {
         VaultFeature(),
         GatewayFeature(),
         CallsFeature(),
+        OneTimePasswordFeature(),
         AccountsFeature(),
         UsersFeature(),
         ServicesFeature(),
