@@ -165,7 +165,7 @@ let package = Package(
             of: "OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "TestSupport"],
             exclude: ["server.py"]),
         tests(
-            of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab"],
+            of: "Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault", "GatewayLab", "TestSupport"],
             exclude: ["Fixtures"]),
         tests(
             of: "GatewayServices",

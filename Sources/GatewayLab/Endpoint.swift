@@ -25,7 +25,7 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case deviceList = "E14"
     /// Continues with a `/` and the name of an attribute, or not.
     case deviceMetadata = "E15"
-    /// Announced because one of the known clients refuses a configuration without it; answers 501.
+    /// Sends a one-time password.
     case oneTimePassword = "E16"
     case discovery = "E17"
     case keySet = "E18"

@@ -4,7 +4,9 @@ import Groundwork
 public enum PromptVerdict<Value: Sendable>: Sendable {
     case right(Value)
     /// The question is asked again; if no attempt is left, `ask` throws this error.
-    case wrong(any Error, fault: String)
+    ///
+    /// `attemptsLeft` is how many attempts are left if the asker knows better than the desk, which counts them.
+    case wrong(any Error, fault: String, attemptsLeft: Int? = nil)
 }
 
 extension PromptDesk {
@@ -19,9 +21,9 @@ extension PromptDesk {
     ///     `ask`.
     /// - Throws: ``PromptError/tooMany(kind:limit:)``, ``PromptError/declined(kind:by:)``,
     ///   ``PromptError/timedOut(kind:)``, `CancellationError`, what `check` throws, or the error of its last
-    ///   ``PromptVerdict/wrong(_:fault:)``.
+    ///   ``PromptVerdict/wrong(_:fault:attemptsLeft:)``.
     public func ask<Value: Sendable>(
-        _ question: PromptQuestion, patience: Duration, onAsk: @Sendable (Prompt) -> Void = { _ in },
+        _ question: PromptQuestion, patience: Duration, onAsk: @Sendable (Prompt) async -> Void = { _ in },
         check: @Sendable (PromptAnswer, Prompt, Answerer) async throws -> PromptVerdict<Value>
     ) async throws -> Value {
         let box = AsyncCondition<PromptOutcome?>(nil)
@@ -29,7 +31,7 @@ extension PromptDesk {
         let id = prompt.id
         defer { close(id) }
         while true {
-            onAsk(prompt)
+            await onAsk(prompt)
             let outcome = await withTaskCancellationHandler {
                 await box.wait { $0.take() }
             } onCancel: {
@@ -39,8 +41,10 @@ extension PromptDesk {
             case .answered(let answer, let answerer):
                 switch try await check(answer, try self.prompt(id), answerer) {
                 case .right(let value): return value
-                case .wrong(let error, let fault):
-                    guard let again = askAgain(id, fault: fault, patience: patience) else { throw error }
+                case .wrong(let error, let fault, let left):
+                    guard let again = askAgain(id, fault: fault, attemptsLeft: left, patience: patience) else {
+                        throw error
+                    }
                     prompt = again
                 }
             case .refused(let answerer): throw PromptError.declined(kind: question.kind, by: answerer.description)

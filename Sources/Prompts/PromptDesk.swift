@@ -85,13 +85,14 @@ public final class PromptDesk: Sendable {
 
     /// Asks again after a wrong answer, under the same number.
     ///
+    /// - Parameter attemptsLeft: how many attempts are left; `nil` for one less than before.
     /// - Returns: `nil` if no attempt is left, or the prompt was not answered.
-    func askAgain(_ id: Int, fault: String, patience: Duration) -> Prompt? {
+    func askAgain(_ id: Int, fault: String, attemptsLeft: Int?, patience: Duration) -> Prompt? {
         state.withLock { state in
-            guard var open = state.open[id], open.state == .checking, let left = open.attemptsLeft, left > 1 else {
-                return nil
-            }
-            (open.attemptsLeft, open.fault, open.state) = (left - 1, fault, .waiting)
+            guard var open = state.open[id], open.state == .checking, let before = open.attemptsLeft else { return nil }
+            let left = attemptsLeft ?? before - 1
+            guard left > 0 else { return nil }
+            (open.attemptsLeft, open.fault, open.state) = (left, fault, .waiting)
             state.open[id] = open
             return ask(id, &state, patience)
         }

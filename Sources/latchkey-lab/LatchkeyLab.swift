@@ -25,7 +25,8 @@ struct LatchkeyLab: AsyncParsableCommand {
             """,
         version: Release.version,
         subcommands: [
-            Run.self, Page.self, Enroll.self, Devices.self, Logins.self, FaultCommand.self, Client.self,
+            Run.self, Page.self, Enroll.self, Devices.self, Logins.self, OneTimePasswordsCommand.self,
+            FaultCommand.self, Client.self,
             MessagesCommand.self, Explain.self, Completions.self,
         ])
 

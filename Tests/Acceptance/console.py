@@ -1,13 +1,15 @@
 """Opens the console's page in headless Chromium, and does what a person would.
 
-    console.py ADDRESS look FOLDER | people | lock | rights
+    console.py ADDRESS look FOLDER | people | password LAB TOKEN | lock | rights
 
 `look` writes a picture of each width and color scheme into FOLDER. Exits with 0 when all is well; else says what was
 seen. `people` prints a line when it is ready for the next thing to be asked for.
 """
 import base64
+import json
 import pathlib
 import sys
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "Support"))
 from browser import Browser, expect  # noqa: E402
@@ -177,6 +179,34 @@ def people(address):
         expect(not complaints, f"the browser has nothing to complain of: {complaints}")
 
 
+def password(address, lab, token):
+    """A program's call waits for a one-time password: chosen how, mistyped and typed on the page."""
+    def sent():
+        request = urllib.request.Request(f"{lab}/api/state", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["one_time_passwords"][0]["password"]
+
+    with Browser(1280) as browser:
+        show(browser, address)
+        browser.until("document.querySelectorAll('#prompts input[type=radio]').length === 3")
+        text = browser.ask("document.getElementById('prompts').innerText")
+        expect("How to send the one-time password" in text and "alice" in text, f"what is asked: {text}")
+        browser.do("document.querySelector('#prompts input[value=SMS]').click()")
+        browser.do("document.querySelector('#prompts form').requestSubmit()")
+        field = "document.querySelector('#prompts input[autocomplete=one-time-code]')"
+        browser.until(field)
+        browser.do(field + ".focus()")
+        browser.type("mistyped")
+        browser.press(ENTER)
+        browser.until("document.querySelector('#prompts [role=alert]')")
+        text = browser.ask("document.getElementById('prompts').innerText")
+        expect("wrong" in text and "2" in text, f"the fault and the attempts left are said: {text}")
+        browser.do(field + ".focus()")
+        browser.type(sent())
+        browser.press(ENTER)
+        browser.until("!document.querySelector('#prompts > li')")
+
+
 def kinds(browser):
     """Each kind of question has the form that it needs, and sends what the daemon takes."""
     # What the daemon asks, which is nothing, does not come in between.
@@ -249,4 +279,4 @@ def rights(address):
         expect(code == "local-api.method-not-allowed", f"a page opens no further session: {code}")
 
 
-{"look": look, "people": people, "lock": lock, "rights": rights}[sys.argv[2]](sys.argv[1], *sys.argv[3:])
+{"look": look, "people": people, "password": password, "lock": lock, "rights": rights}[sys.argv[2]](sys.argv[1], *sys.argv[3:])

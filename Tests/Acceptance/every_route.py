@@ -191,7 +191,7 @@ def use_services(account):
 
 def stream_call(account):
     board = Board()
-    board.request("POST", f"{account}/call/stream", json.dumps({"method": "POST", "path": "/lab/upload", "upload": 5}), {"Accept": "application/x-ndjson"})
+    board.request("POST", f"{account}/call/stream", json.dumps({"method": "POST", "path": "/lab/upload", "upload": 5, "prompts": "user"}), {"Accept": "application/x-ndjson"})
     answer = board.getresponse()
     events = []
     for line in answer:

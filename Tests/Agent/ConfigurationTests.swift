@@ -81,6 +81,7 @@ struct ConfigurationTests {
         ("lock.needs_button", "\"no\"", "true"),
         ("lock.attempts", "0", "3"),
         ("lock.delay_seconds", "901", "0"),
+        ("otp.ask_seconds", "3601", "180"),
         ("bluetooth.transport", "\"wifi\"", "\"kernel\""),
         ("bluetooth.adapter", "1", "\"hci1\""),
         ("bluetooth.private", "\"on\"", "true"),

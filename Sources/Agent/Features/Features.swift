@@ -7,6 +7,7 @@ enum Features {
         GatewayFeature(),
         NetworkFeature(),
         CallsFeature(),
+        OneTimePasswordFeature(),
         AccountsFeature(),
         UsersFeature(),
         LockFeature(),

@@ -10,6 +10,13 @@ struct CallRequest {
     let principal: Principal?
     /// Length of a body that follows in pieces, in bytes.
     let uploadLength: Int?
+    /// Who is asked for one-time passwords that the API demands; `nil` where the request does not say.
+    let prompted: Prompted?
+
+    /// Who may answer questions about a call.
+    enum Prompted: String, CaseIterable {
+        case user, operators
+    }
 
     /// The kinds of bodies that the protocol's clients know, each with its media type (MAG 0.3).
     enum Kind: String, CaseIterable {
@@ -38,6 +45,10 @@ struct CallRequest {
             "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
             "as": .principal(Schema.whose), "scope": .additionalScope,
             "timeoutSeconds": .integer("limit of each attempt", in: 1...HostSecurity.timeoutLimit),
+            "prompts": .string(
+                "at a gateway: ask for one-time passwords that the API demands, and who may answer: only the user who "
+                    + "calls, or all users who may operate",
+                choices: Prompted.allCases.map(\.rawValue)),
         ]
     }
 
@@ -84,6 +95,12 @@ struct CallRequest {
             .seconds($0)
         }
         self.call = call
+        prompted = try body.optionalString("prompts").map { text throws(AgentError) in
+            guard let prompted = Prompted(rawValue: text) else {
+                throw AgentError.badRequest(member: "prompts", fault: "is neither user nor operators")
+            }
+            return prompted
+        }
         principal = try Principal(body.optionalString("as"))
     }
 }

@@ -3,6 +3,7 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 import OAuthAccounts
+import Prompts
 
 /// Calls of APIs for local programs.
 extension Agent {
@@ -35,6 +36,7 @@ extension Agent {
             return try await session.acting(as: asked.principal) { principal in
                 var call = asked.call
                 call.principal = principal
+                call.passwordAsker = asked.asker(at: self.prompts, uid: request.peer.uid)
                 let response = try await session.call(call)
                 return .json(.object(response.wholeReport(as: principal)))
             }
@@ -48,6 +50,7 @@ extension Agent {
                 events: [
                     "upload": .object(
                         ["id": .string("under which the body is sent, from its first byte")], required: ["id"]),
+                    "prompt.*": .promptStep,
                     "response": .object(head, required: required),
                     "data": .object(
                         ["body": Schema.base64("a piece of the answer's body; bare bytes in frames").asSensitive],
@@ -61,7 +64,8 @@ extension Agent {
                 return .stream { try await answer.write(to: $0) }
             }
             let session = try await self.account(of: request).session
-            let exchange = CallExchange(asked: asked, session: session, uploads: self.uploads, uid: request.peer.uid)
+            let exchange = CallExchange(
+                asked: asked, session: session, uploads: self.uploads, prompts: self.prompts, uid: request.peer.uid)
             return .stream { try await exchange.run($0) }
         }
     }
@@ -88,7 +92,8 @@ struct CallExchange: Sendable {
     let asked: CallRequest
     let session: GatewaySession
     let uploads: UploadDesk
-    /// The user who may send the body.
+    let prompts: PromptDesk
+    /// The user who calls, and may send the body.
     let uid: UInt32
 
     func run(_ writer: StreamWriter) async throws {
@@ -97,6 +102,10 @@ struct CallExchange: Sendable {
         let (answer, principal) = try await session.acting(as: asked.principal) { principal in
             var call = asked.call
             call.principal = principal
+            call.passwordAsker = asked.asker(at: prompts, uid: uid) { event in
+                let report = event.report
+                _ = await writer.send(LocalEvent(name: report.name, data: .object(report.fields)))
+            }
             if let length = asked.uploadLength {
                 call.feed = { [uploads, uid] in
                     let feed = BodyFeed(length: length)
@@ -109,7 +118,7 @@ struct CallExchange: Sendable {
             }
             return (try await session.open(call), principal)
         }
-        let head = HTTPResponse.report(answer.status, answer.headers, answer.refusal, as: principal)
+        let head = HTTPResponse.report(answer.status, answer.headers, answer.meaning, as: principal)
         guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
         var count = 0
         try await answer.forEachPiece { piece in
@@ -158,9 +167,9 @@ extension HTTPResponse {
 
     /// The head of a called API's answer.
     ///
-    /// - Parameter refusal: what its `x-ca-err` means.
+    /// - Parameter refusal: what it means that is not a success.
     fileprivate static func report(
-        _ status: Int, _ headers: HTTPHeaders, _ refusal: GatewayError?, as principal: Principal?
+        _ status: Int, _ headers: HTTPHeaders, _ refusal: (any Explained)?, as principal: Principal?
     ) -> [String: JSON] {
         var members: [String: JSON] = [
             "status": .integer(Int64(status)),
@@ -172,7 +181,7 @@ extension HTTPResponse {
     }
 
     fileprivate func wholeReport(as principal: Principal?) -> [String: JSON] {
-        let refusal = principal == nil ? nil : CallAnswer(self).refusal
+        let refusal = principal == nil ? nil : CallAnswer(self).meaning
         var members = Self.report(status, headers, refusal, as: principal)
         members["body"] = .string(Base64.encode(body))
         members["text"] = String(validating: body, as: UTF8.self).map(JSON.string)
@@ -181,5 +190,24 @@ extension HTTPResponse {
             members["json"] = try? JSON(parsing: body)
         }
         return members
+    }
+}
+
+extension CallAnswer {
+    /// What it means that is not a success.
+    fileprivate var meaning: (any Explained)? { passwordDemand ?? refusal }
+}
+
+extension CallRequest {
+    /// Whoever is asked for one-time passwords; `nil` if the settings say who.
+    fileprivate func asker(
+        at prompts: PromptDesk, uid: UInt32,
+        reporting report: @escaping @Sendable (PromptEvent) async -> Void = { _ in }
+    ) -> OneTimePasswordPrompts? {
+        prompted.map {
+            OneTimePasswordPrompts(
+                prompts: prompts, patience: OneTimePasswordPrompts.patienceOfPrograms,
+                answerers: $0 == .user ? .user(uid: uid) : .operators, report: report)
+        }
     }
 }

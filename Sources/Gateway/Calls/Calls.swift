@@ -7,6 +7,7 @@ import OAuth
 /// Calls APIs of the gateway and of configured hosts (MAG 6).
 struct Calls: Sendable {
     let operations: Operations
+    let factors: MultiFactor
 
     private var store: HoldingsStore { operations.parts.store }
     private var exchange: Exchange { operations.parts.exchange }
@@ -30,7 +31,8 @@ struct Calls: Sendable {
 
     func open(_ call: APICall) async throws -> CallAnswer { try await perform(call, streams: true) }
 
-    private func perform(_ call: APICall, streams: Bool) async throws -> CallAnswer {
+    /// - Parameter isChallenged: whether the session's handlers answer what the API demands.
+    private func perform(_ call: APICall, streams: Bool, isChallenged: Bool = true) async throws -> CallAnswer {
         let target = try CallTarget.resolve(call.path, at: store.configuration.identity)
         let security = try exchange.security(of: target)
         var request = HTTPRequest(
@@ -42,20 +44,36 @@ struct Calls: Sendable {
         let sending = Sending(request: request, feed: call.feed, streams: streams)
         if security.isPublic { return try await send(sending, with: []) }
         let need = Need(principal: call.principal, scope: call.scope)
-        let logIn = need.principal == .user ? try await user(loggedInAt: call.loggedInAt).loggedInAt : nil
-        return try await exchange.contacts.noting(by: store.clocks) {
-            try await operations.recovering(as: need.principal) {
-                try await attempt(sending, for: need, loggedInAt: logIn)
+        let user = need.principal == .user ? try await user(loggedInAt: call.loggedInAt) : nil
+        let send: MultiFactorHandler.Repetition = { headers in
+            try await exchange.contacts.noting(by: store.clocks) {
+                try await operations.recovering(as: need.principal) {
+                    try await attempt(sending.adding(headers), for: need, loggedInAt: user?.loggedInAt)
+                }
             }
         }
+        guard isChallenged else { return try await send([:]) }
+        let challenged = ChallengedCall(call, to: target, as: user?.name, at: store.clocks.uptime()) { other in
+            var other = other
+            (other.principal, other.loggedInAt) = (call.principal, user?.loggedInAt)
+            let answer = try await perform(other, streams: false, isChallenged: false)
+            return answer.response ?? HTTPResponse(status: answer.status, headers: answer.headers)
+        }
+        return try await factors.complete(challenged, sending: send)
     }
 
     /// A request as each attempt sends it.
     private struct Sending: Sendable {
-        let request: HTTPRequest
+        var request: HTTPRequest
         let feed: (@Sendable () async throws -> BodyFeed)?
         /// Whether a successful answer is returned before its body is complete.
         let streams: Bool
+
+        func adding(_ headers: HTTPHeaders) -> Sending {
+            var sending = self
+            for field in headers.fields { sending.request.headers.set(field.name, field.value) }
+            return sending
+        }
     }
 
     /// - Parameter date: when the user logged in; `nil` for the current user.

@@ -37,6 +37,8 @@ public struct RefusalNumber: Sendable, Equatable {
         155: "there is too much device metadata", 156: "there is no such device metadata",
         306: "the JWT of the client is not valid", 307: "the JWT of the client is not valid",
         308: "the JWT of the client was used before",
+        400: "what was sent for a one-time password is not valid",
+        500: "the gateway could not send a one-time password",
     ]
 
     /// The interface of the gateway that the number comes from.

@@ -36,12 +36,15 @@ public final class GatewaySession: Sendable {
     ///   - renewDays: how many days before its expiry the certificate is renewed (MAG 4.6).
     ///   - flow: whose token a call uses that does not say whose (MAG 6.2).
     ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
+    ///   - passwordAsker: asks for one-time passwords that called APIs demand; `nil` if nobody is asked.
+    ///   - handlers: answer what else called APIs demand (MAG 6.6).
     ///   - clock: the best known time.
     ///   - uptime: time since any fixed moment, by a monotonic clock.
     public init(
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
         flow: Principal = .board, userDemand: UserDemand? = nil,
+        passwordAsker: (any OneTimePasswordAsker)? = nil, handlers: [any MultiFactorHandler] = [],
         clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
@@ -51,7 +54,9 @@ public final class GatewaySession: Sendable {
             GatewayParts(
                 store: store, exchange: Exchange(store: store, client: client, hosts: hosts, nameCheck: nameCheck),
                 board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
-        calls = Calls(operations: operations)
+        let passwords = OneTimePasswords(
+            asker: passwordAsker, path: configuration.path(of: .oneTimePassword), clocks: store.clocks)
+        calls = Calls(operations: operations, factors: MultiFactor(handlers: [passwords] + handlers))
         (self.flow, self.userDemand) = (flow, userDemand)
         authorizations = Authorizations(operations: operations, calls: calls)
     }
@@ -64,7 +69,10 @@ public final class GatewaySession: Sendable {
     /// what is stored of the gateway throws `CancellationError` afterwards.
     ///
     /// Call it before there is another session of the same gateway, or before its records are removed.
-    public func close() async { await operations.close() }
+    public func close() async {
+        await operations.close()
+        await calls.factors.close()
+    }
 
     // MARK: Registration
 

@@ -1,7 +1,8 @@
 import Foundation
 import Groundwork
 
-/// The content of the admin page as one JSON object. Tokens are shortened; it contains no secrets or keys.
+/// The content of the admin page as one JSON object. Tokens are shortened; it contains no secrets or keys but the one-time
+/// passwords, which the lab sends to nobody else.
 extension AdminAPI {
     /// The last events and messages that are shown, newest first.
     private static let shown = 100
@@ -23,6 +24,7 @@ extension AdminAPI {
                 await lab.devices().map { device($0, users: users[$0.magIdentifier] ?? [], sessions: sessions) }),
             "users": .array(lab.configuration.users.map { .string($0.name) }),
             "authorizations": .array(await lab.authorizations().reversed().prefix(Self.shown).map(authorization)),
+            "one_time_passwords": await oneTimePasswords(),
             "tokens": .array(await lab.accessTokens().reversed().prefix(Self.shown).map(token)),
             "sessions": .array(
                 sessions.sorted { $0.value < $1.value }.map { id, since in

@@ -34,8 +34,7 @@ extension GatewayCore {
         return .json(configurationDocument(for: master))
     }
 
-    /// The `msso_config.json` of one client. Names the lab's endpoints, and others only if one of the known clients
-    /// refuses to start without them (MAG 1.1): those answer 501.
+    /// The `msso_config.json` of one client, which names the lab's endpoints (MAG 1.1).
     func configurationDocument(for master: MasterClient) -> JSON {
         let authorityLines = authority.certificate.pem.split(separator: "\n").map { JSON.string(String($0)) }
         let hash = authority.server.chain[0].spkiSHA256

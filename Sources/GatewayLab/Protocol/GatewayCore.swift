@@ -14,6 +14,7 @@ struct GatewayCore: Sendable {
     var state = LabState()
     /// By session id. They live for minutes, so a restarted lab starts without them.
     var authorizations: [String: Authorization] = [:]
+    var oneTimePasswords = OneTimePasswords()
 
     var baseURL: String { Self.baseURL(configuration, port: port) }
 
@@ -44,6 +45,7 @@ struct GatewayCore: Sendable {
             response.headers.append(("Allow", endpoint.methods.joined(separator: ", ")))
             return response
         }
+        if let demand = try demandOneTimePassword(request, at: endpoint, now: now) { return demand }
         switch endpoint {
         case .enrollment: return try enroll(request, now: now)
         case .clientInitialization: return try initializeClient(request, now: now)
@@ -72,10 +74,7 @@ struct GatewayCore: Sendable {
         case .deviceMetadata: return try deviceMetadata(request, now: now)
         case .scim: return try scim(request, now: now)
         case .storage: return try storage(request, now: now)
-        case .oneTimePassword:
-            return GatewayFault(
-                endpoint.errorPrefix + 0, status: 501, "not_implemented", "The lab does not have \(endpoint.summary)"
-            ).response
+        case .oneTimePassword: return try sendOneTimePassword(request, now: now)
         case .hello: return try hello(request, now: now)
         case .echo: return try echo(request, now: now)
         case .scoped: return try scoped(request, now: now)

@@ -10,7 +10,8 @@ struct Call: AsyncParsableCommand {
             The access token, the identifier and the client certificate are added, and renewed where that is needed. \
             The method is POST where there is something to send, PUT for a file with -T, otherwise GET. What is sent with \
             -d is JSON if it is an object or an array, otherwise a form; --type says so. Hosts beside the gateway: \
-            latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the same.
+            latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the same. At a \
+            terminal, a one-time password that the API demands is asked for, unless --json is given.
 
               $ latchkey call /lab/hello
               $ latchkey call POST /orders -d '{"n":1}' --as board --scope orders
@@ -72,14 +73,15 @@ struct Call: AsyncParsableCommand {
             })
         let status: Int64
         if options.json, source == nil, download == nil {
-            let limit = Duration.seconds(max(180, 4 * (maxTime ?? 0) + 60))
+            // A person may be asked meanwhile.
+            let limit = Duration.seconds(max(600, 4 * (maxTime ?? 0) + 60))
             let answer = try await options.client.post(account.path("call"), .object(request), timeout: limit)
             Terminal.line(answer.text)
             status = answer["status"]?.integer ?? 0
         } else {
             let exchange = CallExchange(
                 client: options.client, path: account.path("call/stream"), asJSON: options.json, showsHead: include,
-                output: output)
+                output: output, prompts: asksHere ? CallPrompts(client: options.client) : nil)
             status = try await exchange.run(request, sending: source, to: &download)
         }
         guard (200..<300).contains(status) else {
@@ -89,6 +91,9 @@ struct Call: AsyncParsableCommand {
             throw ExitCode(ExitStatus.refused.rawValue)
         }
     }
+
+    /// Whether a person is here who can be asked.
+    private var asksHere: Bool { !options.json && Terminal.inputIsTerminal }
 
     private var target: (method: String, path: String) {
         if let path { return (method.uppercased(), path) }
@@ -112,6 +117,7 @@ struct Call: AsyncParsableCommand {
         request["type"] = type.map(JSON.string)
         request["accept"] = accept.map(JSON.string)
         request["timeoutSeconds"] = maxTime.map { .integer(Int64($0)) }
+        if asksHere { request["prompts"] = "user" }
         if let source {
             request["upload"] = .integer(Int64(source.length))
         } else if !dataUrlencode.isEmpty {

@@ -9,12 +9,27 @@ struct CallExchange {
     let showsHead: Bool
     /// The file that the answer goes to.
     let output: String?
+    /// Asks what the daemon asks during the call; `nil` where nobody is there.
+    let prompts: CallPrompts?
 
     /// The most bytes of an answer that is printed as JSON.
     private static let collectedLimit = 10 << 20
 
     /// - Returns: the HTTP status of the answer; 200 for a file that was complete already.
     func run(
+        _ request: [String: JSON], sending source: BodySource?, to download: inout Download?
+    ) async throws -> Int64 {
+        do {
+            let status = try await exchange(request, sending: source, to: &download)
+            await prompts?.end()
+            return status
+        } catch {
+            await prompts?.end()
+            throw error
+        }
+    }
+
+    private func exchange(
         _ request: [String: JSON], sending source: BodySource?, to download: inout Download?
     ) async throws -> Int64 {
         let records = client.records(path, posting: .object(request), as: .frames)
@@ -30,7 +45,9 @@ struct CallExchange {
                     sender?.cancel()
                     let id = event.data["id"]?.string ?? ""
                     sender = source.map { source in Task { await send(source, as: id) } }
+                case .event(let event) where event.name.hasPrefix("prompt."): try prompts?.take(event)
                 case .event(let event) where event.name == "response":
+                    await prompts?.end()
                     try begin(event.data, &answer, &download)
                 case .event(let event) where event.name == "end": answer.isComplete = true
                 case .event: break

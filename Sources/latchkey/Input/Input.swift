@@ -53,16 +53,17 @@ enum Input {
         return answer
     }
 
-    /// - Parameter end: a descriptor that is readable as soon as no answer is needed; -1 for an answer that is always
-    ///   needed.
+    /// - Parameters:
+    ///   - end: a descriptor that is readable as soon as no answer is needed; -1 for an answer that is always needed.
+    ///   - showing: whether to show the answer after all.
     /// - Returns: `nil` if the answer became unnecessary before it was given.
-    static func withoutEcho(_ prompt: String, unless end: Int32) throws(InputError) -> String? {
+    static func withoutEcho(_ prompt: String, unless end: Int32, showing: Bool = false) throws(InputError) -> String? {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else {
             throw .unreadable(name: "the answer", reason: "standard input is not a terminal")
         }
         var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
+        if !showing { silent.c_lflag &= ~tcflag_t(ECHO) }
         terminalBefore = before
         // Ctrl-C while the echo is off would leave the terminal without echo.
         let former = signal(SIGINT, endAtPrompt)
@@ -70,10 +71,15 @@ enum Input {
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
             signal(SIGINT, former)
-            Terminal.error("")
+            // What is shown ends with its own line break.
+            if !showing { Terminal.error("") }
         }
         Terminal.prompt(prompt)
-        return isTyped(unless: end) ? try line() : nil
+        guard isTyped(unless: end) else {
+            if showing { Terminal.error("") }
+            return nil
+        }
+        return try line()
     }
 
     /// Waits for a whole line; a terminal has nothing to read before that.

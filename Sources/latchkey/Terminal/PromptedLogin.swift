@@ -74,7 +74,7 @@ struct PromptedLogin {
 
 extension LocalAPIError {
     /// Whether the prompt was already answered or has ended.
-    fileprivate var isLatePromptAnswer: Bool {
+    var isLatePromptAnswer: Bool {
         guard case .remote(_, let explanation) = self else { return false }
         return ["prompt.unknown", "prompt.already-answered"].contains(explanation.code)
     }

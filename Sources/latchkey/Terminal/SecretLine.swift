@@ -31,9 +31,10 @@ actor SecretLine {
 
     /// Asks, and waits. Ctrl-C ends the program and restores the terminal.
     ///
+    /// - Parameter showing: whether what is typed is shown, because it is no secret.
     /// - Returns: `nil` after ``cancel(_:)``, also an earlier one; its reason is shown.
-    func read(_ prompt: String) throws(InputError) -> String? {
-        if let line = try Input.withoutEcho(prompt, unless: end) { return line }
+    func read(_ prompt: String, showing: Bool = false) throws(InputError) -> String? {
+        if let line = try Input.withoutEcho(prompt, unless: end, showing: showing) { return line }
         let reason = reason.withLock { $0 }
         if !reason.isEmpty { Terminal.error(reason) }
         return nil

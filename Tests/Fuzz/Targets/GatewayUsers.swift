@@ -57,6 +57,28 @@ extension FuzzTarget {
             }
             return verdict
         },
+        FuzzTarget(name: "one-time-password-demand") { bytes throws(Violation) in
+            // A header in each line.
+            let lines = bytes.split(
+                separator: UInt8(ascii: "\n"), maxSplits: 4, omittingEmptySubsequences: false)
+            let names = ["x-ca-err", "X-OTP", "X-OTP-CHANNEL", "X-OTP-RETRY", "X-OTP-RETRY-INTERVAL"]
+            let headers = HTTPHeaders(zip(names, lines).map { .init($0, text(Array($1))) })
+            let response = HTTPResponse(status: 401, headers: headers)
+            guard let challenge = OneTimePasswordChallenge(response) else { return .refused }
+            try require(challenge.channels.count <= OneTimePasswordChallenge.channelLimit, "channels are bounded")
+            for channel in challenge.channels {
+                try require(
+                    HTTPHeaders.isPlainValue(channel) && !channel.contains(","),
+                    "a channel fits into a header, and is one")
+                try require(
+                    channel.utf8.count <= OneTimePasswordChallenge.channelNameLimit, "the name of a channel is bounded")
+            }
+            try require(Set(challenge.channels).count == challenge.channels.count, "no channel is there twice")
+            try require((0...100).contains(challenge.attemptsLeft ?? 0), "attempts are bounded")
+            try require(
+                (0...OneTimePasswordChallenge.longestWait).contains(challenge.retryAfter ?? 0), "nobody waits forever")
+            return .accepted
+        },
     ]
 
     /// As a server reads a segment.
