@@ -33,7 +33,10 @@ struct Latchkey: AsyncParsableCommand {
                     Prompts.self, ProximityCommand.self,
                 ]),
             CommandGroup(
-                name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self]),
+                name: "Messages",
+                subcommands: [
+                    Publish.self, Subscribe.self, Send.self, InboxCommand.self, ActionsCommand.self, DeadLetters.self,
+                ]),
             CommandGroup(name: "APIs", subcommands: [Call.self, Hosts.self]),
             CommandGroup(
                 name: "Services of the gateway",

@@ -16,11 +16,23 @@ struct DocumentTests {
         return (status, checker.output.text + checker.errors.text)
     }
 
+    private static let settings = """
+        [storage]
+        local = true
+        [[inbox]]
+        name = "waiting"
+        filter = "waiting"
+        [[actions]]
+        name = "act"
+        filter = "act"
+        command = ["/bin/true"]
+        """
+
     @Test(
         "the OpenAPI document is true: every route answers as described, and undescribed members and statuses are found"
     )
     func isTrue() async throws {
-        let prepared = try TestBoard(settings: "[storage]\nlocal = true\n")
+        let prepared = try TestBoard(settings: Self.settings)
         let folder = prepared.folder.appending(path: "answers")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         prepared.environment["LATCHKEY_RECORD_ANSWERS"] = folder.path

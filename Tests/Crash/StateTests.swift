@@ -45,7 +45,7 @@ struct StateTests {
         #expect(
             named
                 == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states)
-                .union(OutboxStateTests.all.map(\.point)))
+                .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points))
     }
 
     @Test(

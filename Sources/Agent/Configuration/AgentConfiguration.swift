@@ -29,6 +29,10 @@ public struct AgentConfiguration: Sendable, Equatable {
     public var proximity = ProximitySettings()
     /// Hosts beside the gateways that may be called.
     var hosts: [HostSecurity] = []
+    /// Standing subscriptions.
+    var inboxes: [InboxSettings] = []
+    /// Commands that messages start.
+    var actions: [ActionSettings] = []
     /// The features' own settings, by key path; see ``Setting``.
     var ofFeatures: [String: JSON] = [:]
 

@@ -25,6 +25,8 @@ public struct AgentEvent: Sendable {
         case outbox(OutboxEvent)
         case items(ItemEvent)
         case message(MessageEvent)
+        case inbox(InboxEvent)
+        case action(ActionEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -45,6 +47,8 @@ public struct AgentEvent: Sendable {
             case .outbox(let event): event.report
             case .items(let event): event.report
             case .message(let event): event.report
+            case .inbox(let event): event.report
+            case .action(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report

@@ -11,6 +11,8 @@ enum Features {
         ServicesFeature(),
         PromptsFeature(),
         MessagesFeature(),
+        InboxFeature(),
+        ActionsFeature(),
         BoardFeature(),
         NearbyFeature(),
         ConsoleFeature(),

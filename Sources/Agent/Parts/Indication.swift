@@ -52,7 +52,8 @@ extension AgentEvent.Source {
         switch self {
         case .gateway, .broker, .own(.notReady), .own(.configurationUnusable): true
         case .account(_, let source): source.isOfConnection
-        case .outbox, .items, .message, .user, .prompt, .proximity, .button, .sensor, .own(.serviceFailed),
+        case .outbox, .items, .message, .inbox, .action, .user, .prompt, .proximity, .button, .sensor,
+            .own(.serviceFailed),
             .own(.vaultSetAside),
             .own(.outboxSetAside),
             .own(.sharingFailed), .own(.auditFailed):

@@ -58,7 +58,8 @@ extension SharingKeeper.Change {
         case .gateway(.userDidAuthenticate): self = .loggedIn
         case .gateway(.userDidLogout): self = .loggedOut
         // Only the default account shares.
-        case .broker, .gateway, .outbox, .items, .message, .prompt, .proximity, .button, .sensor, .own, .account, .user:
+        case .broker, .gateway, .outbox, .items, .message, .inbox, .action, .prompt, .proximity, .button, .sensor, .own,
+            .account, .user:
             return nil
         }
     }
