@@ -1,5 +1,6 @@
 import Foundation
 import Messaging
+import Settings
 import Testing
 
 @testable import Agent

@@ -70,6 +70,33 @@ struct InboxStateTests {
         }
     }
 
+    @Test("a message that ended the agent with each attempt is set aside without another one")
+    func givenUp() async throws {
+        try await inTurn {
+            let socket = try ActionSocket()
+            defer { socket.remove() }
+            let command = try socket.write("#!/bin/bash\ntouch \"$(dirname \"$0\")/ran\"\n")
+            let settings = """
+                [[actions]]
+                name = "act"
+                filter = "act"
+                command = ["\(command)"]
+                socket = "\(socket.path)"
+                retries = 0
+                allow_root = true
+                """
+            try await withLabAndBoard(settings: DamageTests.quiet + "\n" + settings) { lab, board in
+                _ = try await socket.listen(settings: board.configuration)
+                try await kill(at: Self.actions[0], lab, board, topic: "act")
+                try await board.start()
+                _ = try await board.daemon?.errors.line(containing: "the message is set aside")
+                let action = (try await board.ask("actions")["actions"] as? [[String: Any]])?.first
+                #expect(action?["waiting"] as? Int == 0 && action?["dead"] as? Int == 1)
+                #expect(!FileManager.default.fileExists(atPath: socket.folder.appending(path: "ran").path))
+            }
+        }
+    }
+
     /// Has the agent killed while it handles a message to a topic of its own.
     private func kill(at state: State, _ lab: Lab, _ board: TestBoard, topic: String) async throws {
         let device = try #require(try await board.enroll(at: lab).registration.deviceID)

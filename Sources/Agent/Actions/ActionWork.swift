@@ -57,17 +57,26 @@ struct ActionWork {
         let call = try ActionCall(action.socket)
         guard let kept = try await inboxes.begin(action.name) else { return true }
         let (attempt, began) = (kept.attempts + 1, agent.time.now)
-        agent.report(
-            .action(.started(action: action.name, id: kept.id, topic: kept.message.topic, attempt: attempt)),
-            of: account)
+        let isAllowed = attempt <= action.retries + 1
+        if isAllowed {
+            agent.report(
+                .action(.started(action: action.name, id: kept.id, topic: kept.message.topic, attempt: attempt)),
+                of: account)
+        }
         let content = kept.message.envelope?.payload ?? kept.message.payload
         let request = ActionRequest(kept, attempt: attempt, of: action.name, topics: topics, content: content)
         let start = ContinuousClock.now
         killPoint("action-begun")
-        let answer = await call.exchange(
-            request.head + content, patience: .seconds(action.timeoutSeconds) + Self.runnersShare)
-        // The station ended, not the command by itself: that was no attempt's fault, but counts as one.
-        try Task.checkCancellation()
+        let answer =
+            isAllowed
+            ? await call.exchange(
+                request.head + content, patience: .seconds(action.timeoutSeconds) + Self.runnersShare)
+            : Self.neverEnded.json.bytes
+        if Task.isCancelled {
+            // The station ended, and with it the command: that was not the message's fault.
+            try await inboxes.withdraw(kept.id)
+            throw CancellationError()
+        }
         let outcome = ActionOutcome(parsing: answer) ?? .refused("the runner of actions broke off")
         killPoint("action-answered")
         let verdict: ActionVerdict = outcome.isSuccess ? .done : attempt > action.retries ? .dead : .again
@@ -82,6 +91,9 @@ struct ActionWork {
             of: account)
         return verdict != .again
     }
+
+    /// What is said of a message of which every attempt ended with the agent.
+    private static let neverEnded = ActionOutcome.refused("the agent ended during each attempt with this message")
 
     /// What the runner has beyond the time limit, to start and to end a command.
     private static let runnersShare = Duration.seconds(20)

@@ -6,8 +6,9 @@ extension InboxFile {
     /// The most reports of one action that are kept.
     static let runLimit = 20
 
-    func countAttempt(_ id: Int64) throws(StorageError) {
-        try database.run("UPDATE message SET attempts = attempts + 1 WHERE id = ?1", .integer(id))
+    func countAttempts(_ count: Int, of id: Int64) throws(StorageError) {
+        try database.run(
+            "UPDATE message SET attempts = max(0, attempts + ?2) WHERE id = ?1", .integer(id), .integer(Int64(count)))
     }
 
     func setDead(_ id: Int64) throws(StorageError) {

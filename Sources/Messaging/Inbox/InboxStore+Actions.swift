@@ -9,9 +9,12 @@ extension InboxStore {
     /// - Returns: `nil` if none waits.
     public func begin(_ name: String) throws(MessagingError) -> KeptMessage? {
         guard let message = try page(of: name, limit: 1).first else { return nil }
-        try change { try $0.countAttempt(message.id) }
+        try change { try $0.countAttempts(1, of: message.id) }
         return message
     }
+
+    /// Takes back an attempt that was broken off from this side.
+    public func withdraw(_ id: Int64) throws(MessagingError) { try change { try $0.countAttempts(-1, of: id) } }
 
     /// - Parameter report: as the local API shows it.
     public func finish(
