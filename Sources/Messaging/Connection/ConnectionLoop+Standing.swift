@@ -1,5 +1,3 @@
-import Groundwork
-
 /// What standing subscriptions want is on the disk before the broker gets its acknowledgement.
 ///
 /// The library writes an acknowledgement before it hands over the message; so while packets are read, it is told to
@@ -16,7 +14,6 @@ extension ConnectionLoop {
     func releaseAcknowledgements(_ client: MosquittoClient) throws(Stop) {
         guard inbox.standing != nil else { return }
         try deliver(client)
-        killPoint("inbox-kept")
         client.holdAcknowledgements(false)
     }
 }

@@ -142,7 +142,9 @@ public final actor InboxStore {
     nonisolated func keepAndWait(_ messages: [IncomingMessage]) -> Bool {
         let wanted = messages.filter(wants)
         guard !wanted.isEmpty else { return true }
-        return NamedThread.storage.waiting { await (try? self.keep(wanted)) != nil }
+        let isKept = NamedThread.storage.waiting { await (try? self.keep(wanted)) != nil }
+        killPoint("inbox-kept")
+        return isKept
     }
 
     /// Writes messages into the inboxes whose filters match, in one transaction.
