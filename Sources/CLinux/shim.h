@@ -4,8 +4,12 @@
 #include <link.h>
 #include <malloc.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +49,51 @@ extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 static inline int latchkey_semaphore_wait(sem_t *semaphore, const struct timespec *time) {
     return sem_clockwait(semaphore, CLOCK_MONOTONIC, time);
 }
+
+/* Limits that a program and those it starts have: no core dumps, and no more rights than it has (prctl(2), setrlimit(2)); those
+   that its children leave behind become its own children. */
+static inline int latchkey_confine(void) {
+    struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+/* Named by the header for GNU programs only. */
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *, const char *);
+
+/* Starts a program in a session of its own, in the root directory, with these two streams (the second for output and errors),
+   every signal as usual, and no other descriptor. Returns 0, or why not, as errno has it. */
+static inline int latchkey_spawn(pid_t *child, char *const *words, char *const *variables, int input, int output) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int status = posix_spawn_file_actions_init(&actions);
+    if (status != 0) return status;
+    status = posix_spawnattr_init(&attributes);
+    if (status != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return status;
+    }
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80 /* POSIX_SPAWN_SETSID */);
+    status = posix_spawn_file_actions_adddup2(&actions, input, 0);
+    if (status == 0) status = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    if (status == 0) status = posix_spawn_file_actions_adddup2(&actions, output, 2);
+    if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (status == 0) status = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (status == 0) status = posix_spawn(child, words[0], &actions, &attributes, words, variables);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+/* A descriptor that can be read from once the process has ended (pidfd_open(2)); -1 where there is none. */
+static inline int latchkey_watch_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 /* The beginning of struct dl_phdr_info, which the header names for GNU programs only (dl_iterate_phdr(3)). */
 struct latchkey_object {

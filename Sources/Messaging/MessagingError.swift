@@ -20,6 +20,9 @@ public enum MessagingError: Explained, Equatable {
     /// The outbox could not be written or read. The message was not accepted.
     case outboxUnusable(StorageError)
     case outboxClosed(path: String)
+    case noSuchInbox(String)
+    /// The messages of the inboxes could not be written or read.
+    case inboxUnusable(StorageError)
     /// There are no credentials to connect with; the explanation is that of the credentials' provider.
     case credentialsUnavailable(Explanation)
     case cannotConnect(BrokerAddress, reason: String)
@@ -95,6 +98,17 @@ public enum MessagingError: Explained, Equatable {
             Explanation(
                 "messaging.outbox-closed", .temporary, "the outbox \(path) is closed",
                 remedy: "the gateway was switched or the program is ending; try again")
+        case .noSuchInbox(let name):
+            Explanation(
+                "messaging.no-such-inbox", .notFound, "there is no inbox \"\(name)\"",
+                remedy: "list them with: latchkey inbox; they are made by [[inbox]] in the settings")
+        case .inboxUnusable(let error):
+            Explanation(
+                "messaging.inbox-unusable", .unavailable, "the inbox cannot be used: \(error.message)",
+                remedy: error.remedy,
+                meaning:
+                    "messages could not be kept or read; the broker has those that were not kept, and sends them again",
+                cause: error.code)
         case .credentialsUnavailable(let why):
             Explanation(
                 "messaging.credentials-unavailable", .temporary,
@@ -178,7 +192,8 @@ public enum MessagingError: Explained, Equatable {
             .userConnectionOff,
             .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
             .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.full(path: "PATH")),
-            .outboxClosed(path: "PATH"), .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
+            .outboxClosed(path: "PATH"), .noSuchInbox("NAME"), .inboxUnusable(.full(path: "PATH")),
+            .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
             .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),
             .tlsFailed(broker, reason: "REASON"),
             .connectTimeout(broker, .seconds(30)), .refused(broker, .badCredentials),

@@ -35,7 +35,10 @@ struct Latchkey: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Messages",
-                subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self, Brokers.self]),
+                subcommands: [
+                    Publish.self, Subscribe.self, Send.self, InboxCommand.self, ActionsCommand.self, DeadLetters.self,
+                    Brokers.self,
+                ]),
             CommandGroup(name: "APIs", subcommands: [Call.self, Hosts.self]),
             CommandGroup(
                 name: "Services of the gateway",

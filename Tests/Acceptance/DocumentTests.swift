@@ -16,6 +16,18 @@ struct DocumentTests {
         return (status, checker.output.text + checker.errors.text)
     }
 
+    private static let settings = """
+        [storage]
+        local = true
+        [[inbox]]
+        name = "waiting"
+        filter = "waiting"
+        [[actions]]
+        name = "act"
+        filter = "act"
+        command = ["/bin/true"]
+        """
+
     @Test(
         "the OpenAPI document is true: every route answers as described, and undescribed members and statuses are found"
     )
@@ -26,9 +38,8 @@ struct DocumentTests {
         let broker = try await OtherBroker(in: place)
         defer { broker.program.signal(SIGKILL) }
         let prepared = try TestBoard(
-            settings: """
-                [storage]
-                local = true
+            settings: Self.settings + """
+
                 [[brokers]]
                 name = "plain"
                 host = "\(broker.address)"

@@ -219,6 +219,19 @@ ask("DELETE", "/v1/login/nearby")
 ask("POST", "/v1/messages", {"topic": "a", "payload": "aGk=", "encoding": "base64", "qos": 0, "retain": None}, 202)
 ask("POST", "/v1/messages/lines?topic=a&qos=1&retain=false", text="one\ntwo\n", status=202)
 ask("POST", "/v1/messages/lines?topic=a", text="", status=202)
+# Messages that wait: the agent's own, sent again until the standing subscriptions are there.
+while not ask("GET", "/v1/inbox/waiting?after=0&limit=10")["messages"]:
+    ask("POST", "/v1/messages", {"topic": "waiting", "payload": "for a program"}, 202)
+for kind in ["text/event-stream", "application/x-ndjson"]:
+    first_event("/v1/inbox/waiting/stream", kind)
+ask("GET", "/v1/inbox")
+ask("GET", "/v1/status")
+ask("POST", "/v1/inbox/waiting/acknowledge", {"id": ask("GET", "/v1/inbox/waiting")["messages"][0]["id"], "only": True})
+ask("DELETE", "/v1/inbox/waiting")
+ask("GET", "/v1/actions")
+# It has no runner: an attempt is made by nobody.
+ask("GET", "/v1/actions/act")
+ask("POST", "/v1/actions/act/retry", {})
 ask("POST", "/v1/send", {"device": other, "payload": "hello"}, 202)
 ask("GET", "/v1/console")
 ask("DELETE", "/v1/console")

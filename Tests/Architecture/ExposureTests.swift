@@ -14,13 +14,20 @@ struct ExposureTests {
     @Test(
         "its unit scores at most 2.0, with the drop-in for Bluetooth too", arguments: [nil, "latchkey-bluetooth.conf"])
     func score(dropIn: String?) async throws {
+        try await expectLittleExposure(of: "latchkey.service", dropIn: dropIn)
+    }
+
+    @Test("the unit of actions, which runs what messages start, scores no more")
+    func actions() async throws { try await expectLittleExposure(of: "latchkey-actions@.service", dropIn: nil) }
+
+    private func expectLittleExposure(of name: String, dropIn: String?) async throws {
         let analyze = try #require(Self.analyze, "install the Debian package systemd")
         let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-unit-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let unit = folder.appending(path: "latchkey.service")
-        let dropIns = folder.appending(path: "latchkey.service.d")
+        let unit = folder.appending(path: name)
+        let dropIns = folder.appending(path: "\(name).d")
         try FileManager.default.createDirectory(at: dropIns, withIntermediateDirectories: true)
-        try FileManager.default.copyItem(at: Self.units.appending(path: "latchkey.service"), to: unit)
+        try FileManager.default.copyItem(at: Self.units.appending(path: name), to: unit)
         if let dropIn {
             try FileManager.default.copyItem(
                 at: Self.units.appending(path: dropIn), to: dropIns.appending(path: dropIn))

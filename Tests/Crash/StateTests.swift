@@ -46,7 +46,7 @@ struct StateTests {
             named
                 == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states)
                 .union(SessionLockStateTests.states.map(\.name))
-                .union(OutboxStateTests.all.map(\.point)))
+                .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points))
     }
 
     @Test(

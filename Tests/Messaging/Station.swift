@@ -14,6 +14,7 @@ final class Station: Sendable {
     init(
         at address: BrokerAddress, clientID: String = "latchkey-test", policy: OutboxPolicy = OutboxPolicy(),
         durability: Durability = .disk, bench: Bench? = nil, running: Bool = true,
+        inboxes: InboxStore? = nil,
         adjust: (inout MessengerSettings) throws -> Void = { _ in },
         credentials: (@Sendable (_ attempt: Int) throws -> BrokerCredentials)? = nil
     ) async throws {
@@ -23,7 +24,7 @@ final class Station: Sendable {
         settings.backoff = Backoff(initial: .milliseconds(20), cap: .milliseconds(100))
         try adjust(&settings)
         let count = Counter()
-        messenger = Messenger(address: address, outbox: outbox, settings: settings) {
+        messenger = Messenger(address: address, outbox: outbox, inboxes: inboxes, settings: settings) {
             let number = count.next()
             return try credentials?(number)
                 ?? BrokerCredentials(clientID: clientID, userName: nil, password: nil, tls: nil)

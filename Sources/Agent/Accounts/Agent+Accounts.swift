@@ -104,7 +104,7 @@ extension Agent {
             throw AccountError.registered(name)
         }
         await disconnect(name)
-        Station.removeOutbox(of: gateway.scope, in: configuration.stateDirectory)
+        Station.removeMessages(of: gateway.scope, in: configuration.stateDirectory)
         try await gateways.remove(account: name.text)
         accounts.unusable[name] = nil
     }

@@ -26,13 +26,14 @@ extension Link {
             try await giveUp()
             // Messages may wait there from when the broker used this account.
             if !hasBroker {
-                Station.removeOutbox(of: gateway.identity.scope, in: agent.configuration.stateDirectory)
+                Station.removeMessages(of: gateway.identity.scope, in: agent.configuration.stateDirectory)
             }
             return 0
         }
         let before = await outbox.status().dropped.formerIdentity
         try await giveUp()
         _ = try? await outbox.clear()
-        return await outbox.status().dropped.formerIdentity - before
+        let kept = try? await station?.inboxes?.clear()
+        return await outbox.status().dropped.formerIdentity - before + (kept ?? 0)
     }
 }

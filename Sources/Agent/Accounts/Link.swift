@@ -196,8 +196,12 @@ final actor Link {
         await adjustUserStation()
         station.subscriptions.end()
         // After the gateway withdraws a registration, the device identifier stays, and so do its messages.
-        if let now = try? await session.status(), now.deviceID != device { _ = try? await station.outbox.clear() }
+        if let now = try? await session.status(), now.deviceID != device {
+            _ = try? await station.outbox.clear()
+            _ = try? await station.inboxes?.clear()
+        }
         await station.outbox.close()
+        await station.inboxes?.close()
         try ending.get()
     }
 
@@ -230,6 +234,7 @@ final actor Link {
             group.addTask { [agent, account] in
                 for await event in messages { agent.report(.message(event), of: account) }
             }
+            if let inboxes = station.inboxes { group.addTask { await self.workInboxes(inboxes, at: station) } }
             group.addTask { await self.keepUserStation() }
             group.addTask { try await station.messenger.run() }
             group.addTask { [session] in try await Self.dropRefusedTokens(of: session, refusals) }

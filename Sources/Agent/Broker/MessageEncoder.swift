@@ -49,6 +49,12 @@ final class MessageEncoder: Sendable {
         }
     }
 
+    /// The members of a message of an inbox, with its number.
+    func bytes(of kept: KeptMessage) -> [UInt8] {
+        let encoded = state.withLock { json(of: kept.message, &$0) }
+        return Array(#"{"id":\#(kept.id),"#.utf8) + encoded.dropFirst()
+    }
+
     private func json(of message: IncomingMessage, _ state: inout State) -> [UInt8] {
         var output: [UInt8] = []
         let envelope = message.envelope

@@ -15,6 +15,8 @@ struct Station: Sendable {
     /// `nil` for the device itself.
     let user: UserStatus?
     let outbox: Outbox
+    /// `nil` if the settings have none and none is left; a user has none.
+    let inboxes: InboxStore?
     let messenger: Messenger
     /// The subscriptions of local programs; they end with the station.
     let subscriptions: OpenSubscriptions
@@ -35,11 +37,19 @@ struct Station: Sendable {
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
         messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
-        outbox = try await Outbox.open(
-            at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
-            policy: OutboxPolicy(settings.outbox), durability: settings.outbox.durable ? .disk : .memory,
-            isSuspect: outboxIsSuspect)
-        messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
+        let inboxes = try await InboxStore.open(
+            ofScope: gateway.identity.scope, owner: device, topics: topics, settings: settings)
+        self.inboxes = inboxes
+        do {
+            outbox = try await Outbox.open(
+                at: "\(settings.stateDirectory)/\(Self.outboxName(gateway.identity.scope))", owner: device,
+                policy: OutboxPolicy(settings.outbox), durability: settings.outbox.durable ? .disk : .memory,
+                isSuspect: outboxIsSuspect)
+        } catch {
+            await inboxes?.close()
+            throw error
+        }
+        messenger = Messenger(address: broker, outbox: outbox, inboxes: inboxes, settings: messaging) {
             let token = try await session.accessToken()
             let identity = try await ConnectingIdentity(of: session, at: broker)
             return identity.credentials(of: device, client: master, token: token.value, by: settings.broker)
@@ -58,6 +68,7 @@ struct Station: Sendable {
             prefix: board.topics.prefix, version: board.topics.version, deviceID: board.topics.deviceID, userID: name)
         self.user = user
         subscriptions = OpenSubscriptions(endingWith: MessagingError.userRequired)
+        inboxes = nil
         outbox = try await Outbox.open(at: "", policy: OutboxPolicy(settings.outbox), durability: .broker)
         let (broker, master) = (board.messenger.address, gateway.masterClientID)
         var messaging = MessengerSettings(settings.broker)
@@ -76,10 +87,13 @@ struct Station: Sendable {
         try topics.custom(filter: filter)
     }
 
-    /// Removes a gateway's outbox, which must not be open, with its waiting messages.
-    static func removeOutbox(of scope: String, in directory: String) {
+    /// Removes a gateway's outbox and inboxes, which must not be open, with their messages.
+    static func removeMessages(of scope: String, in directory: String) {
         Outbox.remove(at: "\(directory)/\(outboxName(scope))")
+        InboxStore.remove(at: "\(directory)/\(inboxName(scope))")
     }
+
+    static func inboxName(_ scope: String) -> String { "inbox" + outboxName(scope).dropFirst("outbox".count) }
 
     /// The file name of a gateway's outbox: a readable part of its scope `host:port/prefix`, and a hash of all of it,
     /// because a file name allows neither every character nor every length.

@@ -31,6 +31,10 @@ public struct AgentConfiguration: Sendable, Equatable {
     var hosts: [HostSecurity] = []
     /// Brokers beside the gateway's.
     var brokers: [NamedBrokerSettings] = []
+    /// Standing subscriptions.
+    var inboxes: [InboxSettings] = []
+    /// Commands that messages start.
+    var actions: [ActionSettings] = []
     /// The features' own settings, by key path; see ``Setting``.
     var ofFeatures: [String: JSON] = [:]
 

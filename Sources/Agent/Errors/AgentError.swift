@@ -38,6 +38,8 @@ public enum AgentError: Explained, Equatable {
     case slotInUse(Int64)
     /// The board has no such part.
     case noSuchPart(String)
+    /// The settings have no such action.
+    case noSuchAction(String)
 
     public var explanation: Explanation {
         switch self {
@@ -127,6 +129,10 @@ public enum AgentError: Explained, Equatable {
             Explanation(
                 "agent.no-such-part", .notFound, "this board has no \(part)",
                 remedy: "name it in the board definition, see: latchkey board list")
+        case .noSuchAction(let name):
+            Explanation(
+                "agent.no-such-action", .notFound, "there is no action \"\(name)\"",
+                remedy: "list them with: latchkey actions; they are made by [[actions]] in the settings")
         }
     }
 
@@ -140,6 +146,6 @@ public enum AgentError: Explained, Equatable {
         .noProximityService,
         .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
         .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
-        .noSuchPart("PART"),
+        .noSuchPart("PART"), .noSuchAction("NAME"),
     ]
 }

@@ -26,6 +26,8 @@ public struct AgentEvent: Sendable {
         case items(ItemEvent)
         case message(MessageEvent)
         case network(NetworkEvent)
+        case inbox(InboxEvent)
+        case action(ActionEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -49,6 +51,8 @@ public struct AgentEvent: Sendable {
             case .items(let event): event.report
             case .message(let event): event.report
             case .network(let event): event.report
+            case .inbox(let event): event.report
+            case .action(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report

@@ -78,6 +78,19 @@ enum EventMeanings {
         "outbox.set-aside": "the outbox was damaged; what could be read of it was taken over, and the file is kept",
     ]
 
+    static let inbox = [
+        "inbox.dropped": "an inbox is full, or its messages too old: the oldest are dropped, and counted in the status",
+        "inbox.former-identity": "messages were dropped that were kept for an identity which this board gave up",
+        "inbox.set-aside": "the file of the inboxes was damaged and is kept; there is a new one",
+    ]
+
+    static let action = [
+        "action.ended": "the command of an action has ended well, and its message is done",
+        "action.failed":
+            "the command of an action failed or could not be started; the event says what becomes of the message",
+        "action.started": "the command of an action was started with a message",
+    ]
+
     static let sensor = [
         "sensor.failed": "a sensor does not answer, or answers with something else than a number",
         "sensor.recovered": "a sensor that had failed answers again",

@@ -15,6 +15,8 @@ enum Features {
         PromptsFeature(),
         MessagesFeature(),
         BrokersFeature(),
+        InboxFeature(),
+        ActionsFeature(),
         BoardFeature(),
         NearbyFeature(),
         ConsoleFeature(),

@@ -52,7 +52,7 @@ extension AgentEvent.Source {
         switch self {
         case .gateway, .broker, .own(.notReady), .own(.configurationUnusable): true
         case .account(_, let source): source.isOfConnection
-        case .outbox, .items, .message, .network, .user, .named, .prompt, .proximity, .button, .sensor,
+        case .outbox, .items, .message, .inbox, .action, .network, .user, .named, .prompt, .proximity, .button, .sensor,
             .own(.serviceFailed),
             .own(.vaultSetAside),
             .own(.outboxSetAside),

@@ -32,6 +32,16 @@ extension Schema {
     private typealias Family = (name: String, schema: String, members: [String: Schema])
 
     private static let families: [Family] = [
+        (
+            "action", "ActionEvent",
+            [
+                "action": .string("its name"), "id": .integer("of the message"), "topic": .string("the whole topic"),
+                "attempt": .integer("with this message, from 1"), "status": .integer("exit status of the command"),
+                "signal": .integer("that ended the command"),
+                "timedOut": .boolean("whether it was ended at its time limit"),
+                "isDead": .boolean("whether the message was given up"),
+            ]
+        ),
         ("agent", "AgentEvent", ["service": .string("the part of the agent that is started again")]),
         (
             "broker", "BrokerEvent",
@@ -43,6 +53,13 @@ extension Schema {
         ),
         ("button", "ButtonEvent", ["heldMilliseconds": .integer("how long it was pressed")]),
         ("gateway", "GatewayEvent", ["expires": .time("end of the token")]),
+        (
+            "inbox", "InboxEvent",
+            [
+                "inbox": .string("its name"), "count": .integer("messages"), "total": .integer("messages dropped ever"),
+                "reason": .string("why they were dropped", choices: InboxEvent.DropReason.allCases.map(\.rawValue)),
+            ]
+        ),
         (
             "items", "ItemEvent",
             [

@@ -176,24 +176,27 @@ extension LocalRequest {
 extension Schema {
     fileprivate static var message: Schema {
         .named(
-            "Message",
-            .object(
+            "Message", .object(messageMembers, required: requiredOfMessage, "With its content in text or in payload"))
+    }
+
+    static var requiredOfMessage: Set<String> { ["topic", "bytes", "qos", "retained", "receivedAt"] }
+
+    static var messageMembers: [String: Schema] {
+        [
+            "topic": .string("the whole topic"),
+            "ownTopic": .string("where it is below the device's, or the user's own: what follows"),
+            "payload": .base64("the message, where it is not UTF-8"), "bytes": .integer("of the message"),
+            "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
+            "retained": .boolean("whether the broker kept it for who comes later"),
+            "receivedAt": .time("when it arrived"),
+            "envelope": .object(
                 [
-                    "topic": .string("the whole topic"),
-                    "ownTopic": .string("where it is below the device's, or the user's own: what follows"),
-                    "payload": .base64("the message, where it is not UTF-8"), "bytes": .integer("of the message"),
-                    "text": .string("the message, where it is UTF-8"), "qos": .integer("quality of service", in: 0...1),
-                    "retained": .boolean("whether the broker kept it for who comes later"),
-                    "receivedAt": .time("when it arrived"),
-                    "envelope": .object(
-                        [
-                            "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
-                            "senderID": .string("the sender's own claim"),
-                            "displayName": .string("the sender's own claim"),
-                            "sentAt": .time("by the sender's clock"),
-                        ], required: ["contentType", "senderType", "sentAt"],
-                        "What came with the message; anybody can write one"),
-                ], required: ["topic", "bytes", "qos", "retained", "receivedAt"],
-                "With its content in text or in payload"))
+                    "contentType": .string("a MIME type"), "senderType": .string("the sender's own claim"),
+                    "senderID": .string("the sender's own claim"),
+                    "displayName": .string("the sender's own claim"),
+                    "sentAt": .time("by the sender's clock"),
+                ], required: ["contentType", "senderType", "sentAt"],
+                "What came with the message; anybody can write one"),
+        ]
     }
 }

@@ -149,6 +149,22 @@ public final class NamedThread: SerialExecutor, Sendable {
         alarm?.sleeper.resume(throwing: CancellationError())
     }
 
+    /// Runs work of this thread's actors for a thread that has to wait for its result, such as one that calls C.
+    ///
+    /// Never called on this thread itself, nor on one of the cooperative pool.
+    public func waiting<Value: Sendable>(for work: @escaping @Sendable () async -> Value) -> Value {
+        let (result, done) = (Result<Value>(), Semaphore())
+        Task(executorPreference: tasks) {
+            let value = await work()
+            result.value.withLock { $0 = value }
+            done.signal()
+        }
+        done.wait(for: nil)
+        return result.value.withLock { $0! }
+    }
+
+    private final class Result<Value: Sendable>: Sendable { let value = Mutex<Value?>(nil) }
+
     /// A thread as a task executor.
     public final class Tasks: TaskExecutor {
         // Set once by its thread, which lives until the process ends.

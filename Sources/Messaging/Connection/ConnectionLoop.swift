@@ -8,7 +8,7 @@ import Glibc
 final class ConnectionLoop {
     let order: ConnectionOrder
     let wake: Wake
-    private let inbox: Inbox
+    let inbox: Inbox
     private let connection: BrokerConnection
 
     /// The messages behind the library's packet identifiers.
@@ -148,7 +148,7 @@ final class ConnectionLoop {
         while true {
             let socket = client.socket
             let mustWrite = client.wantsToWrite || client.buffer?.hasUnsent == true
-            client.deliver()
+            try deliver(client)
             let events = mustWrite ? POLLIN | POLLOUT : POLLIN
             let now = ContinuousClock.now
             threshold.raise(for: min(messages.count, order.window / 2 - finished.count), on: socket)
@@ -160,11 +160,13 @@ final class ConnectionLoop {
             if ready == 0, threshold.isRaised, .now - now >= ReadThreshold.patience { threshold.giveUp(on: socket) }
             if isAhead || ready & (POLLIN | POLLERR | POLLHUP) != 0 {
                 keepAlive.hasRead(at: .now)
+                client.holdAcknowledgements(inbox.standing != nil)
                 // Bounded, so that commands and pings get their turn.
                 for _ in 0..<Self.readsAtOnce {
                     try step(client, client.read())
                     guard client.buffer?.hasUnread == true else { break }
                 }
+                try releaseAcknowledgements(client)
                 if !messages.isEmpty { ReadThreshold.confirm(on: socket) }
             }
             if client.wantsToWrite { try step(client, client.write()) }

@@ -21,6 +21,7 @@ final class MosquittoClient {
     /// Messages that were received and not delivered yet.
     private var received: [IncomingMessage] = []
     private var receivedBytes = 0
+    private var isUnkept = false
     /// With this many bytes they are delivered at once.
     private static let batchBytes = 64 << 10
     /// Holds the certificates and pins that the handshake is verified with.
@@ -194,12 +195,19 @@ final class MosquittoClient {
         if receivedBytes >= Self.batchBytes { deliver() }
     }
 
+    /// While it is held, acknowledgements of received messages wait in the library for ``write()``.
+    func holdAcknowledgements(_ isHeld: Bool) { _ = mosquitto_threaded_set(handle, isHeld) }
+
     /// Delivers the messages received since the last call, so that each subscriber is woken once for all of them.
-    func deliver() {
-        guard !received.isEmpty else { return }
-        inbox.deliver(received)
+    ///
+    /// - Returns: false once some could not be kept: then nothing may be acknowledged on this connection any more.
+    @discardableResult
+    func deliver() -> Bool {
+        guard !isUnkept, !received.isEmpty else { return !isUnkept }
+        isUnkept = !inbox.deliver(received)
         received.removeAll(keepingCapacity: received.count <= 64)
         receivedBytes = 0
+        return !isUnkept
     }
 
     /// Keeps the last part of a line such as `OpenSSL Error[0]: error:0A000418:SSL routines::tlsv1 alert unknown ca`.

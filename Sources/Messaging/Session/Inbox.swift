@@ -2,7 +2,7 @@ import Groundwork
 import Synchronization
 
 /// Passes each message from the broker to every subscription that matches it, in batches. Called on the connection's
-/// thread; never blocks.
+/// thread, which waits for the disk where there are standing subscriptions, and for nothing else.
 final class Inbox: Sendable {
     struct Counts: Sendable {
         var received = 0
@@ -24,16 +24,21 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
     private let payloadLimit: Int
+    /// What is subscribed to whether a program reads or not.
+    let standing: InboxStore?
     let events = Broadcast<MessageEvent>()
 
-    init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+    init(payloadLimit: Int, standing: InboxStore? = nil) {
+        self.payloadLimit = payloadLimit
+        self.standing = standing
+    }
 
     var counts: Counts { state.withLock { $0.counts } }
 
     /// The filters of all subscriptions, each at the highest quality requested for it.
     var filters: [TopicFilter: QoS] {
         state.withLock { state in
-            state.entries.values.reduce(into: [:]) { filters, entry in
+            state.entries.values.reduce(into: standing?.filters ?? [:]) { filters, entry in
                 let known = filters[entry.filter] ?? .atMostOnce
                 filters[entry.filter] = known == .atMostOnce ? entry.qos : known
             }
@@ -54,7 +59,13 @@ final class Inbox: Sendable {
         return subscription
     }
 
-    func deliver(_ messages: [IncomingMessage]) {
+    /// - Returns: whether the messages may be acknowledged: what standing subscriptions want of them is on the disk.
+    @discardableResult
+    func deliver(_ messages: [IncomingMessage]) -> Bool {
+        if let standing {
+            let small = messages.filter { $0.payload.count <= payloadLimit }
+            guard standing.keepAndWait(small) else { return false }
+        }
         var parcels: [(Subscription, [IncomingMessage])] = []
         var reported: [(message: IncomingMessage, isClaimed: Bool)] = []
         state.withLock { state in
@@ -69,7 +80,7 @@ final class Inbox: Sendable {
                     state.counts.oversized += 1
                 }
             }
-            var isClaimed = [Bool](repeating: false, count: accepted.count)
+            var isClaimed = accepted.map { standing?.wants($0) ?? false }
             for entry in state.entries.values {
                 guard let subscription = entry.subscription else { continue }
                 var parcel: [IncomingMessage] = []
@@ -85,6 +96,7 @@ final class Inbox: Sendable {
         // Outside the lock: a subscription may end here, which removes it above.
         for (subscription, parcel) in parcels { subscription.deliver(parcel) }
         report(reported)
+        return true
     }
 
     /// Reports messages in envelopes that somebody reads, and what the broker reports to whomever.

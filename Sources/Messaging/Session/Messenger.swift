@@ -53,16 +53,21 @@ public final actor Messenger {
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
     private var pace: SendPace
 
-    /// - Parameter credentials: called before each attempt to connect; if it throws, the attempt has failed.
+    /// - Parameters:
+    ///   - inboxes: what is subscribed to at every connection, and on the disk before it is acknowledged.
+    ///   - credentials: called before each attempt to connect; if it throws, the attempt has failed.
     public init(
-        address: BrokerAddress, outbox: Outbox, settings: MessengerSettings = MessengerSettings(),
+        address: BrokerAddress, outbox: Outbox, inboxes: InboxStore? = nil,
+        settings: MessengerSettings = MessengerSettings(),
         credentials: @escaping @Sendable () async throws -> BrokerCredentials
     ) {
         self.address = address
         self.outbox = outbox
         self.settings = settings
         self.credentials = credentials
-        inbox = Inbox(payloadLimit: settings.payloadLimit)
+        inbox = Inbox(payloadLimit: settings.payloadLimit, standing: inboxes)
+        // The broker still sends for those that were given up while no connection could say so.
+        established = inboxes?.formerFilters ?? []
         pace = SendPace(limit: min(max(settings.window, 1), 1000))
     }
 

@@ -149,6 +149,10 @@ struct Status: AsyncParsableCommand {
                 fields.add("dead letters", out.yellow("\(dead), no longer sent; see: latchkey dead-letters"))
             }
         }
+        for inbox in status["inboxes"]?.array ?? [] {
+            fields.add("inbox", InboxCommand.describe(inbox))
+        }
+        fields.add("inbox", status["inboxError"]?["message"]?.string.map(out.red))
     }
 
     private func addError(of account: JSON, to fields: inout Fields) {

@@ -26,5 +26,27 @@ extension FuzzTarget {
             try require((0...2).contains(qos), "numbers are within their bounds")
             return .accepted
         },
+        FuzzTarget(name: "action-request") { bytes throws(Violation) in
+            guard let request = ActionRequest(parsing: bytes) else { return .refused }
+            try require((0...ActionRequest.payloadLimit).contains(request.bytes), "a payload has a limit")
+            try require(ActionRequest.names.isSuperset(of: request.variables.keys), "no message sets another variable")
+            try require(
+                request.variables.values.allSatisfy { value in
+                    !value.unicodeScalars.contains { $0.properties.generalCategory == .control }
+                }, "a variable has no control character, and no NUL")
+            try require(
+                ActionRequest(parsing: Array(request.head.dropLast())) == request,
+                "a request that was written reads as the same")
+            return .accepted
+        },
+        FuzzTarget(name: "action-outcome") { bytes throws(Violation) in
+            guard let outcome = ActionOutcome(parsing: bytes) else { return .refused }
+            try require(outcome.omitted >= 0, "a length is not negative")
+            try require(!outcome.isSuccess || outcome.status == 0, "only status 0 is a success")
+            try require(!outcome.isSuccess || outcome.refusal == nil, "what was not started is no success")
+            try require(
+                ActionOutcome(parsing: outcome.json.bytes) == outcome, "an outcome that was written reads as the same")
+            return .accepted
+        },
     ]
 }

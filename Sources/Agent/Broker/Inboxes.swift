@@ -1,0 +1,48 @@
+import Glibc
+import Groundwork
+import Messaging
+
+extension InboxStore {
+    /// The inboxes of a gateway. Without any in the settings, they are opened only if some are left from before: what
+    /// waits there can be read, and the broker is asked to send no more.
+    ///
+    /// - Throws: `MessagingError` if the file cannot be opened, or a filter is not valid.
+    static func open(
+        ofScope scope: String, owner: String, topics: TopicNamespace, settings: AgentConfiguration
+    ) async throws -> InboxStore? {
+        let path = "\(settings.stateDirectory)/\(Station.inboxName(scope))"
+        guard !settings.allInboxes.isEmpty || access(path, F_OK) == 0 else { return nil }
+        return try await open(at: path, owner: owner, policies: try settings.allInboxes.map { try $0.policy(topics) })
+    }
+}
+
+/// What goes on at the inboxes while the station is open.
+extension Link {
+    func workInboxes(_ inboxes: InboxStore, at station: Station) async {
+        let (events, connection) = (inboxes.events.subscribe(), station.messenger.events.subscribe())
+        for event in await inboxes.newsOfOpening { agent.report(.inbox(event), of: account) }
+        await withTaskGroup(of: Void.self) { [agent, account] group in
+            group.addTask { for await event in events { agent.report(.inbox(event), of: account) } }
+            group.addTask {
+                for await event in connection {
+                    guard case .connected = event else { continue }
+                    await inboxes.forgetFormerFilters()
+                }
+            }
+            for action in agent.configuration.actions {
+                group.addTask { await ActionWork(action, inboxes, station.topics, agent, account).run() }
+            }
+            await group.waitForAll()
+        }
+    }
+}
+
+extension Agent {
+    /// The inboxes of the board.
+    ///
+    /// - Throws: what ``activeStation()`` throws; `MessagingError.noSuchInbox` if there are none.
+    func activeInboxes(naming name: String) async throws -> InboxStore {
+        guard let inboxes = try await activeStation().inboxes else { throw MessagingError.noSuchInbox(name) }
+        return inboxes
+    }
+}

@@ -1,0 +1,13 @@
+import LocalAPI
+import Settings
+
+/// Actions: allow-listed commands that messages start. What does the work is with the station: `Agent/Broker/Inboxes`.
+struct ActionsFeature: Feature {
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        configuration.actions = ActionSettings.read(from: &root, beside: configuration.inboxes)
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) { agent.addActionRoutes(to: &router) }
+
+    var eventMeanings: [String: String] { EventMeanings.action }
+}

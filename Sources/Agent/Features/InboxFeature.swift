@@ -1,0 +1,29 @@
+import Groundwork
+import LocalAPI
+import Messaging
+import Settings
+
+/// Standing subscriptions: messages that wait on the disk until a program reads them.
+struct InboxFeature: Feature {
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        configuration.inboxes = InboxSettings.read(from: &root)
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) { agent.addInboxRoutes(to: &router) }
+
+    var statusMembers: [String: Schema] {
+        ["inboxes": .array(of: .inbox, "where there are any"), "inboxError": .problem]
+    }
+
+    func status(of agent: Agent) async throws -> [String: JSON] {
+        guard let inboxes = await agent.brokerLink?.station?.inboxes else { return [:] }
+        do {
+            let statuses = try await inboxes.statuses()
+            return statuses.isEmpty ? [:] : ["inboxes": .array(statuses.map(\.report))]
+        } catch {
+            return ["inboxError": .object(error.explanation.members)]
+        }
+    }
+
+    var eventMeanings: [String: String] { EventMeanings.inbox }
+}

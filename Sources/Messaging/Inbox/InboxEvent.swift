@@ -1,0 +1,41 @@
+import Groundwork
+
+/// Something that happened to messages in an ``InboxStore``.
+public enum InboxEvent: Sendable, Equatable {
+    /// Messages are being dropped; reported once until none was dropped for a minute. `total` counts those of this
+    /// inbox, ever.
+    case dropped(inbox: String, DropReason, total: Int)
+    /// Messages were dropped that were kept for an identity which this board no longer has.
+    case formerIdentity(count: Int)
+    /// The file was damaged and is kept under this path.
+    case setAside(path: String)
+
+    public enum DropReason: String, Sendable, CaseIterable {
+        case full
+        case expired
+
+        fileprivate var text: String { self == .full ? "it is full" : "they were too old" }
+    }
+}
+
+extension InboxEvent: ReportedEvent {
+    public var report: EventReport {
+        switch self {
+        case .dropped(let inbox, let reason, let total):
+            EventReport(
+                "inbox.dropped", .trouble, "the oldest messages of inbox \(inbox) are dropped: \(reason.text)",
+                [
+                    "inbox": .string(inbox), "reason": .string(reason.rawValue), "total": .integer(Int64(total)),
+                    "remedy": .string("read and acknowledge them with: latchkey inbox read \(inbox)"),
+                ])
+        // Not trouble: the user gave up the identity and was told.
+        case .formerIdentity(let count):
+            EventReport(
+                "inbox.former-identity", .notable,
+                "\(count) messages in inboxes were dropped: they were for an identity that this board no longer has",
+                ["count": .integer(Int64(count))])
+        case .setAside(let path):
+            EventReport("inbox.set-aside", .trouble, "the inbox was damaged and is kept as \(path)")
+        }
+    }
+}

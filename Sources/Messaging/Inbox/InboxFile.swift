@@ -1,0 +1,192 @@
+import FoundationEssentials
+import Storage
+
+/// The database of all inboxes. Used by one actor.
+final class InboxFile {
+    /// A message before it has its number.
+    typealias Row = (inbox: String, message: IncomingMessage)
+
+    static let migrations = [
+        Migration(
+            version: 1,
+            sql: """
+                CREATE TABLE ledger (one INTEGER PRIMARY KEY CHECK (one = 1), owner TEXT) STRICT;
+                INSERT INTO ledger VALUES (1, NULL);
+                CREATE TABLE inbox (name TEXT PRIMARY KEY, dropped INTEGER NOT NULL) STRICT;
+                CREATE TABLE filter (text TEXT PRIMARY KEY) STRICT;
+                CREATE TABLE message (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT, inbox TEXT NOT NULL, size INTEGER NOT NULL,
+                    received REAL NOT NULL, attempts INTEGER NOT NULL, dead INTEGER NOT NULL, qos INTEGER NOT NULL,
+                    retained INTEGER NOT NULL, topic TEXT NOT NULL, payload BLOB NOT NULL) STRICT;
+                CREATE INDEX place ON message (inbox, dead, id, size, received);
+                CREATE TABLE run (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, began REAL NOT NULL,
+                    report BLOB NOT NULL) STRICT;
+                CREATE INDEX ofAction ON run (action, id);
+                """)
+    ]
+
+    let database: Database
+
+    /// - Returns: the path of a damaged file that was set aside, if there was one.
+    static func open(at path: String) throws(StorageError) -> (file: InboxFile, setAside: String?) {
+        let (database, setAside) = try Database.openSettingAsideDamage(path: path, migrations: migrations)
+        return (InboxFile(database), setAside)
+    }
+
+    private init(_ database: Database) { self.database = database }
+
+    func transaction<Result>(_ body: () throws -> Result) throws(StorageError) -> Result {
+        do {
+            return try database.transaction(body)
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw .refused(path: database.path, reason: "\(error)")
+        }
+    }
+
+    // MARK: Owner and filters
+
+    /// Makes the file this owner's, without the messages of another one.
+    ///
+    /// - Returns: how many were dropped.
+    func claim(for owner: String) throws(StorageError) -> Int {
+        let past = try database.first("SELECT owner FROM ledger") { $0.isNull(0) ? nil : $0.text(0) } ?? nil
+        guard past != owner else { return 0 }
+        let dropped = try transaction {
+            let count = past == nil ? 0 : try removeEverything()
+            try database.run("UPDATE ledger SET owner = ?1", .text(owner))
+            return count
+        }
+        if past != nil { try database.checkpoint() }
+        return dropped
+    }
+
+    /// What the broker was asked for, before this start.
+    func filters() throws(StorageError) -> Set<String> {
+        Set(try database.rows("SELECT text FROM filter") { $0.text(0) })
+    }
+
+    func setFilters(_ filters: Set<String>) throws(StorageError) {
+        try transaction {
+            try database.run("DELETE FROM filter")
+            for filter in filters { try database.run("INSERT INTO filter VALUES (?1)", .text(filter)) }
+        }
+    }
+
+    // MARK: Messages
+
+    func append(_ row: Row) throws(StorageError) {
+        let message = row.message
+        try database.run(
+            "INSERT INTO message VALUES (NULL, ?1, ?2, ?3, 0, 0, ?4, ?5, ?6, ?7)", .text(row.inbox),
+            .integer(Int64(message.keptSize)), .real(message.receivedAt.timeIntervalSince1970),
+            .integer(Int64(message.qos.rawValue)), .integer(message.retained ? 1 : 0), .text(message.topic),
+            .blob(message.payload))
+    }
+
+    /// The oldest messages after `id`, of which the first may be larger than `bytes`.
+    func page(of inbox: String, after id: Int64, limit: Int, bytes: Int) throws(StorageError) -> [KeptMessage] {
+        let statement = try database.prepare(
+            """
+            SELECT id, size, received, attempts, qos, retained, topic, payload FROM message
+            WHERE inbox = ?1 AND dead = 0 AND id > ?2 ORDER BY id LIMIT ?3
+            """)
+        defer { statement.reset() }
+        try statement.bind([.text(inbox), .integer(id), .integer(Int64(limit))])
+        var (page, left) = ([KeptMessage](), bytes)
+        while try statement.step() {
+            left -= Int(statement.int64(1))
+            guard left >= 0 || page.isEmpty else { break }
+            page.append(
+                KeptMessage(
+                    id: statement.int64(0),
+                    message: IncomingMessage(
+                        topic: statement.text(6), payload: statement.blob(7),
+                        qos: QoS(rawValue: Int(statement.int64(4))) ?? .atLeastOnce,
+                        retained: statement.int64(5) != 0,
+                        receivedAt: Date(timeIntervalSince1970: statement.double(2))),
+                    attempts: Int(statement.int64(3))))
+        }
+        return page
+    }
+
+    /// - Returns: how many there were.
+    func remove(_ ids: ClosedRange<Int64>, of inbox: String) throws(StorageError) -> Int {
+        try database.run(
+            "DELETE FROM message WHERE inbox = ?1 AND dead = 0 AND id BETWEEN ?2 AND ?3", .text(inbox),
+            .integer(ids.lowerBound), .integer(ids.upperBound))
+    }
+
+    func removeAll(of inbox: String) throws(StorageError) -> Int {
+        try database.run("DELETE FROM message WHERE inbox = ?1", .text(inbox))
+    }
+
+    /// - Returns: how many messages there were.
+    func removeEverything() throws(StorageError) -> Int {
+        let count = try database.run("DELETE FROM message")
+        for table in ["inbox", "run", "filter"] { try database.run("DELETE FROM \(table)") }
+        return count
+    }
+
+    /// All messages and what they take.
+    func amount(of inbox: String) throws(StorageError) -> (count: Int, bytes: Int) {
+        try database.first("SELECT count(*), total(size) FROM message WHERE inbox = ?1", .text(inbox)) {
+            (Int($0.int64(0)), Int($0.int64(1)))
+        } ?? (0, 0)
+    }
+
+    /// The oldest message of all, dead ones too.
+    func oldest(of inbox: String) throws(StorageError) -> (id: Int64, size: Int, received: Date)? {
+        try database.first(
+            """
+            SELECT id, size, received FROM message
+            WHERE id = (SELECT min(id) FROM message WHERE inbox = ?1 AND dead = 1)
+                OR id = (SELECT min(id) FROM message WHERE inbox = ?1 AND dead = 0) ORDER BY id
+            """, .text(inbox)
+        ) { ($0.int64(0), Int($0.int64(1)), Date(timeIntervalSince1970: $0.double(2))) }
+    }
+
+    func drop(_ id: Int64) throws(StorageError) { try database.run("DELETE FROM message WHERE id = ?1", .integer(id)) }
+
+    func count(dropped: Int, of inbox: String) throws(StorageError) {
+        try database.run(
+            "INSERT INTO inbox VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dropped = dropped + ?2", .text(inbox),
+            .integer(Int64(dropped)))
+    }
+
+    /// All that is known of each inbox.
+    func statuses() throws(StorageError) -> [String: InboxStatus] {
+        var found: [String: InboxStatus] = [:]
+        for (name, dropped) in try database.rows("SELECT name, dropped FROM inbox", read: { ($0.text(0), $0.int64(1)) })
+        {
+            found[name] = InboxStatus(name: name, dropped: Int(dropped))
+        }
+        let rows = try database.rows(
+            "SELECT inbox, dead, count(*), sum(size), min(id), max(id), min(received) FROM message GROUP BY inbox, dead",
+            read: {
+                (
+                    $0.text(0), $0.int64(1) != 0, Int($0.int64(2)), Int($0.int64(3)), $0.int64(4), $0.int64(5),
+                    $0.double(6)
+                )
+            })
+        for (name, isDead, count, bytes, first, last, received) in rows {
+            var status = found[name] ?? InboxStatus(name: name)
+            status.bytes += bytes
+            if isDead {
+                status.dead = count
+            } else {
+                (status.unread, status.first, status.last) = (count, first, last)
+                status.oldest = Date(timeIntervalSince1970: received)
+            }
+            found[name] = status
+        }
+        return found
+    }
+}
+
+extension IncomingMessage {
+    /// What the message counts against ``InboxPolicy/limitBytes``.
+    var keptSize: Int { payload.count + topic.utf8.count + OutboxPolicy.rowOverhead }
+}

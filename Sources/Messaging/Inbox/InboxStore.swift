@@ -1,0 +1,269 @@
+import FoundationEssentials
+import Glibc
+import Groundwork
+import Storage
+import Synchronization
+
+/// Messages of standing subscriptions, on the disk until a program has read and acknowledged them.
+///
+/// A message is on the disk before the broker gets its acknowledgement, so neither a kill nor a power cut loses one of
+/// QoS 1; the broker sends again what it does not know to be acknowledged, so a message can be there twice. An inbox is
+/// bounded in bytes, number and age: the oldest go first, and are counted.
+///
+/// Runs on ``NamedThread/storage``. After a failure of the disk, the file is opened again at the next use.
+public final actor InboxStore {
+    public nonisolated let events = Broadcast<InboxEvent>()
+    /// The name of an inbox that has new messages.
+    public nonisolated let arrivals = Broadcast<String>()
+    public nonisolated let path: String
+    public nonisolated let policies: [InboxPolicy]
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
+
+    /// What the broker is asked for at each connection.
+    nonisolated let filters: [TopicFilter: QoS]
+    private nonisolated let former = Mutex<Set<TopicFilter>>([])
+    private nonisolated let lastFault = Mutex<MessagingError?>(nil)
+
+    private let owner: String
+    private let clock: @Sendable () -> Date
+    private var file: InboxFile?
+    private var isClosed = false
+    /// What happened when this was opened.
+    public private(set) var newsOfOpening: [InboxEvent] = []
+    /// As of the last transaction.
+    var known: [String: InboxStatus] = [:]
+    /// When messages were last dropped, by inbox.
+    private var drops: [String: ContinuousClock.Instant] = [:]
+    private static let burst = Duration.seconds(60)
+
+    private init(_ path: String, _ owner: String, _ policies: [InboxPolicy], _ clock: @escaping @Sendable () -> Date) {
+        self.path = path
+        self.owner = owner
+        self.policies = policies
+        self.clock = clock
+        filters = policies.reduce(into: [:]) { filters, policy in
+            let known = filters[policy.filter] ?? .atMostOnce
+            filters[policy.filter] = known == .atMostOnce ? policy.qos : known
+        }
+    }
+
+    /// Opens or makes the file; a damaged one is set aside.
+    ///
+    /// - Parameters:
+    ///   - path: the database; its directory exists.
+    ///   - owner: the device identifier that the messages belong to. What was kept for another one is dropped.
+    ///   - now: the system's time, for the age of messages.
+    /// - Throws: ``MessagingError/inboxUnusable(_:)``
+    public static func open(
+        at path: String, owner: String, policies: [InboxPolicy], now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws(MessagingError) -> InboxStore {
+        let store = InboxStore(path, owner, policies, now)
+        try await store.open()
+        return store
+    }
+
+    /// Removes a file that is not open, with what is in it.
+    public static func remove(at path: String) { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+
+    private func open() throws(MessagingError) { _ = try use { _ in } }
+
+    /// The open file; opened where it is not.
+    private func opened() throws(StorageError) -> InboxFile {
+        if let file { return file }
+        guard !isClosed else { throw .closed(path: path) }
+        let (file, setAside) = try InboxFile.open(at: path)
+        if let setAside { newsOfOpening.append(.setAside(path: setAside)) }
+        let dropped = try file.claim(for: owner)
+        if dropped > 0 { newsOfOpening.append(.formerIdentity(count: dropped)) }
+        let wanted = Set(self.filters.keys.map(\.text))
+        // Those of before stay until the broker was asked to end them.
+        let filters = try file.filters()
+        former.withLock { $0 = Set(filters.subtracting(wanted).compactMap { try? TopicFilter($0) }) }
+        if !filters.isSuperset(of: wanted) { try file.setFilters(filters.union(wanted)) }
+        known = try file.statuses()
+        self.file = file
+        return file
+    }
+
+    /// What the broker was asked for before this start, and is no more.
+    nonisolated var formerFilters: Set<TopicFilter> { former.withLock { $0 } }
+
+    /// Called when a connection was made, whose session no longer has the former filters.
+    public func forgetFormerFilters() {
+        guard !formerFilters.isEmpty else { return }
+        // Where it fails, they are ended once more.
+        try? use { try $0.setFilters(Set(filters.keys.map(\.text))) }
+        former.withLock { $0 = [] }
+    }
+
+    /// Why messages could not be kept.
+    nonisolated var fault: MessagingError? { lastFault.withLock { $0 } }
+
+    public func close() {
+        file?.database.close()
+        (file, isClosed) = (nil, true)
+        events.finish()
+        arrivals.finish()
+    }
+
+    /// Works with the file, which is closed after a failure.
+    func use<Result>(_ body: (InboxFile) throws -> Result) throws(MessagingError) -> Result {
+        do {
+            let result = try body(try opened())
+            lastFault.withLock { $0 = nil }
+            return result
+        } catch {
+            file?.database.close()
+            file = nil
+            let fault = MessagingError.inboxUnusable(
+                error as? StorageError ?? .refused(path: path, reason: "\(error)"))
+            lastFault.withLock { $0 = fault }
+            throw fault
+        }
+    }
+
+    /// Does all of `body` or nothing.
+    @discardableResult
+    func change<Result>(_ body: (InboxFile) throws -> Result) throws(MessagingError) -> Result {
+        try use { file in
+            let result = try file.transaction { try body(file) }
+            known = try file.statuses()
+            return result
+        }
+    }
+
+    // MARK: Keeping
+
+    nonisolated func wants(_ message: IncomingMessage) -> Bool { policies.contains { $0.wants(message) } }
+
+    /// For the connection's thread, which waits until the messages are on the disk.
+    ///
+    /// - Returns: false if they are not.
+    nonisolated func keepAndWait(_ messages: [IncomingMessage]) -> Bool {
+        let wanted = messages.filter(wants)
+        guard !wanted.isEmpty else { return true }
+        let isKept = NamedThread.storage.waiting { await (try? self.keep(wanted)) != nil }
+        killPoint("inbox-kept")
+        return isKept
+    }
+
+    /// Writes messages into the inboxes whose filters match, in one transaction.
+    func keep(_ messages: [IncomingMessage]) throws(MessagingError) {
+        let rows: [InboxFile.Row] = messages.flatMap { message in
+            policies.filter { $0.wants(message) }.map { ($0.name, message) }
+        }
+        let names = Set(rows.map(\.inbox))
+        let dropped = try change { file in
+            for row in rows { try file.append(row) }
+            let dropped = try policies.filter { names.contains($0.name) }.flatMap { policy in
+                try makeRoom(policy, in: file)
+            }
+            killPoint("inbox-written")
+            return dropped
+        }
+        killPoint("inbox-committed")
+        report(dropped)
+        for name in names { arrivals.send(name) }
+    }
+
+    private typealias Drop = (inbox: String, reason: InboxEvent.DropReason)
+
+    /// Drops the oldest of an inbox until it keeps to its limits.
+    private func makeRoom(_ policy: InboxPolicy, in file: InboxFile) throws(StorageError) -> [Drop] {
+        let (count, bytes) = try file.amount(of: policy.name)
+        let earliest = clock().addingTimeInterval(-Double(policy.maxAge.components.seconds))
+        var (left, leftBytes, reasons) = (count, bytes, [Drop]())
+        while left > 0, let oldest = try file.oldest(of: policy.name) {
+            let isOver = left > policy.limitMessages || leftBytes > policy.limitBytes
+            let isOld = oldest.received < earliest && oldest.received >= OutboxPolicy.plausibleSince
+            guard isOver || isOld else { break }
+            try file.drop(oldest.id)
+            left -= 1
+            leftBytes -= oldest.size
+            reasons.append((policy.name, isOver ? .full : .expired))
+        }
+        if count > left { try file.count(dropped: count - left, of: policy.name) }
+        return reasons
+    }
+
+    private func report(_ drops: [Drop]) {
+        for drop in drops {
+            let last = self.drops.updateValue(.now, forKey: drop.inbox)
+            guard last.map({ .now - $0 > Self.burst }) ?? true else { continue }
+            events.send(.dropped(inbox: drop.inbox, drop.reason, total: known[drop.inbox]?.dropped ?? 0))
+        }
+    }
+
+    // MARK: Reading
+
+    /// Every inbox of the settings, and those of before that still hold messages.
+    public func statuses() throws(MessagingError) -> [InboxStatus] {
+        try dropOld()
+        let names = Set(policies.map(\.name))
+        let configured = policies.map { policy in
+            var status = known[policy.name] ?? InboxStatus(name: policy.name)
+            status.filter = policy.filter
+            return status
+        }
+        return configured
+            + known.values.filter { !names.contains($0.name) && $0.unread + $0.dead > 0 }
+            .sorted { $0.name < $1.name }
+    }
+
+    /// The oldest messages after `id`, of which the first may be larger than `bytes`.
+    ///
+    /// - Throws: ``MessagingError``: `noSuchInbox`, `inboxUnusable`
+    public func page(
+        of name: String, after id: Int64 = 0, limit: Int = 100, bytes: Int = 256 << 10
+    ) throws(MessagingError) -> [KeptMessage] {
+        try dropOld()
+        try check(name)
+        return try use { try $0.page(of: name, after: id, limit: limit, bytes: bytes) }
+    }
+
+    /// Removes messages that were read.
+    ///
+    /// - Parameter ids: those that wait of them.
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func acknowledge(_ ids: ClosedRange<Int64>, of name: String) throws(MessagingError) -> Int {
+        try check(name)
+        return try change { try $0.remove(ids, of: name) }
+    }
+
+    /// Removes all messages of an inbox.
+    ///
+    /// - Returns: how many there were.
+    public func removeAll(of name: String) throws(MessagingError) -> Int {
+        try check(name)
+        return try change { try $0.removeAll(of: name) }
+    }
+
+    /// Drops everything, for a board that gives up the identity that the messages belong to.
+    ///
+    /// - Returns: how many messages there were.
+    @discardableResult
+    public func clear() throws(MessagingError) -> Int {
+        let count = try change { try $0.removeEverything() }
+        try use { try $0.database.checkpoint() }
+        return count
+    }
+
+    func check(_ name: String) throws(MessagingError) {
+        // Whatever was opened: an inbox of before is known by its messages.
+        _ = try use { _ in }
+        guard known[name] != nil || policies.contains(where: { $0.name == name }) else { throw .noSuchInbox(name) }
+    }
+
+    /// Drops what became too old since the last message.
+    private func dropOld() throws(MessagingError) {
+        _ = try use { _ in }
+        let now = clock()
+        let old = policies.filter { policy in
+            guard let oldest = known[policy.name]?.oldest, oldest >= OutboxPolicy.plausibleSince else { return false }
+            return now.timeIntervalSince(oldest) > Double(policy.maxAge.components.seconds)
+        }
+        guard !old.isEmpty else { return }
+        report(try change { file in try old.flatMap { try makeRoom($0, in: file) } })
+    }
+}

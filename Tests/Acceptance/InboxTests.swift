@@ -1,0 +1,112 @@
+import Foundation
+import GatewayLab
+import TestSupport
+import Testing
+
+/// Messages that wait while no program reads.
+@Suite("Inbox", .timeLimit(.minutes(5)))
+struct InboxTests {
+    private static let settings = """
+        [telemetry]
+        enabled = false
+        [[inbox]]
+        name = "orders"
+        filter = "orders/#"
+        [[inbox]]
+        name = "few"
+        filter = "few"
+        limit_messages = 3
+        """
+
+    private func enroll(_ board: TestBoard, at lab: Lab) async throws -> String {
+        let enrolled = try await board.enroll(at: lab)
+        _ = try await board.status { $0.isConnected }
+        // Subscribed once the broker's answer is there; until then the sender could be first.
+        _ = try await board.daemon?.errors.line(containing: "broker.connected")
+        return "/2.0/client/devices/\(try #require(enrolled.registration.deviceID))/custom"
+    }
+
+    /// Waits until an inbox holds so many.
+    private func unread(_ count: Int, of name: String, at board: TestBoard) async throws -> [String: Any] {
+        // The time limit of the suite ends it.
+        while true {
+            let all = try await board.ask("inbox")["inboxes"] as? [[String: Any]] ?? []
+            if let one = all.first(where: { $0["name"] as? String == name }), one["unread"] as? Int == count {
+                return one
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    private func read(_ name: String, at board: TestBoard, _ more: String...) async throws -> [[String: Any]] {
+        let result = try await Program(name: "latchkey").run(
+            ["inbox", "read", name, "--json", "--socket", board.socket] + more)
+        guard result.status == 0 else { throw Unexpected(result.errors) }
+        return try result.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    @Test("messages that arrive while no program reads wait for one, across a kill and while the agent is down")
+    func waiting() async throws {
+        try await withLabAndBoard(settings: Self.settings) { lab, board in
+            let own = try await enroll(board, at: lab)
+            let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            try await phone.publish("no order", to: "\(own)/other")
+            try await phone.publish("1", to: "\(own)/orders/a")
+            try await phone.publish(
+                #"{"SenderId":"alice","SentTime":1767225600000,"Payload":"Mg==","SenderType":"USER"}"#,
+                to: "\(own)/orders/b")
+            _ = try await unread(2, of: "orders", at: board)
+            try await board.stop(SIGKILL)
+            try await phone.publish("3", to: "\(own)/orders/c")
+            try await board.start()
+            let status = try await unread(3, of: "orders", at: board)
+            #expect(status["dropped"] as? Int == 0 && status["oldest"] is String)
+            let inStatus = try await board.ask("status")["inboxes"] as? [[String: Any]]
+            #expect(inStatus?.first?["unread"] as? Int == 3)
+
+            let messages = try await read("orders", at: board)
+            #expect(messages.map { $0["text"] as? String } == ["1", "2", "3"])
+            #expect(messages[0]["ownTopic"] as? String == "orders/a")
+            #expect(value(messages[1], "envelope", "senderID") as? String == "alice")
+            let ids = messages.compactMap { $0["id"] as? Int }
+            #expect(ids == ids.sorted() && ids.count == 3)
+            // Reading alone takes nothing away.
+            #expect(try await board.ask("inbox", "ack", "orders", "\(ids[1])")["removed"] as? Int == 2)
+            let bare = try await board.latchkey("inbox", "read", "orders", "--payload", "line", "--ack")
+            #expect(bare.output == "3\n")
+            _ = try await unread(0, of: "orders", at: board)
+
+            let follower = try board.follow("inbox", "read", "orders", "--follow", "--count", "1")
+            try await phone.publish("4", to: "\(own)/orders/d")
+            #expect(try await follower.ended(within: 60) == 0)
+            #expect(follower.output.text.contains(#""text":"4""#))
+            #expect(try await board.ask("inbox", "remove", "orders", "--yes")["removed"] as? Int == 1)
+            #expect(try await read("orders", at: board).isEmpty)
+
+            let missing = try await board.latchkey("inbox", "read", "nothing", "--json")
+            #expect(missing.status != 0 && missing.errors.contains("messaging.no-such-inbox"))
+        }
+    }
+
+    @Test("an inbox is bounded: the oldest go first, are counted, and reported once; an identity's end empties it")
+    func bounded() async throws {
+        try await withLabAndBoard(settings: Self.settings) { lab, board in
+            let own = try await enroll(board, at: lab)
+            let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            for number in 1...6 { try await phone.publish("\(number)", to: "\(own)/few") }
+            _ = try await board.daemon?.errors.line(containing: "inbox.dropped")
+            while try await read("few", at: board).last?["text"] as? String != "6" {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            #expect(try await read("few", at: board).map { $0["text"] as? String } == ["4", "5", "6"])
+            #expect(try await unread(3, of: "few", at: board)["dropped"] as? Int == 3)
+            #expect(board.daemon?.errors.lines.filter { $0.contains("inbox.dropped") }.count == 1)
+            _ = try await board.ask("reset", "--yes")
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            _ = try await unread(0, of: "few", at: board)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import GatewayLab
+import TestSupport
+import Testing
+
+/// An agent that is killed while it keeps a message, or while a command has it.
+@Suite("Killed while a message waits", .timeLimit(.minutes(10)))
+struct InboxStateTests {
+    struct State: Sendable, CustomTestStringConvertible {
+        let point: String
+        /// How often the message may be there, or its command run.
+        let times: ClosedRange<Int>
+        let meaning: String
+
+        var testDescription: String { "\(point): \(meaning)" }
+    }
+
+    static let inboxes = [
+        State(point: "inbox-written", times: 1...1, meaning: "it was not kept; the broker sends it again"),
+        State(point: "inbox-committed", times: 2...2, meaning: "it was kept, and the broker does not know"),
+        State(point: "inbox-kept", times: 2...2, meaning: "it was kept, and the broker does not know"),
+    ]
+    static let actions = [
+        State(point: "action-begun", times: 1...1, meaning: "its attempt was counted, and the command not started"),
+        State(point: "action-answered", times: 2...2, meaning: "the command ended, and nobody knows"),
+    ]
+    static let points = Set((inboxes + actions).map(\.point))
+
+    @Test("a message is kept at least once", arguments: inboxes)
+    func keeping(_ state: State) async throws {
+        try await inTurn {
+            let settings = "[[inbox]]\nname = \"orders\"\nfilter = \"orders\""
+            try await withLabAndBoard(settings: DamageTests.quiet + "\n" + settings) { lab, board in
+                try await kill(at: state, lab, board, topic: "orders")
+                try await board.start()
+                // It comes again once there is a connection.
+                _ = try await board.status { $0.broker?.received ?? 0 > 0 }
+                let found = try await board.ask("inbox")["inboxes"] as? [[String: Any]]
+                #expect(state.times.contains(found?.first?["unread"] as? Int ?? 0))
+                let text = try await board.latchkey("inbox", "read", "orders", "--payload", "line")
+                #expect(Set(text.output.split(separator: "\n")) == ["message"])
+            }
+        }
+    }
+
+    @Test("a command gets a message at least once", arguments: actions)
+    func acting(_ state: State) async throws {
+        try await inTurn {
+            let socket = try ActionSocket()
+            defer { socket.remove() }
+            let command = try socket.write(
+                "#!/bin/bash\nread -r word\necho \"$word $LATCHKEY_ATTEMPT\" >> \"$(dirname \"$0\")/ran\"\n")
+            let settings = """
+                [[actions]]
+                name = "act"
+                filter = "act"
+                command = ["\(command)"]
+                socket = "\(socket.path)"
+                allow_root = true
+                """
+            try await withLabAndBoard(settings: DamageTests.quiet + "\n" + settings) { lab, board in
+                _ = try await socket.listen(settings: board.configuration)
+                try await kill(at: state, lab, board, topic: "act")
+                try await board.start()
+                _ = try await board.daemon?.errors.line(containing: "action.ended")
+                let ran = try String(contentsOf: socket.folder.appending(path: "ran"), encoding: .utf8)
+                let lines = ran.split(separator: "\n")
+                #expect(state.times.contains(lines.count) && lines.last == "message 2", "\(ran)")
+            }
+        }
+    }
+
+    @Test("a message that ended the agent with each attempt is set aside without another one")
+    func givenUp() async throws {
+        try await inTurn {
+            let socket = try ActionSocket()
+            defer { socket.remove() }
+            let command = try socket.write("#!/bin/bash\ntouch \"$(dirname \"$0\")/ran\"\n")
+            let settings = """
+                [[actions]]
+                name = "act"
+                filter = "act"
+                command = ["\(command)"]
+                socket = "\(socket.path)"
+                retries = 0
+                allow_root = true
+                """
+            try await withLabAndBoard(settings: DamageTests.quiet + "\n" + settings) { lab, board in
+                _ = try await socket.listen(settings: board.configuration)
+                try await kill(at: Self.actions[0], lab, board, topic: "act")
+                try await board.start()
+                _ = try await board.daemon?.errors.line(containing: "the message is set aside")
+                let action = (try await board.ask("actions")["actions"] as? [[String: Any]])?.first
+                #expect(action?["waiting"] as? Int == 0 && action?["dead"] as? Int == 1)
+                #expect(!FileManager.default.fileExists(atPath: socket.folder.appending(path: "ran").path))
+            }
+        }
+    }
+
+    /// Has the agent killed while it handles a message to a topic of its own.
+    private func kill(at state: State, _ lab: Lab, _ board: TestBoard, topic: String) async throws {
+        let device = try #require(try await board.enroll(at: lab).registration.deviceID)
+        _ = try await board.status { $0.isConnected }
+        try await board.stop()
+        board.environment = ["LATCHKEY_KILL_AT": state.point]
+        try await board.start()
+        let daemon = try #require(board.daemon)
+        _ = try await board.status { $0.isConnected }
+        let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+        try await phone.publish("message", to: "/2.0/client/devices/\(device)/custom/\(topic)")
+        #expect(try await daemon.ended(within: 20) == 128 + SIGKILL)
+        #expect(daemon.errors.lines.contains("killed at \(state.point)"))
+        board.environment = [:]
+    }
+}

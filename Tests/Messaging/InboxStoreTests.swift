@@ -1,0 +1,220 @@
+import Foundation
+import Groundwork
+import Storage
+import Testing
+
+@testable import Messaging
+
+@Suite("Inboxes", .timeLimit(.minutes(1)))
+struct InboxStoreTests {
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    private func policy(
+        _ name: String = "orders", _ filter: String = "t/#", limitBytes: Int = 1 << 20, limitMessages: Int = 1000,
+        maxAge: Duration = .seconds(3600), takesRetained: Bool = false
+    ) throws -> InboxPolicy {
+        InboxPolicy(
+            name: name, filter: try TopicFilter(filter), limitBytes: limitBytes, limitMessages: limitMessages,
+            maxAge: maxAge, takesRetained: takesRetained)
+    }
+
+    private func open(
+        _ policies: [InboxPolicy], owner: String = "device", now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws -> InboxStore {
+        try await InboxStore.open(at: bench.path("inbox.db"), owner: owner, policies: policies, now: now)
+    }
+
+    private func message(
+        _ text: String, topic: String = "t/a", retained: Bool = false, at time: Date = Date()
+    ) -> IncomingMessage {
+        IncomingMessage(
+            topic: topic, payload: Array(text.utf8), qos: .atLeastOnce, retained: retained, receivedAt: time)
+    }
+
+    private func texts(in store: InboxStore, of name: String = "orders") async throws -> [String] {
+        try await store.page(of: name).map(\.message.text)
+    }
+
+    @Test("messages are in every inbox whose filter matches, across a restart, in order and as they came")
+    func reopening() async throws {
+        let policies = [try policy(), try policy("all", "#")]
+        let first = try await open(policies)
+        try await first.keep([message("1"), message("2", topic: "u"), message("3")])
+        let binary = IncomingMessage(
+            topic: "t/ü", payload: Array(0...255), qos: .atMostOnce, retained: false,
+            receivedAt: Date(timeIntervalSince1970: 1_763_800_000))
+        try await first.keep([binary])
+        // As a kill leaves it.
+        let again = try await open(policies)
+        #expect(try await texts(in: again).prefix(2) == ["1", "3"])
+        #expect(try await texts(in: again, of: "all").prefix(3) == ["1", "2", "3"])
+        let kept = try #require(try await again.page(of: "orders").last)
+        #expect(kept.message.topic == binary.topic && kept.message.payload == binary.payload)
+        #expect(kept.message.qos == .atMostOnce && kept.message.receivedAt == binary.receivedAt)
+        #expect(try await again.statuses().map(\.unread) == [3, 4])
+        await #expect(throws: MessagingError.noSuchInbox("none")) { try await again.page(of: "none") }
+    }
+
+    @Test("acknowledged messages are gone, up to one or one alone, and numbers are never used again")
+    func acknowledging() async throws {
+        let store = try await open([try policy()])
+        try await store.keep((1...5).map { message("\($0)") })
+        let ids = try await store.page(of: "orders").map(\.id)
+        #expect(try await store.acknowledge(ids[3]...ids[3], of: "orders") == 1)
+        #expect(try await store.acknowledge(1...ids[1], of: "orders") == 2)
+        #expect(try await store.acknowledge(1...ids[1], of: "orders") == 0)
+        #expect(try await texts(in: store) == ["3", "5"])
+        #expect(try await store.removeAll(of: "orders") == 2)
+        try await store.keep([message("6")])
+        #expect(try #require(try await store.page(of: "orders").first?.id) > ids[4])
+        #expect(try await store.page(of: "orders", after: ids[4], limit: 1).map(\.message.text) == ["6"])
+    }
+
+    @Test("the oldest messages go first when an inbox is full, and are counted and reported once")
+    func full() async throws {
+        let store = try await open([try policy(limitMessages: 3), try policy("small", "s", limitBytes: 65_536)])
+        let events = store.events.subscribe()
+        for number in 1...5 { try await store.keep([message("\(number)")]) }
+        #expect(try await texts(in: store) == ["3", "4", "5"])
+        for number in 1...4 {
+            try await store.keep([message(String(repeating: "\(number)", count: 30_000), topic: "s")])
+        }
+        #expect(try await texts(in: store, of: "small").map(\.first) == ["3", "4"])
+        let statuses = try await store.statuses()
+        #expect(statuses.map(\.dropped) == [2, 2] && statuses[1].bytes == 2 * 30_033)
+        await store.close()
+        var reported: [InboxEvent] = []
+        for await event in events { reported.append(event) }
+        #expect(
+            reported == [
+                .dropped(inbox: "orders", .full, total: 1), .dropped(inbox: "small", .full, total: 1),
+            ])
+    }
+
+    @Test("messages that waited too long are dropped, and those of a clock that was never set stay")
+    func expired() async throws {
+        let now = Counter()
+        let start = Date(timeIntervalSince1970: 1_763_800_000)
+        let store = try await open([try policy(maxAge: .seconds(3600))]) {
+            start.addingTimeInterval(Double(now.count) * 1800)
+        }
+        try await store.keep([message("unset", at: Date(timeIntervalSince1970: 5)), message("old", at: start)])
+        _ = try await store.acknowledge(1...1, of: "orders")
+        now.next()
+        try await store.keep([message("new", at: start.addingTimeInterval(1800))])
+        #expect(try await texts(in: store) == ["old", "new"])
+        now.next()
+        now.next()
+        #expect(try await texts(in: store) == ["new"])
+        #expect(try await store.statuses().first?.dropped == 1)
+        let unset = try await open([try policy("fresh", "u")]) { start }
+        try await unset.keep([message("unset", topic: "u", at: Date(timeIntervalSince1970: 5))])
+        #expect(try await texts(in: unset, of: "fresh") == ["unset"])
+    }
+
+    @Test("what was kept for another identity is dropped, and what the settings no longer name stays readable")
+    func owners() async throws {
+        let first = try await open([try policy()])
+        try await first.keep([message("1")])
+        await first.close()
+        let former = try await open([])
+        #expect(try await former.statuses().map(\.name) == ["orders"] && former.formerFilters.map(\.text) == ["t/#"])
+        #expect(try await texts(in: former) == ["1"])
+        await former.close()
+        let other = try await open([try policy()], owner: "another")
+        #expect(await other.newsOfOpening == [.formerIdentity(count: 1)])
+        #expect(try await texts(in: other) == [])
+        await other.close()
+        #expect(try Data(contentsOf: URL(filePath: bench.path("inbox.db"))).firstRange(of: Data("t/a".utf8)) == nil)
+    }
+
+    @Test("a damaged file is set aside, and the inbox goes on")
+    func damaged() async throws {
+        try bench.write(String(repeating: "not a database ", count: 1000), to: "inbox.db")
+        chmod(bench.path("inbox.db"), 0o600)
+        let store = try await open([try policy()])
+        guard case .setAside(let path)? = await store.newsOfOpening.first else {
+            Issue.record("nothing was set aside")
+            return
+        }
+        #expect(path.contains(".damaged-"))
+        try await store.keep([message("1")])
+        #expect(try await texts(in: store) == ["1"])
+    }
+
+    // MARK: At a broker
+
+    @Test("a message that cannot be kept is not acknowledged, so the broker sends it again")
+    func unkept() async throws {
+        let broker = try await TestBroker()
+        let closed = try await open([try policy()])
+        let first = try await Station(at: broker.address, clientID: "board", inboxes: closed)
+        try await until { await first.messenger.established.count == 1 }
+        await closed.close()
+        let events = first.messenger.events.subscribe()
+        try await broker.publish("1", to: "t/a")
+        let failure = await Station.first(of: events) { if case .failed(let error, _) = $0 { error } else { nil } }
+        #expect(failure == .inboxUnusable(.closed(path: bench.path("inbox.db"))))
+        try await first.stop()
+        let store = try await open([try policy()])
+        let second = try await Station(at: broker.address, clientID: "board", inboxes: store)
+        try await broker.publish("2", to: "t/a")
+        try await until { try await texts(in: store) == ["1", "2"] }
+        try await second.stop()
+    }
+
+    @Test("messages are kept while nobody reads and while there is no connection, and live readers get them too")
+    func standing() async throws {
+        let secure = try await SecureBroker()
+        let store = try await open([try policy()])
+        let credentials = try secure.credentials()
+        let first = try await Station(at: secure.broker.address, inboxes: store, credentials: { _ in credentials })
+        try await until { await first.messenger.established.count == 1 }
+        let reader = try await first.messenger.subscribe("t/b")
+        let sender = try await Station(
+            at: secure.broker.address,
+            credentials: { _ in
+                BrokerCredentials(clientID: "sender", userName: nil, password: nil, tls: credentials.tls)
+            })
+        for number in 1...300 { try await sender.publish("\(number)", to: "t/b") }
+        #expect(await reader.texts(1) == ["1"])
+        try await until { try await store.statuses()[0].unread >= 300 }
+        reader.finish()
+        try await first.stop()
+        try await sender.publish("after", to: "t/b")
+        try await sender.waitUntilSent()
+        let second = try await Station(at: secure.broker.address, inboxes: store, credentials: { _ in credentials })
+        try await until { try await texts(in: store, from: 300).contains("after") }
+        #expect(await second.messenger.status().unclaimed == 0)
+    }
+
+    private func texts(in store: InboxStore, from id: Int64) async throws -> [String] {
+        try await store.page(of: "orders", after: id).map(\.message.text)
+    }
+
+    @Test("the broker is asked to end what the settings no longer have, and retained messages are not taken twice")
+    func formerFilters() async throws {
+        let broker = try await TestBroker()
+        try await broker.publish("retained", to: "t/r", arguments: ["-r"])
+        let before = try await open([try policy(), try policy("state", "t/r", takesRetained: true)])
+        let first = try await Station(at: broker.address, inboxes: before)
+        // Once for each of the two filters that match.
+        try await until { try await texts(in: before, of: "state").contains("retained") }
+        #expect(try await texts(in: before) == [])
+        try await first.stop()
+        await before.close()
+        let after = try await open([try policy("others", "u")])
+        #expect(after.formerFilters.count == 2)
+        let second = try await Station(at: broker.address, inboxes: after)
+        try await until { await second.messenger.established.map(\.text) == ["u"] }
+        await after.forgetFormerFilters()
+        try await broker.publish("1", to: "t/a")
+        try await broker.publish("2", to: "u")
+        try await until { try await texts(in: after, of: "others") == ["2"] }
+        #expect(await second.messenger.status().received == 1)
+        await after.close()
+        #expect(try await open([try policy("others", "u")]).formerFilters == [])
+    }
+}
