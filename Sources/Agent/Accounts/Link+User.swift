@@ -6,8 +6,9 @@ import Messaging
 extension Link {
     /// The station of whoever is logged in.
     ///
-    /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; what the vault throws.
+    /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; `GatewayError.stopped`; what the vault throws.
     func activeUserStation() async throws -> Station {
+        guard !session.isStopped else { throw GatewayError.stopped }
         await adjustUserStation()
         if let userStation { return userStation }
         guard let user = try await session.user() else { throw MessagingError.userRequired }
@@ -27,7 +28,9 @@ extension Link {
     func adjustUserStation() async {
         await userChange.lock()
         defer { userChange.unlock() }
-        let user = station != nil && agent.configuration.broker.userConnection ? try? await session.user() : nil
+        let user =
+            station != nil && !session.isStopped && agent.configuration.broker.userConnection
+            ? try? await session.user() : nil
         guard user?.loggedInAt != userStation?.user?.loggedInAt || user?.userName != userStation?.user?.userName else {
             return
         }

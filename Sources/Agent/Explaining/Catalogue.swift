@@ -19,6 +19,7 @@ public struct Catalogue: Sendable {
     public static let types: [any Explained.Type] = [
         AccountError.self, AgentError.self, BluetoothError.self, BoardError.self, ConfigurationError.self,
         CryptographyError.self,
+        GatewayChoiceError.self,
         GatewayError.self, ItemError.self, ServiceError.self,
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, OAuthAccountError.self,
         PromptError.self, ProximityError.self,

@@ -31,7 +31,7 @@ struct Calls: Sendable {
     func open(_ call: APICall) async throws -> CallAnswer { try await perform(call, streams: true) }
 
     private func perform(_ call: APICall, streams: Bool) async throws -> CallAnswer {
-        let target = try CallTarget.resolve(call.path, at: store.configuration.identity)
+        let target = try CallTarget.resolve(call.path, by: store.configuration)
         let security = try exchange.security(of: target)
         var request = HTTPRequest(
             call.method, target.url, headers: call.headers, body: call.body, trust: exchange.trust(security))

@@ -36,12 +36,13 @@ public final class GatewaySession: Sendable {
     ///   - renewDays: how many days before its expiry the certificate is renewed (MAG 4.6).
     ///   - flow: whose token a call uses that does not say whose (MAG 6.2).
     ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
+    ///   - options: what else the settings and people want of it.
     ///   - clock: the best known time.
     ///   - uptime: time since any fixed moment, by a monotonic clock.
     public init(
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
-        flow: Principal = .board, userDemand: UserDemand? = nil,
+        flow: Principal = .board, userDemand: UserDemand? = nil, options: SessionOptions = SessionOptions(),
         clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
@@ -49,7 +50,9 @@ public final class GatewaySession: Sendable {
             configuration: configuration, vault: vault, clocks: SessionClocks(date: clock, uptime: uptime))
         operations = Operations(
             GatewayParts(
-                store: store, exchange: Exchange(store: store, client: client, hosts: hosts, nameCheck: nameCheck),
+                store: store,
+                exchange: Exchange(
+                    store: store, client: client, hosts: hosts, nameCheck: nameCheck, options: options),
                 board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
         calls = Calls(operations: operations)
         (self.flow, self.userDemand) = (flow, userDemand)
@@ -65,6 +68,15 @@ public final class GatewaySession: Sendable {
     ///
     /// Call it before there is another session of the same gateway, or before its records are removed.
     public func close() async { await operations.close() }
+
+    /// Whether the session was made to send nothing (``SessionOptions/isStopped``).
+    public var isStopped: Bool { exchange.options.isStopped }
+
+    /// Downloads the keys with which the gateway signs id_tokens, so that the first login need not wait for them (MAG
+    /// 5.5).
+    ///
+    /// - Throws: ``GatewayError``, `CancellationError`
+    public func preloadKeys() async throws { try await operations.parts.idTokens.preload() }
 
     // MARK: Registration
 
