@@ -71,6 +71,8 @@ extension Agent {
     /// - Throws: ``GatewayChoiceError/noDefaultDocument``, the errors of ``enroll(_:as:registers:byDocument:)``
     func useDefaultDocument(as name: AccountName) async throws -> GatewayStatus {
         guard let gateway = try await defaultDocument() else { throw GatewayChoiceError.noDefaultDocument }
+        // What was wrong with it at the start no longer is.
+        defaultDocumentFault = nil
         return try await enroll(gateway, as: name, byDocument: SHA256.hash(gateway.bytes))
     }
 
