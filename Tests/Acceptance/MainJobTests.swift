@@ -92,8 +92,9 @@ struct MainJobTests {
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
-                    "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
-                    "oauth-accounts", "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
+                    "clock", "vault", "storage", "default-document", "weak-settings", "dns", "gateway", "pin",
+                    "device-certificate-dates", "accounts", "oauth-accounts", "broker", "outbox", "sensors", "gpio",
+                    "bluetooth", "consent",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })
