@@ -25,7 +25,10 @@ struct Latchkey: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Identity",
-                subcommands: [Enroll.self, Renew.self, Deregister.self, Reset.self, Token.self, Accounts.self]),
+                subcommands: [
+                    Enroll.self, GatewayCommand.self, Renew.self, Deregister.self, Reset.self, Token.self,
+                    Accounts.self,
+                ]),
             CommandGroup(
                 name: "People",
                 subcommands: [

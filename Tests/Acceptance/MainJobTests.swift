@@ -92,9 +92,9 @@ struct MainJobTests {
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
-                    "clock", "vault", "storage", "network", "dns", "gateway", "pin", "device-certificate-dates",
-                    "accounts", "oauth-accounts", "session-lock", "broker", "outbox", "sensors", "gpio", "bluetooth",
-                    "consent",
+                    "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway", "pin",
+                    "device-certificate-dates", "accounts", "oauth-accounts", "session-lock", "broker", "outbox",
+                    "sensors", "gpio", "bluetooth", "consent",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })

@@ -319,6 +319,14 @@ with subprocess.Popen([sys.executable, "-B", str(script)], stdout=subprocess.PIP
             ask("DELETE", f"/v1/accounts/{name}?force=true")
     finally:
         server.kill()
+gateways = ask("GET", "/v1/gateways")["gateways"]
+for account in ACCOUNTS:
+    ask("GET", f"{account}/gateway")
+    ask("POST", f"{account}/gateway/stop", {})
+    ask("GET", "/v1/status")
+    ask("GET", "/v1/doctor")
+    ask("POST", f"{account}/gateway/start", {})
+    ask("POST", f"{account}/gateway/use", {"gateway": gateways[0]["url"]})
 ask("POST", "/v1/reset", {})
 ask("GET", "/v1/status")
 ask("DELETE", "/v1/accounts/gateway")

@@ -46,6 +46,28 @@ struct DoctorTests {
         Row(ClockCheck(), "pass", "plausible") { _ in },
         Row(ClockCheck(), "fail", "cannot be right") { $0.clockIsPlausible = false },
 
+        Row(DefaultDocumentCheck(), "skip", "name none") { _ in },
+        Row(DefaultDocumentCheck(), "pass", "https://gw.example:8443, in use") {
+            $0.found[DefaultDocumentCheck.name] = ["gateway": "https://gw.example:8443", "isActive": true]
+        },
+        Row(DefaultDocumentCheck(), "pass", "another configuration is in use") {
+            $0.found[DefaultDocumentCheck.name] = ["gateway": "https://gw.example:8443", "isActive": false]
+        },
+        Row(DefaultDocumentCheck(), "fail", "no configuration at /d") {
+            $0.found[DefaultDocumentCheck.name] = ["message": "no configuration at /d"]
+        },
+        Row(WeakSettingsCheck(), "pass", "everything that can be verified is") { _ in },
+        Row(WeakSettingsCheck(), "warn", "gateway.verify_id_tokens is false") {
+            var settings = AgentConfiguration()
+            settings[GatewayFeature.verifiesIDTokens] = false
+            $0.found[WeakSettingsCheck.name] = .array(settings.weakSettings.map(JSON.string))
+        },
+        Row(GatewayCheck(), "warn", "the gateway part is stopped") { $0.found[GatewayCheck.stopped] = true },
+        Row(BrokerCheck(), "skip", "the gateway part is stopped") {
+            $0.broker = .init(address: "gw.example:8883", isConnected: false, lastError: nil)
+            $0.found[BrokerCheck.stopped] = true
+        },
+
         Row(VaultCheck(), "pass", "systemd-credential") { $0.vaultSlot = .systemdCredential },
         Row(VaultCheck(), "warn", "development key file") { $0.vaultSlot = .developmentFile },
         Row(VaultCheck(), "fail", "a record cannot be read") {

@@ -99,8 +99,8 @@ struct FeatureTests {
         #expect(events.count == Set(events).count)
         #expect(
             checks == [
-                "clock", "vault", "storage", "network", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
-                "oauth-accounts", "session-lock", "broker", "outbox",
+                "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway", "pin",
+                "device-certificate-dates", "accounts", "oauth-accounts", "session-lock", "broker", "outbox",
                 "sensors", "gpio", "bluetooth", "consent",
             ])
     }

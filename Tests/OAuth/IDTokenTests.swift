@@ -111,6 +111,22 @@ struct IDTokenTests {
         #expect(throws: IDTokenFault.signatureInvalid) { try validation.validate(changed, keys: nil) }
     }
 
+    @Test("id_token validation without signatures takes any key's, and still checks every claim and the expiry")
+    func withoutSignature() throws {
+        var validation = validation
+        validation.verifiesSignature = false
+        let foreign = JWS.SigningKey.hmac(SecretBytes(utf8: "another secret 0123456789 0123456789"))
+        _ = try validation.validate(try token(claims(), key: foreign), keys: nil)
+        let others: [(String, JSON, IDTokenFault)] = [
+            ("aud", "c901", .claimRefused("aud")), ("azp", "mag-2", .claimRefused("azp")),
+            ("exp", 1_700_000_000, .expired),
+        ]
+        for (claim, value, fault) in others {
+            let token = try token(claims([claim: value]), key: foreign)
+            #expect(throws: fault) { try validation.validate(token, keys: nil) }
+        }
+    }
+
     @Test("id_token validation refuses other algorithms, also none")
     func algorithms() throws {
         let ec = try PrivateKey(generating: .p256)

@@ -36,6 +36,9 @@ struct AccountTable {
     /// Why the stored records of the other accounts cannot be used.
     var unusable: [AccountName: Explanation] = [:]
 
+    /// What an account is doing while it is started or stopped.
+    var passing: [AccountName: StartState] = [:]
+
     /// The default account first, then the others by name.
     var all: [Account] { held.values.map(\.account).sorted { $0.name < $1.name } }
 

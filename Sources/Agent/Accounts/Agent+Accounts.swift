@@ -19,6 +19,7 @@ extension Agent {
         } catch {
             report(.own(.configurationUnusable(error)))
         }
+        await takeDefaultDocument()
         let names: [AccountName]
         do {
             names = try await gateways.accounts().keys.compactMap(AccountName.init).sorted()
@@ -32,21 +33,25 @@ extension Agent {
             } catch {
                 accounts.unusable[name] = Explanation(of: error)
                 report(.own(.configurationUnusable(error)), of: name)
+                report(.own(.didFailToStart(error)), of: name)
             }
         }
     }
 
     /// Gives an account a configuration, and registers the board at its gateway.
     ///
-    /// - Parameter registers: whether to register at once, with the client's own credentials; otherwise the board waits
-    ///   for a user to log in.
+    /// - Parameters:
+    ///   - registers: whether to register at once, with the client's own credentials; otherwise the board waits for a
+    ///     user to log in.
+    ///   - document: the hash of the default document, if the configuration is that one.
     /// - Returns: the status, once the board is registered or awaits activation.
     /// - Throws: ``AccountError``, why the configuration was not accepted, or why the registration failed. In the
     ///   latter case the configuration is in use, and the link keeps trying.
     func enroll(
-        _ gateway: GatewayConfiguration, as name: AccountName = .gateway, registers: Bool = true
+        _ gateway: GatewayConfiguration, as name: AccountName = .gateway, registers: Bool = true,
+        byDocument document: [UInt8]? = nil
     ) async throws -> GatewayStatus {
-        let session = try await activate(gateway, as: name, registers: registers)
+        let session = try await activate(gateway, as: name, registers: registers, byDocument: document)
         guard registers else { return try await session.status() }
         do {
             try await session.register()
@@ -60,27 +65,36 @@ extension Agent {
     }
 
     private func activate(
-        _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool
+        _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool, byDocument document: [UInt8]?
     ) async throws -> GatewaySession {
         await accountChange.lock()
         defer { accountChange.unlock() }
+        try await adopt(gateway, as: name, registers: registers, byDocument: document)
+        if let link = accounts[name]?.link, link.gateway == gateway, !link.session.isStopped,
+            try await link.session.status().registration == .registered
+        {
+            // Already registered with this configuration: keep the session.
+            return link.session
+        }
+        accounts.passing[name] = .loaded
+        return await connect(name, to: gateway)
+    }
+
+    /// Stores a configuration as the account's. The caller must hold ``accountChange``, and connect.
+    func adopt(
+        _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool, byDocument document: [UInt8]?
+    ) async throws {
         try await checkRoom(for: name)
         // Two accounts at one gateway would share their records.
         for (other, identity) in try await gateways.accounts() where identity == gateway.identity && other != name.text
         {
             throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
         }
-        let previous = try await gateways.activate(gateway, as: name.text, registers: registers)
+        let previous = try await gateways.activate(
+            gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil)
         if name != .gateway, previous != nil {
             report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
         }
-        if let link = accounts[name]?.link, link.gateway == gateway,
-            try await link.session.status().registration == .registered
-        {
-            // Already registered with this configuration: keep the session.
-            return link.session
-        }
-        return await connect(name, to: gateway)
     }
 
     /// - Throws: ``AccountError/tooMany(limit:)`` if the account does not exist and there is no room for another.
@@ -111,21 +125,29 @@ extension Agent {
 
     /// The caller must hold ``accountChange``.
     @discardableResult
-    private func connect(
+    func connect(
         _ name: AccountName, to gateway: GatewayConfiguration
     ) async -> GatewaySession {
         await disconnect(name)
         killPoint("switch-disconnected")
+        var options = configuration.sessionOptions
+        options.isStopped = (try? await gateways.isStopped(at: gateway.identity)) ?? false
+        if !options.isStopped {
+            report(.own(.willStart), of: name)
+            accounts.passing[name] = .willStart
+        }
+        defer { if !options.isStopped { accounts.passing[name] = nil } }
         let session = GatewaySession(
             configuration: gateway, vault: vault, client: client, board: deviceDescription, hosts: hosts,
             nameCheck: configuration.gateway.nameCheck, renewDays: configuration.gateway.renewDays,
             flow: configuration.callPrincipal,
-            userDemand: LogInOnDemand.demand(by: prompts, patience: configuration.logInPatience),
+            userDemand: LogInOnDemand.demand(by: prompts, patience: configuration.logInPatience), options: options,
             passwordAsker: passwordAsker,
             clock: { [time] in time.now })
         let link = Link(
             session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)
         accounts.hold(Account(name: name, link: link), runBy: Task { await link.run() })
+        if !options.isStopped { report(.own(.didStart), of: name) }
         return session
     }
 
@@ -133,7 +155,12 @@ extension Agent {
     func close() async {
         await accountChange.lock()
         // Never unlocked: the next lock holder would connect again.
-        for account in accounts.all { await disconnect(account.name) }
+        for account in accounts.all {
+            let runs = !account.session.isStopped
+            if runs { report(.own(.willStop), of: account.name) }
+            await disconnect(account.name)
+            if runs { report(.own(.didStop), of: account.name) }
+        }
     }
 
     /// The caller must hold ``accountChange``.

@@ -4,7 +4,7 @@ extension GatewayError {
     /// Whether retrying is useless until a person acts.
     var needsPerson: Bool {
         switch self {
-        case .notRegistered, .registrationWithdrawn, .deviceRecordInvalid, .noGrantApplies: true
+        case .notRegistered, .registrationWithdrawn, .deviceRecordInvalid, .noGrantApplies, .stopped: true
         default: false
         }
     }

@@ -6,9 +6,10 @@ import Messaging
 extension Link {
     /// The station of whoever is logged in.
     ///
-    /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`;
-    ///   `SessionLockError.messagesLocked`, what the vault throws.
+    /// - Throws: ``MessagingError``: `userRequired`, `userUnusable`; `SessionLockError.messagesLocked`;
+    ///   `GatewayError.stopped`; what the vault throws.
     func activeUserStation() async throws -> Station {
+        guard !session.isStopped else { throw GatewayError.stopped }
         await adjustUserStation()
         if let userStation { return userStation }
         if try await session.lockStatus() != nil { throw SessionLockError.messagesLocked }
@@ -29,7 +30,9 @@ extension Link {
     func adjustUserStation() async {
         await userChange.lock()
         defer { userChange.unlock() }
-        let user = station != nil && agent.configuration.broker.userConnection ? try? await session.user() : nil
+        let user =
+            station != nil && !session.isStopped && agent.configuration.broker.userConnection
+            ? try? await session.user() : nil
         guard user?.loggedInAt != userStation?.user?.loggedInAt || user?.userName != userStation?.user?.userName else {
             return
         }

@@ -49,6 +49,10 @@ final actor Link {
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.forwardEvents() }
+            if agent.configuration.preloadsKeys(of: gateway), !session.isStopped {
+                // Without them, the first token that needs them has them downloaded.
+                group.addTask { [session] in try? await session.preloadKeys() }
+            }
             await keepStation()
             group.cancelAll()
         }
@@ -141,6 +145,7 @@ final actor Link {
     private func registeredDevice() async throws -> String {
         if try await session.status().registration != .registered {
             settle()
+            guard !session.isStopped else { throw GatewayError.stopped }
             try await register()
         }
         let status = try await session.status()
@@ -235,10 +240,13 @@ final actor Link {
                 for await event in messages { agent.report(.message(event), of: account) }
             }
             if let inboxes = station.inboxes { group.addTask { await self.workInboxes(inboxes, at: station) } }
-            group.addTask { await self.keepUserStation() }
-            group.addTask { try await station.messenger.run() }
-            group.addTask { [session] in try await Self.dropRefusedTokens(of: session, refusals) }
-            group.addTask { [session] in try await Self.keepCertificate(of: session) }
+            // While it is stopped, the outbox takes messages and keeps them.
+            if !session.isStopped {
+                group.addTask { await self.keepUserStation() }
+                group.addTask { try await station.messenger.run() }
+                group.addTask { [session] in try await Self.dropRefusedTokens(of: session, refusals) }
+                group.addTask { [session] in try await Self.keepCertificate(of: session) }
+            }
             group.addTask { await Self.identityChange(in: changes) }
             defer { group.cancelAll() }
             try await group.next()

@@ -22,6 +22,7 @@ struct MachineComparison {
         compareBoard(machine)
         compareAdapter()
         compareConsole()
+        compareDefaultDocument()
     }
 
     private mutating func fail(_ keyPath: String, _ fault: String, fix: String) {
@@ -122,6 +123,12 @@ struct MachineComparison {
         let (key, path) = (ConsoleFeature.styleSheet.keyPath, configuration[ConsoleFeature.styleSheet])
         guard !path.isEmpty, case .missing = Self.look(at: path) else { return }
         fail(key, "\(path) does not exist", fix: "make it, or leave the key out")
+    }
+
+    private mutating func compareDefaultDocument() {
+        let (key, path) = (GatewayFeature.defaultDocument.keyPath, configuration[GatewayFeature.defaultDocument])
+        guard !path.isEmpty, case .missing = Self.look(at: path) else { return }
+        fail(key, "\(path) does not exist", fix: "put a gateway's msso_config.json there, or leave the key out")
     }
 
     // MARK: People, board, radio

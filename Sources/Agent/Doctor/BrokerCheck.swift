@@ -3,9 +3,12 @@ import Groundwork
 /// Fails when the broker refuses the connection; warns when there is none at the moment.
 struct BrokerCheck: HealthCheck {
     static let name = "broker"
+    /// The finding whether a person has stopped the account that the broker uses.
+    static let stopped = "broker-stopped"
 
     func run(_ agent: AgentState) -> Verdict {
         guard let broker = agent.broker else { return .skip("none before this board is registered") }
+        guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway part is stopped") }
         if broker.isConnected { return .pass("connected to \(broker.address)") }
         guard let error = broker.lastError else {
             return .warn("not connected to \(broker.address) yet", remedy: "wait a moment and ask again")

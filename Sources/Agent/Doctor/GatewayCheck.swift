@@ -4,8 +4,14 @@ import HTTPClient
 /// Fails when the gateway does not answer; warns when it answers with an error, or when the board is not enrolled.
 struct GatewayCheck: HealthCheck {
     static let name = "gateway"
+    /// The finding whether a person has stopped what talks to the gateway.
+    static let stopped = "gateway-stopped"
 
     func run(_ agent: AgentState) -> Verdict {
+        guard !agent.gatewayIsStopped else {
+            return .warn(
+                "the gateway part is stopped; messages wait on this board", remedy: "start it: latchkey gateway start")
+        }
         guard let host = agent.gatewayHost, let probe = agent.probe else {
             return .warn("this board is not enrolled", remedy: "enroll it: latchkey enroll - < url.txt")
         }
@@ -18,4 +24,8 @@ struct GatewayCheck: HealthCheck {
         case .failure(let error): return .fail(error.message, remedy: error.remedy ?? "check the network")
         }
     }
+}
+
+extension AgentState {
+    var gatewayIsStopped: Bool { found[GatewayCheck.stopped]?.bool == true }
 }

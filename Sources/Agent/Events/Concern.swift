@@ -112,9 +112,14 @@ extension OwnEvent {
     fileprivate var bearing: Bearing {
         switch self {
         case .notReady: Bearing(concern: .credentials)
-        case .configurationUnusable: Bearing(concern: .gateway)
+        case .configurationUnusable, .defaultDocumentUnusable: Bearing(concern: .gateway)
         case .sharingFailed: Bearing(concern: .sharing)
-        case .serviceFailed, .vaultSetAside, .outboxSetAside, .auditFailed: Bearing()
+        // Nothing is connected any more, as a person wants it.
+        case .didStop: Bearing(ends: [.broker, .credentials])
+        case .serviceFailed, .vaultSetAside, .outboxSetAside, .auditFailed, .defaultDocumentTaken, .willStart,
+            .didStart,
+            .willStop, .didFailToStart, .didFailToStop:
+            Bearing()
         }
     }
 }

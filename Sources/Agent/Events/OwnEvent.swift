@@ -9,6 +9,13 @@ enum OwnEvent: ReportedEvent {
     case outboxSetAside(path: String, rescued: Int)
     /// The stored records of the active gateway cannot be used.
     case configurationUnusable(any Error)
+    /// The default document cannot be used, or not by this account.
+    case defaultDocumentUnusable(any Error)
+    case defaultDocumentTaken(GatewayIdentity)
+    /// What talks to the account's gateway starts or stops (MAG 13.2).
+    case willStart, didStart, willStop, didStop
+    case didFailToStart(any Error)
+    case didFailToStop(any Error)
     /// Why the board is not connected to its broker.
     case notReady(any Error, retryAfter: Duration)
     /// The session cannot be offered to devices nearby; `nil` if there is no automatic retry.
@@ -31,6 +38,20 @@ enum OwnEvent: ReportedEvent {
                 "outbox.set-aside", .trouble,
                 "the outbox was damaged and is kept as \(path); \(rescued) messages could be read and will be sent")
         case .configurationUnusable(let error): EventReport("gateway.configuration-unusable", error: error)
+        case .defaultDocumentUnusable(let error): EventReport("gateway.default-document-unusable", error: error)
+        case .defaultDocumentTaken(let gateway):
+            EventReport("gateway.default-document-taken", .notable, "took the default document, of \(gateway)")
+        case .willStart:
+            EventReport("gateway.will-start", .routine, "starting", StartState.willStart.members)
+        case .didStart:
+            EventReport("gateway.did-start", .routine, "started", StartState.started.members)
+        case .willStop:
+            EventReport("gateway.will-stop", .routine, "stopping", StartState.willStop.members)
+        case .didStop:
+            EventReport("gateway.did-stop", .notable, "stopped", StartState.stopped.members)
+        // Not a warning: what is wrong is reported, or answered, besides.
+        case .didFailToStart(let error): EventReport("gateway.did-fail-to-start", error: error, as: .notable)
+        case .didFailToStop(let error): EventReport("gateway.did-fail-to-stop", error: error, as: .notable)
         case .notReady(let error, let delay):
             EventReport(
                 "gateway.not-ready", error: error, as: Self.severity(ofNotReady: error),
@@ -49,7 +70,7 @@ enum OwnEvent: ReportedEvent {
     /// administrator has to do, is not a problem.
     private static func severity(ofNotReady error: any Error) -> EventReport.Severity {
         switch error as? GatewayError {
-        case .notRegistered, .awaitingActivation: .notable
+        case .notRegistered, .awaitingActivation, .stopped: .notable
         case .registrationWithdrawn, .deviceRecordInvalid, nil: .trouble
         default: .routine
         }

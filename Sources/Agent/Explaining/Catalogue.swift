@@ -21,7 +21,7 @@ public struct Catalogue: Sendable {
         AccountError.self, AgentError.self, BrokerError.self, BluetoothError.self, BoardError.self,
         ConfigurationError.self,
         CryptographyError.self,
-        GatewayError.self, MultiFactorError.self, ItemError.self, ServiceError.self,
+        GatewayChoiceError.self, GatewayError.self, MultiFactorError.self, ItemError.self, ServiceError.self,
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,
         OAuthAccountError.self, PromptError.self, ProximityError.self, SessionLockError.self,
         StorageError.self,

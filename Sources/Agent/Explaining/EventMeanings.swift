@@ -27,6 +27,8 @@ enum EventMeanings {
         "gateway.client-did-initialize": "the gateway gave the board client credentials",
         "gateway.client-will-initialize": "the board asks the gateway for client credentials",
         "gateway.configuration-unusable": "the stored configuration of a gateway cannot be used",
+        "gateway.default-document-taken": "the default document of the settings became the configuration",
+        "gateway.default-document-unusable": "the default document of the settings cannot be used",
         "gateway.device-awaits-activation": "the board is registered, and an administrator has to activate it",
         "gateway.device-did-activate": "an administrator has activated the board",
         "gateway.device-did-deregister": "the board was removed at the gateway",
@@ -39,6 +41,10 @@ enum EventMeanings {
         "gateway.device-will-deregister": "the board is being removed at the gateway",
         "gateway.device-will-register": "the board is being registered at the gateway",
         "gateway.device-will-renew": "the device certificate is being renewed",
+        "gateway.did-fail-to-start": "what talks to the gateway could not be started",
+        "gateway.did-fail-to-stop": "what talks to the gateway could not be stopped",
+        "gateway.did-start": "what talks to the gateway runs",
+        "gateway.did-stop": "nothing talks to the gateway any more, until it is started or the agent is",
         "gateway.did-switch": "another gateway is the active one now; the registration at the former is kept",
         "gateway.not-ready": "the board cannot connect to its broker, as its registration or its token is not ready",
         "gateway.registration-did-drop": "the gateway does not know the board any more; its registration was dropped",
@@ -57,6 +63,8 @@ enum EventMeanings {
         "gateway.user-will-authenticate": "a user is logging in",
         "gateway.user-will-logout": "the user is being logged out",
         "gateway.user-will-update-information": "the gateway is asked for information about the user",
+        "gateway.will-start": "what talks to the gateway is being started",
+        "gateway.will-stop": "what talks to the gateway is being stopped",
         "gateway.will-switch": "another gateway is about to become the active one",
     ]
 

@@ -78,6 +78,7 @@ struct AgentFeature: Feature {
             members["vault"] = ["error": .object(fault.explanation)]
             members["lastError"] = .object(fault.explanation)
             members["registration"] = ["state": "unknown"]
+            members["start"] = .object(StartState.notInitialized.members)
         }
         return members
     }

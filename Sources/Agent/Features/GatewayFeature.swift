@@ -9,6 +9,11 @@ import Settings
 
 /// The board's identity at its gateway: enrollment, registration, certificate, tokens and protected calls.
 struct GatewayFeature: Feature {
+    static let defaultDocument = Setting("gateway.default_document", preset: "")
+    static let documentReplaces = Setting("gateway.default_document_replaces", preset: false)
+    static let verifiesIDTokens = Setting("gateway.verify_id_tokens", preset: true)
+    static let preloadKeys = Setting("gateway.preload_keys", preset: "announced")
+
     func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         root.table("gateway") { table in
             table.string("device_name", &configuration.gateway.deviceName, .any)
@@ -16,19 +21,35 @@ struct GatewayFeature: Feature {
             table.choice(
                 "name_check", &configuration.gateway.nameCheck,
                 ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
+            table.string("default_document", &configuration[Self.defaultDocument], .absolutePathOrEmpty)
+            table.flag("default_document_replaces", &configuration[Self.documentReplaces])
+            table.flag("verify_id_tokens", &configuration[Self.verifiesIDTokens])
+            table.choice(
+                "preload_keys", &configuration[Self.preloadKeys], ["announced", "always", "never"].map { ($0, $0) })
         }
     }
 
     func addRoutes(to router: inout Router, of agent: Agent) {
-        router.addOfAccounts { agent.addIdentityRoutes(to: &$0) }
+        router.addOfAccounts {
+            agent.addIdentityRoutes(to: &$0)
+            agent.addGatewayRoutes(to: &$0)
+        }
+        agent.addGatewayListRoute(to: &router)
     }
 
     var checks: [any HealthCheck] {
-        [NetworkCheck(), NameResolutionCheck(), GatewayCheck(), ServerKeyCheck(), DeviceCertificateDates()]
+        [
+            DefaultDocumentCheck(), WeakSettingsCheck(), NetworkCheck(), NameResolutionCheck(), GatewayCheck(),
+            ServerKeyCheck(), DeviceCertificateDates(),
+        ]
     }
 
     func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        state.found[DefaultDocumentCheck.name] = await agent.findingOfDefaultDocument()
+        state.found[WeakSettingsCheck.name] = .array(agent.configuration.weakSettings.map(JSON.string))
+        state.found[BrokerCheck.stopped] = .bool(await agent.brokerLink?.session.isStopped == true)
         guard let link = await agent.link else { return }
+        state.found[GatewayCheck.stopped] = .bool(link.session.isStopped)
         state.gatewayHost = link.gateway.identity.host
         state.probe = await Self.probe(link)
         state.certificateEnd = try await link.session.status().certificate?.notAfter
@@ -63,9 +84,15 @@ struct GatewayFeature: Feature {
     }
 
     func status(of agent: Agent) async throws -> [String: JSON] {
-        guard let link = await agent.link else { return ["registration": ["state": "unregistered"]] }
+        guard let link = await agent.link else {
+            return [
+                "registration": ["state": "unregistered"],
+                "start": .object(await agent.startState(of: .gateway).members),
+            ]
+        }
         let status = try await link.session.status()
         var members = status.report(at: agent.time.now)
+        members["start"] = await agent.startReport(of: .gateway, status)
         if let trouble = agent.lastTrouble, !trouble.isExplained(by: status.lastFailure) {
             members["lastError"] = trouble.json
         }
@@ -75,7 +102,33 @@ struct GatewayFeature: Feature {
         return members
     }
 
+    func warnings(of agent: Agent) async throws -> [String] {
+        var warnings = await agent.accounts.all.filter(\.session.isStopped).map { account in
+            "the gateway part of \(account.name) is stopped; start it with: latchkey gateway start"
+                + (account.name == .gateway ? "" : " --account \(account.name)")
+        }
+        if let fault = await agent.defaultDocumentFault { warnings.append("the default document: \(fault.message)") }
+        return warnings
+    }
+
     var eventMeanings: [String: String] { EventMeanings.gateway }
+}
+
+extension AgentConfiguration {
+    var sessionOptions: SessionOptions {
+        var options = SessionOptions()
+        options.verifiesIDTokens = self[GatewayFeature.verifiesIDTokens]
+        return options
+    }
+
+    /// Whether the keys that sign a gateway's id_tokens are downloaded at the start.
+    func preloadsKeys(of gateway: GatewayConfiguration) -> Bool {
+        switch self[GatewayFeature.preloadKeys] {
+        case "always": true
+        case "never": false
+        default: gateway.announcesPublishedKeys
+        }
+    }
 }
 
 extension AgentEvent {

@@ -41,6 +41,8 @@ public final actor Agent {
     /// The default account and all others.
     var accounts = AccountTable()
     nonisolated let accountChange = AsyncMutex()
+    /// Why the default document could not be taken at the start.
+    var defaultDocumentFault: Explanation?
     /// Telemetry messages that no account could take.
     var unsentTelemetry = 0
     /// The account whose registration is used at the board's broker.

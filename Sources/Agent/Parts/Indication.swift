@@ -50,13 +50,15 @@ extension AgentEvent.Source {
     /// Whether the board may have become enrolled or connected by it, or lost that state.
     fileprivate var isOfConnection: Bool {
         switch self {
-        case .gateway, .broker, .own(.notReady), .own(.configurationUnusable): true
+        case .gateway, .broker, .own(.notReady), .own(.configurationUnusable), .own(.didStart), .own(.didStop):
+            true
         case .account(_, let source): source.isOfConnection
         case .outbox, .items, .message, .inbox, .action, .network, .user, .named, .prompt, .proximity, .button, .sensor,
             .own(.serviceFailed),
             .own(.vaultSetAside),
             .own(.outboxSetAside),
-            .own(.sharingFailed), .own(.auditFailed):
+            .own(.sharingFailed), .own(.auditFailed), .own(.defaultDocumentUnusable), .own(.defaultDocumentTaken),
+            .own(.willStart), .own(.willStop), .own(.didFailToStart), .own(.didFailToStop):
             false
         }
     }

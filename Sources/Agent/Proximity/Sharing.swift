@@ -51,6 +51,7 @@ final actor Sharing {
     /// - Returns: once it is on the air; endless sharing may still wait for its adapter.
     /// - Throws: `ProximityError`, ``AgentError/noProximityService``
     func begin(_ term: SharingTerm, of session: GatewaySession) async throws {
+        guard !session.isStopped else { throw GatewayError.stopped }
         let gateway = try await SessionGateway(ofUserAt: session)
         let service = SharingService(
             transport: await radio.transport(), gateway: gateway, desk: desk,

@@ -69,7 +69,9 @@ extension Agent {
 
     private func report(of account: Account) async throws -> JSON {
         let now = time.now
-        var members = try await account.session.status().report(at: now)
+        let status = try await account.session.status()
+        var members = status.report(at: now)
+        members["start"] = startReport(of: account.name, status)
         members["user"] = try await account.session.user()?.json(at: now)
         if let lock = try await account.session.lockStatus() { members["user"] = lock.json(configuration.unlockPolicy) }
         return .object(members.merging(identity(of: account.name, account.kind)) { own, _ in own })
@@ -82,7 +84,8 @@ extension Agent {
         return accounts.unusable.compactMap { name, fault in
             guard let gateway = gateways[name.text] else { return nil }
             let members: [String: JSON] = [
-                "gateway": gateway.json, "registration": ["state": "unknown"], "lastError": .object(fault.members),
+                "gateway": gateway.json, "registration": ["state": "unknown"],
+                "start": .object(StartState.notInitialized.members), "lastError": .object(fault.members),
             ]
             return (name, .object(members.merging(identity(of: name, .gateway)) { own, _ in own }))
         }

@@ -35,7 +35,9 @@ struct CallRequest {
 
     static var members: [String: Schema] {
         [
-            "method": .string("of HTTP"), "path": .string("below the gateway, or a URL on a configured host"),
+            "method": .string("of HTTP"),
+            "path": .string(
+                "below the gateway, @ and the name of an endpoint of its configuration, or a URL on a configured host"),
             "query": .pairs("is encoded and added to the path"), "headers": .pairs("fields of the head, in order"),
             "body": Schema.base64("what is sent: this, text, json or form").asSensitive,
             "text": Schema.string("what is sent, as text/plain").asSensitive,

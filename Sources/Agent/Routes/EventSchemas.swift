@@ -52,7 +52,10 @@ extension Schema {
             ]
         ),
         ("button", "ButtonEvent", ["heldMilliseconds": .integer("how long it was pressed")]),
-        ("gateway", "GatewayEvent", ["expires": .time("end of the token")]),
+        (
+            "gateway", "GatewayEvent",
+            StartState.schemas.merging(["expires": .time("end of the token")]) { own, _ in own }
+        ),
         (
             "inbox", "InboxEvent",
             [

@@ -46,7 +46,7 @@ extension Schema {
                     "prefix": .string("path below which the gateway's endpoints are; empty where there is none"),
                     "url": .string("what the three make"),
                 ], required: ["scope", "host", "port", "prefix", "url"], "The active gateway"),
-            "registration": registration, "certificate": certificate,
+            "registration": registration, "certificate": certificate, "start": start,
             "token": .object(
                 [
                     "age": .integer("in seconds"), "lifeLeft": .integer("in seconds; negative when it has ended"),
@@ -55,6 +55,18 @@ extension Schema {
             "lastContact": .time("of the last answer of the gateway"),
             "lastError": lastError,
         ]
+    }
+
+    /// Whether what talks to the gateway runs, and in whose name.
+    static var start: Schema {
+        named(
+            "Start",
+            .object(
+                StartState.schemas.merging([
+                    "authentication": .string(
+                        "whether a user is logged in, or only the board itself has a token, or nobody",
+                        choices: Authentication.allCases.map(\.rawValue))
+                ]) { own, _ in own }, required: ["state", "state_ios", "state_android"]))
     }
 
     static var lastError: Schema {

@@ -123,7 +123,8 @@ extension Agent {
             .init(
                 "Log out, at the gateway and then here",
                 body: [
-                    "force": .boolean("here also when the gateway does not answer"),
+                    "force": .boolean(
+                        "here also when the gateway does not answer; else as login.keep_user_on_error says"),
                     "allPrograms": .boolean(
                         "true: end the session of every program of this device, false: only this board's own; else "
                             + "all exactly while the gateway has single sign-on on"),
@@ -131,7 +132,8 @@ extension Agent {
         ) { request in
             let body = try RequestBody(request)
             let (force, allPrograms) = (
-                try body.bool("force", default: false), try body.optionalBool("allPrograms")
+                try body.bool("force", default: !self.configuration[UsersFeature.keepUserOnError]),
+                try body.optionalBool("allPrograms")
             )
             if let account = try await self.oauthAccount(of: request) {
                 guard allPrograms == nil else { throw AgentError.onlyAtGateway("allPrograms") }
@@ -151,9 +153,8 @@ extension Agent {
         let lock = try await session.lockStatus()
         var members =
             lock?.json(configuration.unlockPolicy).object ?? user?.json(at: time.now).object ?? ["loggedIn": false]
-        let isAnonymous = try await session.status().token != nil
         members["status"] = .string(
-            user != nil ? "user" : lock != nil ? "locked" : isAnonymous ? "anonymous" : "not-logged-in")
+            lock != nil ? "locked" : Authentication(try await session.status()).rawValue)
         members["flow"] = .string(configuration[UsersFeature.flow])
         return .object(members)
     }
@@ -164,7 +165,7 @@ extension Agent {
                 "status": .string(
                     "whether a user is logged in, or the user's session is locked, or only the board itself has a token, "
                         + "or nobody",
-                    choices: ["user", "locked", "anonymous", "not-logged-in"]),
+                    choices: ["locked"] + Authentication.allCases.map(\.rawValue)),
                 "flow": .string(
                     "the grant of calls that do not say in whose name they are, while nobody is logged in",
                     choices: ["client-credentials", "password"]),

@@ -33,7 +33,7 @@ struct Calls: Sendable {
 
     /// - Parameter isChallenged: whether the session's handlers answer what the API demands.
     private func perform(_ call: APICall, streams: Bool, isChallenged: Bool = true) async throws -> CallAnswer {
-        let target = try CallTarget.resolve(call.path, at: store.configuration.identity)
+        let target = try CallTarget.resolve(call.path, by: store.configuration)
         let security = try exchange.security(of: target)
         var request = HTTPRequest(
             call.method, target.url, headers: call.headers, body: call.body, trust: exchange.trust(security))

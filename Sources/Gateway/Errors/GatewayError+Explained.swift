@@ -77,6 +77,19 @@ extension GatewayError: Explained {
                 "gateway.path-invalid", .invalidInput, "cannot call this path: \(reason)",
                 remedy: "give a path that starts with /, or an https URL of the gateway", gateway: .local(100_204))
 
+        case .endpointUnknown(let name, let known):
+            Explanation(
+                "gateway.endpoint-unknown", .invalidInput,
+                "the gateway's configuration names no endpoint \(DisplayText.clean(name).prefix(64))",
+                remedy: known.isEmpty
+                    ? "call its path instead; latchkey gateway show lists what the configuration names"
+                    : "choose one of \(known.joined(separator: ", ")); latchkey gateway show lists all",
+                gateway: .local(100_204))
+        case .stopped:
+            Explanation(
+                "gateway.stopped", .conflict, "the gateway part of this account is stopped",
+                remedy: "start it: latchkey gateway start", gateway: .local(100_404))
+
         // MARK: Answers
         case .noAnswer(let operation, let error):
             Explanation(
@@ -242,7 +255,8 @@ extension GatewayError: Explained {
         .enrollmentKeyMismatch(host: "HOST"), .hostNotConfigured(host: "HOST"),
         .hostConfigurationInvalid(host: "HOST", reason: "REASON"), .hostTrustMissing(host: "HOST"),
         .hostUnknown(name: "HOST:443"), .hostInSettings(name: "HOST:443"), .tooManyHosts(limit: 32),
-        .pathInvalid(reason: "REASON"),
+        .pathInvalid(reason: "REASON"), .endpointUnknown(name: "NAME", known: ["NAME"]),
+        .endpointUnknown(name: "NAME", known: []), .stopped,
         .noAnswer(.call, .cannotResolve(host: "HOST")), .noAnswer(.call, .timeout(url: "URL")),
         .noAnswer(.call, .tls(host: "HOST", refusal: .pinMismatch)),
         .noAnswer(.call, .clientCertificateRefused(host: "HOST", alert: 45)),

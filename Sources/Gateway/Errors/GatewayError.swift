@@ -33,6 +33,10 @@ public enum GatewayError: Error, Equatable, Sendable {
     /// There are as many hosts as there may be.
     case tooManyHosts(limit: Int)
     case pathInvalid(reason: String)
+    /// The configuration names no such endpoint. `known` are those of its `custom`.
+    case endpointUnknown(name: String, known: [String])
+    /// A person has stopped everything that talks to the gateway; nothing was sent.
+    case stopped
 
     // MARK: Answers
 

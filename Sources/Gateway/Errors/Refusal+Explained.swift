@@ -19,7 +19,10 @@ extension Refusal {
     }
 
     /// At least one refusal for each meaning (MAG 4.5, 5.4, 6.4).
-    static let examples = RefusalNumber.suffixes.flatMap { RefusalNumber($0).refusals }
+    static let examples = (RefusalNumber.suffixes + withNumberOfClients).flatMap { RefusalNumber($0).refusals }
+
+    /// Whole numbers that the public clients turn into ones of their own (MAG 13.4), one of each.
+    private static let withNumberOfClients = [3_000_201, 1_002_107, 1_001_101, 1_000_105, 3_003_101, 1_000_202]
 }
 
 extension Refusal.Meaning {

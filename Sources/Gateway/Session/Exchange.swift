@@ -12,6 +12,7 @@ struct Exchange: Sendable {
     let hosts: HostList
     /// How the gateway's own certificate must name it.
     let nameCheck: ServerTrust.NameCheck
+    let options: SessionOptions
     let contacts = ContactLog()
 
     private var configuration: GatewayConfiguration { store.configuration }
@@ -23,8 +24,9 @@ struct Exchange: Sendable {
         get throws(GatewayError) { [try configuration.ownSecurity(nameCheck)] + hosts.all }
     }
 
-    /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (MAG checklist 31).
+    /// - Throws: ``GatewayError/hostNotConfigured(host:)`` (MAG checklist 31), ``GatewayError/stopped``
     func security(of target: HTTPSAddress) throws(GatewayError) -> HostSecurity {
+        guard !options.isStopped else { throw .stopped }
         guard let security = try securities.first(where: { $0.host == target.host && $0.port == target.port }) else {
             throw .hostNotConfigured(host: "\(target.host):\(target.port)")
         }
@@ -33,8 +35,9 @@ struct Exchange: Sendable {
 
     /// How a host must prove its identity, on any port.
     ///
-    /// - Throws: ``GatewayError/hostNotConfigured(host:)``
+    /// - Throws: ``GatewayError/hostNotConfigured(host:)``, ``GatewayError/stopped``
     func trust(for host: String) throws(GatewayError) -> ServerTrust {
+        guard !options.isStopped else { throw .stopped }
         let host = host.lowercased()
         guard let security = try securities.first(where: { $0.host == host }) else {
             throw .hostNotConfigured(host: host)

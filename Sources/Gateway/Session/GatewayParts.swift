@@ -5,6 +5,7 @@ struct GatewayParts: Sendable {
     let store: HoldingsStore
     let exchange: Exchange
     let initialization: ClientInitialization
+    let idTokens: IDTokens
     let registration: Registration
     let renewal: Renewal
     let tokens: Tokens
@@ -16,7 +17,7 @@ struct GatewayParts: Sendable {
         self.store = store
         self.exchange = exchange
         let keys = DeviceKeys(store: store)
-        let idTokens = IDTokens(store: store, exchange: exchange)
+        idTokens = IDTokens(store: store, exchange: exchange)
         initialization = ClientInitialization(store: store, exchange: exchange, keys: keys)
         registration = Registration(store: store, exchange: exchange, keys: keys, idTokens: idTokens, board: board)
         renewal = Renewal(store: store, exchange: exchange, window: renewalWindow)

@@ -36,6 +36,7 @@ public final class GatewaySession: Sendable {
     ///   - renewDays: how many days before its expiry the certificate is renewed (MAG 4.6).
     ///   - flow: whose token a call uses that does not say whose (MAG 6.2).
     ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
+    ///   - options: what else the settings and people want of it.
     ///   - passwordAsker: asks for one-time passwords that called APIs demand; `nil` if nobody is asked.
     ///   - handlers: answer what else called APIs demand (MAG 6.6).
     ///   - clock: the best known time.
@@ -43,7 +44,7 @@ public final class GatewaySession: Sendable {
     public init(
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
-        flow: Principal = .board, userDemand: UserDemand? = nil,
+        flow: Principal = .board, userDemand: UserDemand? = nil, options: SessionOptions = SessionOptions(),
         passwordAsker: (any OneTimePasswordAsker)? = nil, handlers: [any MultiFactorHandler] = [],
         clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
@@ -52,7 +53,9 @@ public final class GatewaySession: Sendable {
             configuration: configuration, vault: vault, clocks: SessionClocks(date: clock, uptime: uptime))
         operations = Operations(
             GatewayParts(
-                store: store, exchange: Exchange(store: store, client: client, hosts: hosts, nameCheck: nameCheck),
+                store: store,
+                exchange: Exchange(
+                    store: store, client: client, hosts: hosts, nameCheck: nameCheck, options: options),
                 board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
         let passwords = OneTimePasswords(
             asker: passwordAsker, path: configuration.path(of: .oneTimePassword), clocks: store.clocks)
@@ -73,6 +76,15 @@ public final class GatewaySession: Sendable {
         await operations.close()
         await calls.factors.close()
     }
+
+    /// Whether the session was made to send nothing (``SessionOptions/isStopped``).
+    public var isStopped: Bool { exchange.options.isStopped }
+
+    /// Downloads the keys with which the gateway signs id_tokens, so that the first login need not wait for them (MAG
+    /// 5.5).
+    ///
+    /// - Throws: ``GatewayError``, `CancellationError`
+    public func preloadKeys() async throws { try await operations.parts.idTokens.preload() }
 
     // MARK: Registration
 

@@ -11,7 +11,7 @@ public actor Gateways {
     /// Events of the default account.
     public nonisolated let events = Broadcast<GatewayEvent>()
 
-    private let vault: Vault
+    let vault: Vault
     /// The kind of server that these accounts are at, as their records name it.
     public static let kind = "gateway"
     /// The name of the default account.
@@ -64,16 +64,18 @@ public actor Gateways {
     /// Stores a configuration and makes it the account's, in one commit.
     ///
     /// Events report a switch to another gateway. A person who activates a configuration wants the board there, so a
-    /// session created afterwards registers even if the device had been removed.
+    /// session created afterwards registers even if the device had been removed, and is not stopped.
     ///
     /// - Parameters:
     ///   - account: its name, in printable ASCII.
     ///   - registers: `false` makes an unregistered board wait until a person logs in on it or registers it, instead
     ///     of registering by itself. Does not affect a registered one.
+    ///   - document: the hash of the default document that the configuration comes from; kept with it.
     /// - Returns: the account's previous gateway, if it was a different one.
     @discardableResult
     public func activate(
-        _ configuration: GatewayConfiguration, as account: String = defaultAccount, registers: Bool = true
+        _ configuration: GatewayConfiguration, as account: String = defaultAccount, registers: Bool = true,
+        byDocument document: [UInt8]? = nil
     ) async throws -> GatewayIdentity? {
         let previous = try await identity(of: account)
         let identity = configuration.identity
@@ -81,11 +83,14 @@ public actor Gateways {
         let isDefault = account == Self.defaultAccount
         if isSwitch, isDefault { events.send(.willSwitchGateway(from: previous, to: identity)) }
         killPoint("switch-begun")
-        try await vault.commit([
+        var changes: [Change] = [
             .put(Self.configuration(identity), .configuration, SecretBytes(configuration.bytes)),
             .put(Self.record(of: account), .configuration, Self.content(account, at: identity)),
             HoldingsDocument.change(ofRest: registers ? nil : .byPerson, in: identity.scope),
-        ])
+            .remove(Self.stopped(identity)),
+        ]
+        if let document { changes.append(.put(Self.defaultDocument, .state, SecretBytes(document))) }
+        try await vault.commit(changes)
         killPoint("switch-committed")
         if isSwitch, isDefault { events.send(.didSwitchGateway(from: previous, to: identity)) }
         return isSwitch ? previous : nil

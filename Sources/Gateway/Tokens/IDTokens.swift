@@ -22,9 +22,11 @@ final class IDTokens: Sendable {
         let compact = value.exposedText()
         do {
             var keys: KeySet?
-            if let id = try IDTokenValidation.neededKey(compact) { keys = try await self.keys(having: id) }
-            let validation = IDTokenValidation(
+            let verifies = exchange.options.verifiesIDTokens
+            if verifies, let id = try IDTokenValidation.neededKey(compact) { keys = try await self.keys(having: id) }
+            var validation = IDTokenValidation(
                 client: client, magIdentifier: device.magIdentifier, now: store.clocks.date())
+            validation.verifiesSignature = verifies
             return HeldIDToken(value: value, type: type, expires: try validation.validate(compact, keys: keys))
         } catch let fault as IDTokenFault {
             throw GatewayError(fault)
@@ -38,6 +40,9 @@ final class IDTokens: Sendable {
         remember(keys)
         return keys
     }
+
+    /// Downloads the published keys before one is needed.
+    func preload() async throws { remember(try await fetch()) }
 
     func remember(_ keys: KeySet) { published.withLock { $0 = keys } }
 

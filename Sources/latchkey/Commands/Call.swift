@@ -14,6 +14,7 @@ struct Call: AsyncParsableCommand {
             terminal, a one-time password that the API demands is asked for, unless --json is given.
 
               $ latchkey call /lab/hello
+              $ latchkey call @lab_hello
               $ latchkey call POST /orders -d '{"n":1}' --as board --scope orders
               $ latchkey call /search --query 'text=red door' --accept json
               $ latchkey call /photos -F title=door -F 'photo=@door.jpg;type=image/jpeg'
@@ -21,7 +22,8 @@ struct Call: AsyncParsableCommand {
             """)
 
     @Argument(help: "GET, POST, PUT, PATCH, DELETE …; may be left out.") var method: String
-    @Argument(help: "Path below the gateway, or a URL on a host that may be called.") var path: String?
+    @Argument(help: "Path below the gateway, @ and the name of an endpoint, or a URL on a host that may be called.")
+    var path: String?
     @Option(name: [.customShort("H"), .long], help: "A header, 'Name: value'; may be repeated.") var header: [String] =
         []
     @Option(name: .shortAndLong, help: "The body; '@FILE' reads a file, '-' standard input. Several are joined by &.")

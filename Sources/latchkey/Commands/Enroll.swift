@@ -87,16 +87,18 @@ struct Enroll: AsyncParsableCommand {
         if noRegister { body = .object((body.object ?? [:]).merging(["register": false]) { _, new in new }) }
         // Registration makes a key pair and asks the gateway several times; a small board takes a while.
         let answer = try await options.client.post(account.path("enrollments"), body, timeout: .seconds(180))
-        options.show(answer) { answer in
-            var fields = Fields()
-            if let former = answer["switchedFrom"]?["url"]?.string {
-                fields.add("switched from", "\(former); the registration there is kept")
-            }
-            fields.add("gateway", answer["gateway"]?["url"]?.string)
-            fields.add("registration", answer["registration"]?["state"]?.string)
-            fields.add("device", answer["registration"]?["deviceID"]?.string)
-            fields.add("mag-identifier", answer["registration"]?["magIdentifier"]?.string)
-            return fields.text
+        options.show(answer, Self.describe)
+    }
+
+    static func describe(_ answer: JSON) -> String {
+        var fields = Fields()
+        if let former = answer["switchedFrom"]?["url"]?.string {
+            fields.add("switched from", "\(former); the registration there is kept")
         }
+        fields.add("gateway", answer["gateway"]?["url"]?.string)
+        fields.add("registration", answer["registration"]?["state"]?.string)
+        fields.add("device", answer["registration"]?["deviceID"]?.string)
+        fields.add("mag-identifier", answer["registration"]?["magIdentifier"]?.string)
+        return fields.text
     }
 }

@@ -102,6 +102,9 @@ struct Status: AsyncParsableCommand {
         for other in account["otherGateways"]?.array ?? [] {
             fields.add("also known", other["url"]?.string.map { "\($0); its registration is kept" })
         }
+        if let state = account["start"]?["state"]?.string, state != "started", account["gateway"] != nil {
+            fields.add("state", out.yellow(state))
+        }
         let registration = account["registration"]
         fields.add(
             "registration",

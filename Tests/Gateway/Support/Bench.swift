@@ -17,11 +17,14 @@ struct Bench: Sendable {
     let configuration: GatewayConfiguration
 
     /// A session as a start of the agent makes one.
-    func session(_ configuration: GatewayConfiguration? = nil, hosts: [HostSecurity] = []) -> GatewaySession {
+    func session(
+        _ configuration: GatewayConfiguration? = nil, hosts: [HostSecurity] = [],
+        options: SessionOptions = SessionOptions()
+    ) -> GatewaySession {
         GatewaySession(
             configuration: configuration ?? self.configuration, vault: vault, client: client,
-            board: DeviceDescription(name: "bench", model: "Test Board"), hosts: HostList(hosts), clock: time.clock,
-            uptime: time.uptime)
+            board: DeviceDescription(name: "bench", model: "Test Board"), hosts: HostList(hosts),
+            options: options, clock: time.clock, uptime: time.uptime)
     }
 
     /// The lab's configuration with what a test changes in the document.

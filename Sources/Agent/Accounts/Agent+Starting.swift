@@ -1,0 +1,115 @@
+import Cryptography
+import Gateway
+import Groundwork
+
+/// Stopping and starting what talks to a gateway, choosing a known one, and the default document (MAG 1.2, 13.1).
+extension Agent {
+    func startState(of name: AccountName) -> StartState {
+        guard vaultFault == nil else { return .notInitialized }
+        if let passing = accounts.passing[name] { return passing }
+        if let account = accounts[name] { return account.session.isStopped ? .stopped : .started }
+        return accounts.unusable[name] == nil ? .notConfigured : .notInitialized
+    }
+
+    /// Ends everything of an account that talks to its gateway or broker, until it is started, also across restarts.
+    /// Readings and messages go on being accepted, and wait in the outbox.
+    ///
+    /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, what the vault throws
+    func stop(_ name: AccountName) async throws {
+        await accountChange.lock()
+        defer { accountChange.unlock() }
+        let account = try account(name)
+        guard !account.session.isStopped else { return }
+        report(.own(.willStop), of: name)
+        accounts.passing[name] = .willStop
+        defer { accounts.passing[name] = nil }
+        do {
+            try await gateways.setStopped(true, at: account.gateway.identity)
+        } catch {
+            report(.own(.didFailToStop(error)), of: name)
+            throw error
+        }
+        accounts.passing[name] = .isBeingStopped
+        await connect(name, to: account.gateway)
+        report(.own(.didStop), of: name)
+    }
+
+    /// Starts an account that was stopped.
+    ///
+    /// - Throws: ``AgentError/notEnrolled``, ``AccountError/unknown(_:)``, what the vault throws
+    func start(_ name: AccountName) async throws {
+        await accountChange.lock()
+        defer { accountChange.unlock() }
+        let account = try account(name)
+        guard account.session.isStopped else { return }
+        do {
+            try await gateways.setStopped(false, at: account.gateway.identity)
+        } catch {
+            report(.own(.didFailToStart(error)), of: name)
+            throw error
+        }
+        await connect(name, to: account.gateway)
+    }
+
+    // MARK: Choosing a gateway
+
+    /// Switches an account to a gateway that the board knows, whose registration is found again.
+    ///
+    /// - Parameter text: its URL, its scope, its host with or without the port.
+    /// - Throws: ``GatewayChoiceError``, the errors of ``enroll(_:as:registers:byDocument:)``
+    func use(_ text: String, as name: AccountName) async throws -> GatewayStatus {
+        let found = try await gateways.known().filter { $0.isNamed(text) }
+        guard let identity = found.first, let gateway = try await gateways.configuration(of: identity) else {
+            throw GatewayChoiceError.unknown(text)
+        }
+        guard found.count == 1 else { throw GatewayChoiceError.ambiguous(text, found.map(\.baseURL)) }
+        return try await enroll(gateway, as: name)
+    }
+
+    /// Switches an account to the gateway of the default document, whatever it is at.
+    ///
+    /// - Throws: ``GatewayChoiceError/noDefaultDocument``, the errors of ``enroll(_:as:registers:byDocument:)``
+    func useDefaultDocument(as name: AccountName) async throws -> GatewayStatus {
+        guard let gateway = try await defaultDocument() else { throw GatewayChoiceError.noDefaultDocument }
+        // What was wrong with it at the start no longer is.
+        defaultDocumentFault = nil
+        return try await enroll(gateway, as: name, byDocument: SHA256.hash(gateway.bytes))
+    }
+
+    // MARK: The default document
+
+    /// - Returns: `nil` if the settings name none.
+    /// - Throws: ``GatewayError``
+    func defaultDocument() async throws -> GatewayConfiguration? {
+        let path = configuration[GatewayFeature.defaultDocument]
+        guard !path.isEmpty else { return nil }
+        return try await Enrollment(url: path).fetch(using: client)
+    }
+
+    /// Takes the default document where there is no active configuration, or where the settings want it to replace that
+    /// one; each content once. The caller must hold ``accountChange``.
+    func takeDefaultDocument() async {
+        do {
+            let isActive = try await gateways.accounts()[AccountName.gateway.text] != nil
+            guard !isActive || configuration[GatewayFeature.documentReplaces], let gateway = try await defaultDocument()
+            else { return }
+            let hash = SHA256.hash(gateway.bytes)
+            guard try await gateways.takenDocument() != hash else { return }
+            try await adopt(gateway, as: .gateway, registers: true, byDocument: hash)
+            report(.own(.defaultDocumentTaken(gateway.identity)))
+        } catch {
+            defaultDocumentFault = Explanation(of: error)
+            report(.own(.defaultDocumentUnusable(error)))
+        }
+    }
+}
+
+extension GatewayIdentity {
+    /// Whether a person means this gateway by the text.
+    fileprivate func isNamed(_ text: String) -> Bool {
+        let text = text.lowercased().trimming { $0 == "/" }
+        return [baseURL.lowercased(), scope.lowercased(), "\(host):\(port)", host].contains {
+            $0.trimming { $0 == "/" } == text
+        }
+    }
+}

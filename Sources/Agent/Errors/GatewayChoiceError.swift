@@ -1,0 +1,35 @@
+public import Groundwork
+
+/// Why no other gateway can be chosen.
+public enum GatewayChoiceError: Explained, Equatable {
+    /// The board was never enrolled at a gateway of this name.
+    case unknown(String)
+    /// Several gateways have this name.
+    case ambiguous(String, [String])
+    /// The settings name no default document.
+    case noDefaultDocument
+
+    public var explanation: Explanation {
+        switch self {
+        case .unknown(let name):
+            Explanation(
+                "gateway.unknown", .notFound, "this board knows no gateway \(DisplayText.clean(name).prefix(200))",
+                remedy: "see which there are: latchkey gateway list; a new one takes: latchkey enroll - < url.txt",
+                gateway: .local(100_206))
+        case .ambiguous(let name, let urls):
+            Explanation(
+                "gateway.ambiguous", .invalidInput,
+                "\(DisplayText.clean(name).prefix(200)) is the name of several gateways",
+                remedy: "choose one of \(urls.joined(separator: ", "))", gateway: .local(100_206))
+        case .noDefaultDocument:
+            Explanation(
+                "gateway.no-default-document", .unconfigured, "the settings name no default document",
+                remedy: "set gateway.default_document in latchkey.toml, and restart the agent",
+                gateway: .local(100_201))
+        }
+    }
+
+    public static let examples: [GatewayChoiceError] = [
+        .unknown("NAME"), .ambiguous("NAME", ["URL", "URL"]), .noDefaultDocument,
+    ]
+}
