@@ -34,7 +34,7 @@ struct Latchkey: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Messages", subcommands: [Publish.self, Subscribe.self, Send.self, DeadLetters.self]),
-            CommandGroup(name: "APIs", subcommands: [Call.self, Hosts.self]),
+            CommandGroup(name: "APIs", subcommands: [Call.self, Hosts.self, Keys.self, LocationCommand.self]),
             CommandGroup(
                 name: "Services of the gateway",
                 subcommands: [

@@ -20,7 +20,8 @@ struct DocumentTests {
         "the OpenAPI document is true: every route answers as described, and undescribed members and statuses are found"
     )
     func isTrue() async throws {
-        let prepared = try TestBoard(settings: "[storage]\nlocal = true\n")
+        let prepared = try TestBoard(
+            settings: "[storage]\nlocal = true\n[location]\nsource = \"fixed\"\nlatitude = 1.5\nlongitude = 2.5\n")
         let folder = prepared.folder.appending(path: "answers")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         prepared.environment["LATCHKEY_RECORD_ANSWERS"] = folder.path

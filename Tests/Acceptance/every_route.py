@@ -209,6 +209,13 @@ ask("GET", "/v1/hosts")
 ask("POST", "/v1/hosts", {"host": "weather.example", "publicAuthorities": True, "public": True, "timeoutSeconds": 5})
 ask("GET", "/v1/hosts")
 ask("DELETE", "/v1/hosts/weather.example:443")
+ask("POST", "/v1/keys", {"name": "partner"})
+ask("GET", "/v1/keys")
+ask("POST", "/v1/call", {"method": "POST", "path": "/lab/echo", "json": {"n": 1}, "sign": True})
+ask("POST", "/v1/call", {"method": "POST", "path": "/lab/echo", "text": "hello", "sign": {
+    "key": "partner", "claims": {"site": "harbor"}, "audience": "somebody", "lifetimeSeconds": 60, "notBefore": 0, "wrap": "json"}})
+ask("DELETE", "/v1/keys/partner")
+ask("GET", "/v1/location")
 for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/sensors/stream", kind)
     first_event("/v1/messages", kind)

@@ -61,6 +61,12 @@ struct DoctorTests {
             $0.setAside = ["a.db.damaged-1", "b.db.damaged-1"]
         },
 
+        Row(LocationCheck(), "skip", "nobody") { _ in },
+        Row(LocationCheck(), "pass", "gpsd") { $0.found["location"] = ["source": "gpsd"] },
+        Row(LocationCheck(), "warn", "no receiver") {
+            $0.found["location"] = ["source": "gpsd", "fault": ["message": "no receiver"]]
+        },
+
         Row(NameResolutionCheck(), "skip", "no gateway") { _ in },
         Row(NameResolutionCheck(), "pass", "gw.example is found") {
             $0.gatewayHost = "gw.example"

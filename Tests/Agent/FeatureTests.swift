@@ -99,8 +99,8 @@ struct FeatureTests {
         #expect(events.count == Set(events).count)
         #expect(
             checks == [
-                "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "accounts",
-                "oauth-accounts", "broker", "outbox",
+                "clock", "vault", "storage", "dns", "gateway", "pin", "device-certificate-dates", "location",
+                "accounts", "oauth-accounts", "broker", "outbox",
                 "sensors", "gpio", "bluetooth", "consent",
             ])
     }

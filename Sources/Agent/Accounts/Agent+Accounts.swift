@@ -121,6 +121,7 @@ extension Agent {
             nameCheck: configuration.gateway.nameCheck, renewDays: configuration.gateway.renewDays,
             flow: configuration.callPrincipal,
             userDemand: LogInOnDemand.demand(by: prompts, patience: configuration.logInPatience),
+            whereabouts: location.whereabouts(telephoneNumber: configuration[LocationFeature.telephoneNumber]),
             clock: { [time] in time.now })
         let link = Link(
             session: session, gateway: gateway, account: name, hasBroker: name == brokerAccount, agent: self)

@@ -38,6 +38,10 @@ public enum AgentError: Explained, Equatable {
     case slotInUse(Int64)
     /// The board has no such part.
     case noSuchPart(String)
+    /// There is a key to sign with by that name.
+    case signingKeyExists(String)
+    /// There are as many keys to sign with as there may be.
+    case tooManySigningKeys(limit: Int)
 
     public var explanation: Explanation {
         switch self {
@@ -127,6 +131,14 @@ public enum AgentError: Explained, Equatable {
             Explanation(
                 "agent.no-such-part", .notFound, "this board has no \(part)",
                 remedy: "name it in the board definition, see: latchkey board list")
+        case .signingKeyExists(let name):
+            Explanation(
+                "agent.signing-key-exists", .conflict, "there is a key \(name) already",
+                remedy: "use another name, or remove it first: latchkey keys remove \(name)")
+        case .tooManySigningKeys(let limit):
+            Explanation(
+                "agent.too-many-signing-keys", .conflict, "there are \(limit) keys to sign with already",
+                remedy: "remove one: latchkey keys list")
         }
     }
 
@@ -140,6 +152,6 @@ public enum AgentError: Explained, Equatable {
         .noProximityService,
         .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
         .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
-        .noSuchPart("PART"),
+        .noSuchPart("PART"), .signingKeyExists("NAME"), .tooManySigningKeys(limit: 32),
     ]
 }

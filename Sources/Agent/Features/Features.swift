@@ -6,6 +6,8 @@ enum Features {
         VaultFeature(),
         GatewayFeature(),
         CallsFeature(),
+        SigningFeature(),
+        LocationFeature(),
         AccountsFeature(),
         UsersFeature(),
         ServicesFeature(),

@@ -16,6 +16,7 @@ struct GatewayFeature: Feature {
             table.choice(
                 "name_check", &configuration.gateway.nameCheck,
                 ServerTrust.NameCheck.allCases.map { ($0.rawValue, $0) })
+            table.string("msisdn", &configuration[LocationFeature.telephoneNumber], .telephoneNumber)
         }
     }
 

@@ -28,6 +28,7 @@ public final actor Agent {
     nonisolated let console: ConsoleServer
     nonisolated let hosts: HostList
     nonisolated let uploads = UploadDesk()
+    nonisolated let location: LocationFinder
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -59,6 +60,7 @@ public final actor Agent {
             port: UInt16(configuration[ConsoleFeature.port]),
             idle: .seconds(60 * configuration[ConsoleFeature.idleMinutes]))
         hosts = HostList(configuration.hosts)
+        location = LocationFinder(configuration)
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter

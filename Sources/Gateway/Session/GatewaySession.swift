@@ -36,12 +36,13 @@ public final class GatewaySession: Sendable {
     ///   - renewDays: how many days before its expiry the certificate is renewed (MAG 4.6).
     ///   - flow: whose token a call uses that does not say whose (MAG 6.2).
     ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
+    ///   - whereabouts: what calls may say of where the board is.
     ///   - clock: the best known time.
     ///   - uptime: time since any fixed moment, by a monotonic clock.
     public init(
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
-        flow: Principal = .board, userDemand: UserDemand? = nil,
+        flow: Principal = .board, userDemand: UserDemand? = nil, whereabouts: Whereabouts = Whereabouts(),
         clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
@@ -51,7 +52,7 @@ public final class GatewaySession: Sendable {
             GatewayParts(
                 store: store, exchange: Exchange(store: store, client: client, hosts: hosts, nameCheck: nameCheck),
                 board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
-        calls = Calls(operations: operations)
+        calls = Calls(operations: operations, whereabouts: whereabouts)
         (self.flow, self.userDemand) = (flow, userDemand)
         authorizations = Authorizations(operations: operations, calls: calls)
     }
