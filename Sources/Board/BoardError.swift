@@ -32,6 +32,11 @@ public enum BoardError: Explained, Equatable {
     /// The driver's file does not contain a number, or is too long.
     case sensorMalformed(sensor: String, path: String, text: String)
 
+    /// gpsd cannot be asked where the board is.
+    case gpsdFailed(address: String, reason: String)
+    /// gpsd answers, and reported no fix in time.
+    case noFix(address: String)
+
     public var explanation: Explanation {
         switch self {
         case .definitionAbsent(let name, let searched, let known):
@@ -101,6 +106,15 @@ public enum BoardError: Explained, Equatable {
                 "board.sensor-malformed", .unavailable,
                 "sensor \(sensor): \(path) contains \"\(text)\", which is not a number",
                 remedy: "check the channel in the board definition")
+
+        case .gpsdFailed(let address, let reason):
+            Explanation(
+                "board.gpsd-failed", .unavailable, "cannot ask gpsd at \(address) for the location: \(reason)",
+                remedy: "check that gpsd runs (systemctl status gpsd.socket), and location.gpsd in the settings")
+        case .noFix(let address):
+            Explanation(
+                "board.no-fix", .temporary, "gpsd at \(address) does not know the location at the moment",
+                remedy: "check the receiver and its view of the sky: gpsmon, or cgps")
         }
     }
 
@@ -117,5 +131,6 @@ public enum BoardError: Explained, Equatable {
         .sensorSilent(sensor: "SENSOR", path: "PATH"),
         .sensorStalled(sensor: "SENSOR", patience: .seconds(10)),
         .sensorMalformed(sensor: "SENSOR", path: "PATH", text: "TEXT"),
+        .gpsdFailed(address: "ADDRESS", reason: "REASON"), .noFix(address: "ADDRESS"),
     ]
 }

@@ -53,6 +53,12 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case upload = "L7"
     /// `GET /lab/refuse/{number}`: the API's own refusal, with that `x-ca-err`.
     case refuse = "L8"
+    /// `POST /lab/signed`: only for signed bodies.
+    case signed = "L30"
+    /// `GET /lab/place/{anywhere or nowhere}`: only for callers who say where they are.
+    case place = "L31"
+    /// `GET /lab/telephone/{anyone or nobody}`: only for callers who say their telephone number.
+    case telephone = "L32"
 
     /// Below the prefix. ``scoped``, ``file`` and ``refuse`` continue with a `/` and a value.
     public var path: String {
@@ -90,6 +96,9 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .file: "/lab/file"
         case .upload: "/lab/upload"
         case .refuse: "/lab/refuse"
+        case .signed: "/lab/signed"
+        case .place: "/lab/place"
+        case .telephone: "/lab/telephone"
         }
     }
 
@@ -130,6 +139,9 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .file: "a file of any length"
         case .upload: "say what arrived"
         case .refuse: "refuse with a number"
+        case .signed: "check a signed body"
+        case .place: "demand a location"
+        case .telephone: "demand a telephone number"
         }
     }
 
@@ -137,9 +149,10 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         switch self {
         case .enrollment, .authorization, .enterpriseLogin, .socialLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
             .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon, .file,
-            .refuse:
+            .refuse, .place, .telephone:
             ["GET"]
-        case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo: ["POST"]
+        case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo, .signed:
+            ["POST"]
         case .login, .deviceAuthorization: ["GET", "POST"]
         case .renewal: ["PUT"]
         case .removal: ["DELETE"]
@@ -155,7 +168,7 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     /// Those whose paths may continue.
     private static let trees: [Endpoint] = [.deviceMetadata, .scim, .storage, .webApp, .appIcon]
     /// Those whose path continues with a `/` and a value of the caller's.
-    private static let continued: [Endpoint] = [.scoped, .file, .refuse]
+    private static let continued: [Endpoint] = [.scoped, .file, .refuse, .place, .telephone]
 
     /// The longest body that is read, in bytes.
     var bodyLimit: Int { self == .upload ? 64 << 20 : WireRequest.bodyLimit }

@@ -49,6 +49,10 @@ public struct LabConfiguration: Sendable {
     /// Whether the client credentials grant is answered with a refresh token, and with an id_token if the scope has
     /// `openid` and `msso`. Production gateways only return an access token.
     public var givesSessionsToClients = false
+    /// Whether the configuration document lets boards say where they are.
+    public var locationEnabled = false
+    /// Whether the configuration document lets boards say their telephone number.
+    public var telephoneNumberEnabled = false
     /// Level of the lab's own log on standard error; its events have their own journal.
     public var logLevel = Logger.Level.error
 

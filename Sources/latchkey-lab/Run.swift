@@ -60,6 +60,12 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Answer the client credentials grant with a refresh token and an id_token.")
     var sessionsForClients = false
 
+    @Flag(help: "Let boards say where they are (location_enabled).")
+    var location = false
+
+    @Flag(help: "Let boards say their telephone number (msisdn_enabled).")
+    var msisdn = false
+
     @OptionGroup(title: "Lifetimes, in seconds")
     var lives: LifeOptions
 
@@ -80,6 +86,8 @@ struct Run: AsyncParsableCommand {
         configuration.masterClients[0].redirectURI = redirectURI
         configuration.activatesDevices = !manualActivation
         configuration.givesSessionsToClients = sessionsForClients
+        configuration.locationEnabled = location
+        configuration.telephoneNumberEnabled = msisdn
         configuration.lives = lives.lives
         let signals = StopSignals()
         let lab = try await Lab.start(configuration)

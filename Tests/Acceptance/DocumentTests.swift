@@ -40,6 +40,10 @@ struct DocumentTests {
         let prepared = try TestBoard(
             settings: Self.settings + """
 
+                [location]
+                source = "fixed"
+                latitude = 1.5
+                longitude = 2.5
                 [[brokers]]
                 name = "plain"
                 host = "\(broker.address)"

@@ -257,6 +257,13 @@ ask("POST", "/v1/brokers/plain/messages/lines?topic=a&qos=0", text="one\ntwo\n",
 first_event("/v1/brokers/plain/messages?filter=a/%23", "application/x-ndjson")
 ask("GET", "/v1/brokers")
 ask("POST", "/v1/brokers/plain/disconnect", {})
+ask("POST", "/v1/keys", {"name": "partner"})
+ask("GET", "/v1/keys")
+ask("POST", "/v1/call", {"method": "POST", "path": "/lab/echo", "json": {"n": 1}, "sign": True})
+ask("POST", "/v1/call", {"method": "POST", "path": "/lab/echo", "text": "hello", "sign": {
+    "key": "partner", "claims": {"site": "harbor"}, "audience": "somebody", "lifetimeSeconds": 60, "notBefore": 0, "wrap": "json"}})
+ask("DELETE", "/v1/keys/partner")
+ask("GET", "/v1/location")
 for kind in ["application/x-ndjson", "text/event-stream"]:
     first_event("/v1/sensors/stream", kind)
     first_event("/v1/messages", kind)

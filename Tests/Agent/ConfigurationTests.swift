@@ -76,6 +76,14 @@ struct ConfigurationTests {
         ("gateway.default_document_replaces", "\"yes\"", "true"),
         ("gateway.verify_id_tokens", "1", "false"),
         ("gateway.preload_keys", "true", "\"always\""),
+        ("gateway.msisdn", "\"+49 721\"", "\"+49721123456\""),
+        ("signing.lifetime_seconds", "0", "60"),
+        ("location.source", "\"gps\"", "\"gpsd\""),
+        ("location.latitude", "90.5", "49"),
+        ("location.longitude", "-181", "8.4"),
+        ("location.gpsd", "\"192.0.2.1:2947\"", "\"/run/gpsd.sock\""),
+        ("location.max_age_seconds", "0", "5"),
+        ("location.wait_seconds", "121", "5"),
         ("login.flow", "\"board\"", "\"password\""),
         ("login.ask_seconds", "-1", "180"),
         ("login.page", "\"no\"", "false"),
@@ -126,6 +134,20 @@ struct ConfigurationTests {
         #expect(faults.map(\.keyPath) == [example.key])
         #expect(faults.allSatisfy { !$0.fix.isEmpty })
         #expect(error.message.contains(example.key))
+    }
+
+    @Test("a fixed location has to be said whole")
+    func fixedLocation() throws {
+        for text in ["", "latitude = 1.0\n", "longitude = 1.0\n"] {
+            let error = try #require(throws: ConfigurationError.self) {
+                try AgentConfiguration(toml: "[location]\nsource = \"fixed\"\n" + text, path: "test.toml")
+            }
+            guard case .faults(_, let faults) = error else { throw error }
+            #expect(faults.map(\.keyPath) == ["location.source"])
+        }
+        let taken = try AgentConfiguration(
+            toml: "[location]\nsource = \"fixed\"\nlatitude = 0.0\nlongitude = 0\n", path: "test.toml")
+        #expect(taken[LocationFeature.source] == "fixed")
     }
 
     @Test(

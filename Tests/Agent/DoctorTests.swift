@@ -104,6 +104,11 @@ struct DoctorTests {
         Row(NetworkCheck(), "skip", "not watched: REASON") {
             $0.network = .unknown(.notWatched(reason: "REASON"))
         },
+        Row(LocationCheck(), "skip", "nobody") { _ in },
+        Row(LocationCheck(), "pass", "gpsd") { $0.found["location"] = ["source": "gpsd"] },
+        Row(LocationCheck(), "warn", "no receiver") {
+            $0.found["location"] = ["source": "gpsd", "fault": ["message": "no receiver"]]
+        },
 
         Row(NameResolutionCheck(), "skip", "no gateway") { _ in },
         Row(NameResolutionCheck(), "pass", "gw.example is found") {

@@ -100,7 +100,8 @@ struct FeatureTests {
         #expect(
             checks == [
                 "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway", "pin",
-                "device-certificate-dates", "accounts", "oauth-accounts", "session-lock", "broker", "outbox",
+                "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "broker",
+                "outbox",
                 "sensors", "gpio", "bluetooth", "consent",
             ])
     }

@@ -142,6 +142,7 @@ extension Agent {
             nameCheck: configuration.gateway.nameCheck, renewDays: configuration.gateway.renewDays,
             flow: configuration.callPrincipal,
             userDemand: LogInOnDemand.demand(by: prompts, patience: configuration.logInPatience), options: options,
+            whereabouts: location.whereabouts(telephoneNumber: configuration.gateway.telephoneNumber),
             passwordAsker: passwordAsker,
             clock: { [time] in time.now })
         let link = Link(

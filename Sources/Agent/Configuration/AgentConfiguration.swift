@@ -147,6 +147,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var renewDays = 30
     /// How the certificates of gateways and their brokers must name them.
     public var nameCheck = ServerTrust.NameCheck.strict
+    /// The board's telephone number, which calls may say; empty: none.
+    public var telephoneNumber = ""
 
     /// The name that people call this board by.
     var shownDeviceName: String { deviceName.isEmpty ? ProcessInfo.processInfo.hostName : deviceName }

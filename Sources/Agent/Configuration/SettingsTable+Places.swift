@@ -1,3 +1,4 @@
+import Board
 import Groundwork
 import Messaging
 import Settings
@@ -13,6 +14,9 @@ enum TextRule {
     case logInTemplate(Set<String>)
     /// A host name or an address, without scheme and port.
     case hostOrEmpty
+    case gpsdAddress
+    /// A number by ITU-T E.164, or nothing.
+    case telephoneNumber
 
     func fault(of text: String) -> (fault: String, fix: String)? {
         switch self {
@@ -28,6 +32,12 @@ enum TextRule {
         case .hostOrEmpty:
             text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:".contains($0)) }
                 ? nil : ("is not a host name or an address", "write it without scheme, port and brackets")
+        case .gpsdAddress:
+            GPSDAddress(text) == nil
+                ? ("is not where gpsd can be asked", "write 127.0.0.1:2947, [::1]:2947 or the path of a socket") : nil
+        case .telephoneNumber:
+            text.isEmpty || Self.isTelephoneNumber(text.hasPrefix("+") ? text.dropFirst() : text[...])
+                ? nil : ("is not a telephone number", "write at most 15 digits, with or without + before them")
         case .accountName:
             AccountName(text) == nil
                 ? ("is not the name of an account", "use lower-case letters, digits and hyphens, at most 32") : nil
@@ -38,6 +48,10 @@ enum TextRule {
         case .absolutePathOrEmpty:
             text.isEmpty || text.hasPrefix("/") ? nil : ("is not an absolute path", "start it with /")
         }
+    }
+
+    private static func isTelephoneNumber(_ digits: Substring) -> Bool {
+        (1...15).contains(digits.utf8.count) && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
 

@@ -40,6 +40,10 @@ public enum AgentError: Explained, Equatable {
     case noSuchPart(String)
     /// The settings have no such action.
     case noSuchAction(String)
+    /// There is a key to sign with by that name.
+    case signingKeyExists(String)
+    /// There are as many keys to sign with as there may be.
+    case tooManySigningKeys(limit: Int)
 
     public var explanation: Explanation {
         switch self {
@@ -133,6 +137,14 @@ public enum AgentError: Explained, Equatable {
             Explanation(
                 "agent.no-such-action", .notFound, "there is no action \"\(name)\"",
                 remedy: "list them with: latchkey actions; they are made by [[actions]] in the settings")
+        case .signingKeyExists(let name):
+            Explanation(
+                "agent.signing-key-exists", .conflict, "there is a key \(name) already",
+                remedy: "use another name, or remove it first: latchkey keys remove \(name)")
+        case .tooManySigningKeys(let limit):
+            Explanation(
+                "agent.too-many-signing-keys", .conflict, "there are \(limit) keys to sign with already",
+                remedy: "remove one: latchkey keys list")
         }
     }
 
@@ -146,6 +158,6 @@ public enum AgentError: Explained, Equatable {
         .noProximityService,
         .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
         .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
-        .noSuchPart("PART"), .noSuchAction("NAME"),
+        .noSuchPart("PART"), .noSuchAction("NAME"), .signingKeyExists("NAME"), .tooManySigningKeys(limit: 32),
     ]
 }

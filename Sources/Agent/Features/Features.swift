@@ -8,6 +8,8 @@ enum Features {
         NetworkFeature(),
         CallsFeature(),
         OneTimePasswordFeature(),
+        SigningFeature(),
+        LocationFeature(),
         AccountsFeature(),
         UsersFeature(),
         LockFeature(),

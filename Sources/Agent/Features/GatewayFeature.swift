@@ -26,6 +26,7 @@ struct GatewayFeature: Feature {
             table.flag("verify_id_tokens", &configuration[Self.verifiesIDTokens])
             table.choice(
                 "preload_keys", &configuration[Self.preloadKeys], ["announced", "always", "never"].map { ($0, $0) })
+            table.string("msisdn", &configuration.gateway.telephoneNumber, .telephoneNumber)
         }
     }
 

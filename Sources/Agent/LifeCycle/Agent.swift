@@ -32,6 +32,7 @@ public final actor Agent {
     nonisolated let uploads = UploadDesk()
     /// The brokers of the settings; not connected until somebody uses them.
     nonisolated let brokers: [NamedBroker]
+    nonisolated let location: LocationFinder
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -65,6 +66,7 @@ public final actor Agent {
             port: UInt16(configuration[ConsoleFeature.port]),
             idle: .seconds(60 * configuration[ConsoleFeature.idleMinutes]))
         hosts = HostList(configuration.hosts)
+        location = LocationFinder(configuration)
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter

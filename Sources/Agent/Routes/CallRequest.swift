@@ -5,7 +5,9 @@ import LocalAPI
 
 /// A call as a request of the local API states it.
 struct CallRequest {
-    let call: APICall
+    var call: APICall
+    /// How its body is signed, as far as the request says.
+    let signing: SigningRequest?
     /// Whose token is used; `nil` where the request does not say.
     let principal: Principal?
     /// Length of a body that follows in pieces, in bytes.
@@ -51,6 +53,7 @@ struct CallRequest {
                 "at a gateway: ask for one-time passwords that the API demands, and who may answer: only the user who "
                     + "calls, or all users who may operate",
                 choices: Prompted.allCases.map(\.rawValue)),
+            "sign": SigningRequest.member,
         ]
     }
 
@@ -63,8 +66,8 @@ struct CallRequest {
         ]
     }
 
-    /// - Throws: ``AgentError/badRequest(member:fault:)``
-    init(_ body: RequestBody) throws(AgentError) {
+    /// - Throws: ``AgentError/badRequest(member:fault:)``, `GatewayError.unsignable`
+    init(_ body: RequestBody) throws {
         var call = APICall(try body.string("method"), try body.string("path"))
         let query = try body.pairs("query")
         if !query.isEmpty { call.path += (call.path.contains("?") ? "&" : "?") + FormBody(query).text }
@@ -72,7 +75,8 @@ struct CallRequest {
         uploadLength = try body.optionalInteger("upload", in: 0...Self.uploadLimit).map { Int($0) }
         let given = ["body", "text", "json", "form", "upload"].filter { body[$0] ?? .null != .null }
         guard given.count <= 1 else {
-            throw .badRequest(member: "the body", fault: "has more than one of \(given.joined(separator: ", "))")
+            throw AgentError.badRequest(
+                member: "the body", fault: "has more than one of \(given.joined(separator: ", "))")
         }
         var kind: Kind?
         switch given.first {
@@ -81,7 +85,7 @@ struct CallRequest {
         case "form": (call.body, kind) = (FormBody(try body.pairs("form")).bytes, .form)
         case "body":
             guard let bytes = Base64.decode(try body.string("body")) else {
-                throw .badRequest(member: "body", fault: "is not base64")
+                throw AgentError.badRequest(member: "body", fault: "is not base64")
             }
             call.body = bytes
         default: break
@@ -96,6 +100,11 @@ struct CallRequest {
         call.timeout = try body.optionalInteger("timeoutSeconds", in: 1...HostSecurity.timeoutLimit).map {
             .seconds($0)
         }
+        signing = try SigningRequest(body["sign"])
+        guard signing == nil || uploadLength == nil else {
+            throw AgentError.badRequest(member: "sign", fault: "needs the body whole, and upload sends it in pieces")
+        }
+        call.signing = signing?.signing
         self.call = call
         prompted = try body.optionalString("prompts").map { text throws(AgentError) in
             guard let prompted = Prompted(rawValue: text) else {

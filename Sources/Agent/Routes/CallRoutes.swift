@@ -28,7 +28,7 @@ extension Agent {
                 body: CallRequest.members, required: ["method", "path"],
                 answer: .object(head.merging(whole) { own, _ in own }, required: required.union(["body"])))
         ) { request in
-            let asked = try CallRequest(RequestBody(request))
+            let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
             if let account = try await self.oauthAccount(of: request) {
                 return .json(.object(try await account.answer(to: asked).wholeReport(as: nil)))
             }
@@ -58,7 +58,7 @@ extension Agent {
                     "end": .object(["bytes": .integer("of the answer's body")], required: ["bytes"]),
                 ], hasFrames: true)
         ) { request in
-            let asked = try CallRequest(RequestBody(request))
+            let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
             if let account = try await self.oauthAccount(of: request) {
                 let answer = try await account.answer(to: asked)
                 return .stream { try await answer.write(to: $0) }
@@ -147,7 +147,7 @@ extension OAuthAccount {
     fileprivate func answer(to asked: CallRequest) async throws -> HTTPResponse {
         let refused = [
             ("as", asked.principal != nil), ("upload", asked.uploadLength != nil),
-            ("timeoutSeconds", asked.call.timeout != nil),
+            ("timeoutSeconds", asked.call.timeout != nil), ("sign", asked.signing != nil),
         ]
         if let (member, _) = refused.first(where: \.1) { throw AgentError.onlyAtGateway(member) }
         let call = asked.call

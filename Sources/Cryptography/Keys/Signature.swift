@@ -16,7 +16,7 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-    func verifies(_ signature: [UInt8], of message: [UInt8]) throws(CryptographyError) -> Bool {
+    public func verifies(_ signature: [UInt8], of message: [UInt8]) throws(CryptographyError) -> Bool {
         let operation = "verify a signature"
         let context = try check(operation, EVP_MD_CTX_new())
         defer { EVP_MD_CTX_free(context) }

@@ -22,6 +22,15 @@ public enum JWS {
         case key(PublicKey)
     }
 
+    /// The algorithm for a private key; `nil` for a kind that none is for.
+    public static func algorithm(of key: PrivateKey) -> Algorithm? {
+        switch KeyKind(of: key.handle) {
+        case .rsa: .RS256
+        case .p256: .ES256
+        case nil: nil
+        }
+    }
+
     /// The maximum length of a token, in bytes.
     public static let limit = 16 << 10
 

@@ -13,6 +13,8 @@ public struct APICall: Sendable {
     public var body: [UInt8]?
     /// The body instead, in pieces: a new feed for each attempt, because what was sent is gone.
     public var feed: (@Sendable () async throws -> BodyFeed)?
+    /// How the body is signed; `nil` if it is not.
+    public var signing: BodySigning?
     /// Scopes needed beyond the configured ones, separated by blanks.
     public var scope: String?
     /// Whose token is used.

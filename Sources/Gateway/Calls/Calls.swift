@@ -8,6 +8,7 @@ import OAuth
 struct Calls: Sendable {
     let operations: Operations
     let factors: MultiFactor
+    let whereabouts: Whereabouts
 
     private var store: HoldingsStore { operations.parts.store }
     private var exchange: Exchange { operations.parts.exchange }
@@ -41,8 +42,11 @@ struct Calls: Sendable {
         request.timeout = limit ?? APICall.timeout
         request.streamTimeout = limit
         request.silenceLimit = streams ? limit ?? APICall.timeout : nil
-        let sending = Sending(request: request, feed: call.feed, streams: streams)
-        if security.isPublic { return try await send(sending, with: []) }
+        let sending = Sending(request: request, signing: call.signing, feed: call.feed, streams: streams)
+        if security.isPublic {
+            if call.signing != nil { throw GatewayError.unsignable(.publicHost(host: security.name)) }
+            return try await send(sending, with: [])
+        }
         let need = Need(principal: call.principal, scope: call.scope)
         let user = need.principal == .user ? try await user(loggedInAt: call.loggedInAt) : nil
         let send: MultiFactorHandler.Repetition = { headers in
@@ -65,6 +69,7 @@ struct Calls: Sendable {
     /// A request as each attempt sends it.
     private struct Sending: Sendable {
         var request: HTTPRequest
+        let signing: BodySigning?
         let feed: (@Sendable () async throws -> BodyFeed)?
         /// Whether a successful answer is returned before its body is complete.
         let streams: Bool
@@ -96,7 +101,15 @@ struct Calls: Sendable {
             try await operations.run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
         }
         let state = try await store.state()
-        let answer = try await send(sending, with: [try Credentials(state.holdings, need.principal, logIn)])
+        let credentials = try Credentials(state.holdings, need.principal, logIn)
+        let answer = try await sayingWhere(sending.request) { request in
+            var sending = sending
+            sending.request = request
+            try sending.signing?.sign(
+                &sending.request, by: state.holdings, as: need.principal, at: store.configuration.identity,
+                now: store.clocks.date())
+            return try await send(sending, with: [credentials])
+        }
         switch CallVerdict.of(answer, isStaticClient: state.holdings.client?.isStatic ?? false) {
         case .answer:
             exchange.noteContact(by: sending.request)

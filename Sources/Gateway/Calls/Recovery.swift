@@ -44,17 +44,18 @@ enum CallVerdict: Equatable {
     /// Only what can be recovered from is not left to the caller: with its status, its headers and its body an answer
     /// says more than any error made of it (MAG 6.3, 6.4).
     static func of(_ response: HTTPResponse, isStaticClient: Bool) -> CallVerdict {
-        if response.status == 448 || response.status == 449 { return demand(response) }
+        if let demand = demand(of: response) { return .fail(demand) }
         guard let refusal = Refusal(response, to: .call) else { return .answer }
         if let recovery = Recovery.from(refusal, isStaticClient: isStaticClient) { return .recover(recovery, refusal) }
         return refusal.meaning == .clientCredentialsInvalid ? .fail(.refused(refusal)) : .answer
     }
 
     /// MAG 6.5: the body says what the API demands; location is checked first.
-    private static func demand(_ response: HTTPResponse) -> CallVerdict {
+    static func demand(of response: HTTPResponse) -> GatewayError? {
+        guard response.status == 448 || response.status == 449 else { return nil }
         let text = String(decoding: response.body.prefix(4096), as: UTF8.self).lowercased()
-        if text.contains("location") { return .fail(.locationDemanded(status: response.status)) }
-        if text.contains("msisdn") { return .fail(.telephoneNumberDemanded(status: response.status)) }
-        return .answer
+        if text.contains("location") { return .locationDemanded(status: response.status) }
+        if text.contains("msisdn") { return .telephoneNumberDemanded(status: response.status) }
+        return nil
     }
 }

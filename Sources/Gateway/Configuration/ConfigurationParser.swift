@@ -34,6 +34,8 @@ struct ConfigurationParser {
         let pins = parser.pins()
         let usesPublicAnchors = parser.reader.flag(Self.sdk + "trusted_public_pki", default: false)
         let singleSignOn = parser.reader.flag(Self.sdk + "sso_enabled", default: true)
+        let sendsLocation = parser.reader.flag(Self.sdk + "location_enabled", default: false)
+        let sendsTelephoneNumber = parser.reader.flag(Self.sdk + "msisdn_enabled", default: false)
         let keyBits = parser.reader.wholeNumber(
             Self.sdk + "client_cert_rsa_keybits", in: 0...Self.keyBitsLimit, default: 2048)
         let signing = Self.client + "client_key_custom.openid_registration.response.id_token_signed_response_alg"
@@ -51,7 +53,8 @@ struct ConfigurationParser {
             // A secret equal to the id is how exporters write "none" (MAG 3).
             staticSecret: secret.flatMap { $0 == masterID ? nil : SecretBytes(utf8: $0) }, scope: scope,
             redirectURI: redirectURI, endpoints: endpoints, customEndpoints: custom, anchors: anchors, pins: pins,
-            usesPublicAnchors: usesPublicAnchors, singleSignOn: singleSignOn, keyBits: max(2048, keyBits),
+            usesPublicAnchors: usesPublicAnchors, singleSignOn: singleSignOn, sendsLocation: sendsLocation,
+            sendsTelephoneNumber: sendsTelephoneNumber, keyBits: max(2048, keyBits),
             announcesPublishedKeys: announcesPublishedKeys, proximity: proximity, warnings: parser.reader.warnings,
             ignoredKeys: parser.reader.unknownPaths(limit: Self.ignoredKeyLimit), bytes: bytes)
     }
@@ -224,8 +227,6 @@ struct ConfigurationParser {
     }
 
     private mutating func acceptInformation() {
-        _ = reader.flag(Self.sdk + "location_enabled", default: false)
-        _ = reader.flag(Self.sdk + "msisdn_enabled", default: false)
         _ = reader.flag(Self.sdk + "enable_public_key_pinning", default: false)
         reader.accept(
             ["description", "client_name", "client_type", "registered_by", "client_custom"].map { "oauth.client." + $0 }
@@ -233,6 +234,7 @@ struct ConfigurationParser {
         reader.accept(
             ["environment", "status", "registered_by", "service_ids", "account_plan_mapping_ids", "client_key_custom"]
                 .map { Self.client + $0 })
+        // Where a board gets its location from is a matter of its own settings, not of the gateway.
         reader.accept([Self.sdk + "location_provider", Self.sdk + "storage"])
         // Not part of the protocol, which has a single fixed port (MAG 9.1): the port of the lab's broker.
         reader.accept(["mas.mqtt-port"])

@@ -25,6 +25,10 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public let usesPublicAnchors: Bool
     /// Whether grants by credentials request a session (`msso`), and an id_token can be used to get access tokens.
     public let singleSignOn: Bool
+    /// Whether calls say where the board is, if its settings let them (MAG 6.5).
+    public let sendsLocation: Bool
+    /// Whether calls say the board's telephone number, if its settings have one.
+    public let sendsTelephoneNumber: Bool
     /// Bits of the device's RSA key, at least 2048 (MAG checklist 12).
     public let keyBits: Int
     /// Whether the document says that id_tokens are signed with a key that the gateway publishes.

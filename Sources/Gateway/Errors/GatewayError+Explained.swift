@@ -111,14 +111,21 @@ extension GatewayError: Explained {
             Explanation(
                 "gateway.location-demanded", .refused,
                 status == 448 ? "the called API does not serve this location" : "the called API demands a location",
-                remedy: Self.sendsNone, gateway: .local(status == 448 ? 100_301 : 100_302, httpStatus: status))
+                remedy: status == 448
+                    ? "ask the owner of the called API where it may be called from"
+                    : "a location was sent; ask the owner of the called API what it expects",
+                gateway: .local(status == 448 ? 100_301 : 100_302, httpStatus: status))
         case .telephoneNumberDemanded(let status):
             Explanation(
                 "gateway.telephone-number-demanded", .refused,
                 status == 448
                     ? "the called API does not serve this telephone number"
                     : "the called API demands a telephone number",
-                remedy: Self.sendsNone, gateway: .local(status == 448 ? 100_304 : 100_305, httpStatus: status))
+                remedy: "set gateway.msisdn to the board's number; it is sent if the gateway's configuration has "
+                    + "msisdn_enabled",
+                gateway: .local(status == 448 ? 100_304 : 100_305, httpStatus: status))
+        case .locationUnavailable(let lack): lack.explanation
+        case .unsignable(let reason): reason.explanation
 
         // MARK: Registration
         case .notRegistered:
@@ -239,13 +246,15 @@ extension GatewayError: Explained {
 
     private static let newURL =
         "ask the gateway's administrator for a new enrollment URL and pass it unchanged, in quotes"
-    private static let sendsNone = "this board sends none; ask the owner of the called API"
     private static let report = "report it to the gateway's administrator"
     private static let reportToken = "report it to the gateway's administrator: the token was not accepted"
     private static let ownAddress =
         "authorize nothing from this device unless you know it; devices of this gateway show its own address"
 
-    public static let examples = ownExamples + Refusal.examples.map(GatewayError.refused)
+    public static let examples =
+        ownExamples + Refusal.examples.map(GatewayError.refused)
+        + LocationLack.allCases.map(GatewayError.locationUnavailable)
+        + Unsignable.examples.map(GatewayError.unsignable)
 
     /// Examples of all errors but the refusals.
     private static let ownExamples: [GatewayError] = [
@@ -262,7 +271,8 @@ extension GatewayError: Explained {
         .noAnswer(.call, .clientCertificateRefused(host: "HOST", alert: 45)),
         .unexpectedAnswer(.call, status: 200, reason: "REASON"), .locationDemanded(status: 449),
         .locationDemanded(status: 448),
-        .telephoneNumberDemanded(status: 449), .telephoneNumberDemanded(status: 448), .notRegistered,
+        .telephoneNumberDemanded(status: 449), .telephoneNumberDemanded(status: 448),
+        .notRegistered,
         .awaitingActivation(magIdentifier: "MAG-IDENTIFIER"), .registrationAnswerInvalid(reason: "REASON"),
         .registrationWithdrawn(code: 1_000_107), .deviceRecordInvalid(reason: "REASON"),
         .renewedCertificateRefused(reason: "REASON"),

@@ -50,6 +50,12 @@ public enum GatewayError: Error, Equatable, Sendable {
     /// The called API wants to know the telephone number (HTTP 449), or does not allow this one (448).
     case telephoneNumberDemanded(status: Int)
 
+    /// The called API demands a location, and none could be sent.
+    case locationUnavailable(LocationLack)
+
+    /// The body of a call cannot be signed; nothing was sent.
+    case unsignable(Unsignable)
+
     // MARK: Registration
 
     /// Not registered, and must not register until a person requests it.

@@ -37,6 +37,7 @@ public final class GatewaySession: Sendable {
     ///   - flow: whose token a call uses that does not say whose (MAG 6.2).
     ///   - userDemand: asks for a login when a call needs a user; `nil` if such a call fails.
     ///   - options: what else the settings and people want of it.
+    ///   - whereabouts: what calls may say of where the board is.
     ///   - passwordAsker: asks for one-time passwords that called APIs demand; `nil` if nobody is asked.
     ///   - handlers: answer what else called APIs demand (MAG 6.6).
     ///   - clock: the best known time.
@@ -45,7 +46,8 @@ public final class GatewaySession: Sendable {
         configuration: GatewayConfiguration, vault: Vault, client: HTTPClient, board: DeviceDescription,
         hosts: HostList = HostList(), nameCheck: ServerTrust.NameCheck = .strict, renewDays: Int = 30,
         flow: Principal = .board, userDemand: UserDemand? = nil, options: SessionOptions = SessionOptions(),
-        passwordAsker: (any OneTimePasswordAsker)? = nil, handlers: [any MultiFactorHandler] = [],
+        whereabouts: Whereabouts = Whereabouts(), passwordAsker: (any OneTimePasswordAsker)? = nil,
+        handlers: [any MultiFactorHandler] = [],
         clock: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = GatewaySession.systemUptime
     ) {
@@ -59,7 +61,8 @@ public final class GatewaySession: Sendable {
                 board: board, renewalWindow: TimeInterval(renewDays) * 86_400))
         let passwords = OneTimePasswords(
             asker: passwordAsker, path: configuration.path(of: .oneTimePassword), clocks: store.clocks)
-        calls = Calls(operations: operations, factors: MultiFactor(handlers: [passwords] + handlers))
+        calls = Calls(
+            operations: operations, factors: MultiFactor(handlers: [passwords] + handlers), whereabouts: whereabouts)
         (self.flow, self.userDemand) = (flow, userDemand)
         authorizations = Authorizations(operations: operations, calls: calls)
     }

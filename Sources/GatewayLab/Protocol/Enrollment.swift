@@ -89,8 +89,10 @@ extension GatewayCore {
                     "device_metadata_endpoint_path": .string(Endpoint.deviceMetadata.path),
                 ],
                 "mobile_sdk": [
-                    "sso_enabled": true, "location_enabled": false, "location_provider": "network",
-                    "msisdn_enabled": false, "enable_public_key_pinning": .bool(configuration.pinsServerKey),
+                    "sso_enabled": true, "location_enabled": .bool(configuration.locationEnabled),
+                    "location_provider": "network",
+                    "msisdn_enabled": .bool(configuration.telephoneNumberEnabled),
+                    "enable_public_key_pinning": .bool(configuration.pinsServerKey),
                     "trusted_public_pki": false, "trusted_cert_pinned_public_key_hashes": .array(pins),
                     "client_cert_rsa_keybits": 2048,
                 ],

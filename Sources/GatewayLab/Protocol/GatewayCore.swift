@@ -15,6 +15,8 @@ struct GatewayCore: Sendable {
     /// By session id. They live for minutes, so a restarted lab starts without them.
     var authorizations: [String: Authorization] = [:]
     var oneTimePasswords = OneTimePasswords()
+    /// The identifiers of signed bodies, and until when they are remembered.
+    var seenSignatures: [String: Date] = [:]
 
     var baseURL: String { Self.baseURL(configuration, port: port) }
 
@@ -81,6 +83,9 @@ struct GatewayCore: Sendable {
         case .file: return try file(request, now: now)
         case .upload: return try upload(request, now: now)
         case .refuse: return try refuse(request, now: now)
+        case .signed: return try signed(request, now: now)
+        case .place: return try place(request, now: now)
+        case .telephone: return try telephone(request, now: now)
         }
     }
 }
@@ -105,7 +110,8 @@ extension Endpoint {
         case .oneTimePassword: 8_000_000
         case .deviceMetadata: 1_016_000
         case .sessionStatus, .userinfo, .enrollment, .enterpriseBrowser, .deviceList, .scim, .storage, .webApp,
-            .appIcon, .hello, .echo, .scoped, .file, .upload, .refuse:
+            .appIcon, .hello, .echo, .scoped, .file, .upload, .refuse, .signed, .place,
+            .telephone:
             3_007_000
         }
     }

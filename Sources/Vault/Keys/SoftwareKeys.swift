@@ -1,4 +1,5 @@
 @_spi(KeyBytes) import Cryptography
+import Groundwork
 
 /// Keys of one scope that are stored in the vault, each as a sealed record, and used in this process's memory.
 public struct SoftwareKeys: KeyStore {
@@ -27,6 +28,42 @@ public struct SoftwareKeys: KeyStore {
         return StoredKey(reference: reference, key: key)
     }
 
+    /// Generates a key and stores it under a name of somebody's choice.
+    ///
+    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``
+    public func make(_ algorithm: PrivateKey.Algorithm, as reference: KeyReference) async throws(VaultError)
+        -> PrivateKey
+    {
+        try await vault.check()
+        let key: PrivateKey
+        do throws(CryptographyError) {
+            key = try await KeyMaker.shared.key(algorithm)
+        } catch {
+            throw .cryptography(error)
+        }
+        try await vault.keepNew(key, as: reference, in: scope)
+        return key
+    }
+
+    /// Stores a key that was made elsewhere, under a name of somebody's choice.
+    ///
+    /// - Parameter pem: text with an unencrypted PKCS#8 key (RFC 7468 section 10).
+    /// - Returns: `nil` if the text holds no such key, or one that is too weak or of another kind.
+    /// - Throws: ``VaultError``; ``VaultError/keyExists(name:)``
+    public func adopt(pem: SecretBytes, as reference: KeyReference) async throws(VaultError) -> PrivateKey? {
+        guard let der = Self.der(pem), let key = try? PrivateKey(pkcs8: der) else { return nil }
+        try await vault.keepNew(key, as: reference, in: scope)
+        return key
+    }
+
+    private static func der(_ pem: SecretBytes) -> SecretBytes? {
+        let lines = pem.exposedText().split(whereSeparator: \.isNewline).map { String($0).trimmed }
+        guard let start = lines.firstIndex(of: "-----BEGIN PRIVATE KEY-----"),
+            let end = lines.firstIndex(of: "-----END PRIVATE KEY-----"), start < end
+        else { return nil }
+        return Base64.decode(lines[(start + 1)..<end].joined()).map(SecretBytes.init)
+    }
+
     public func key(_ reference: KeyReference) async throws(VaultError) -> PrivateKey? {
         try await vault.key(reference, in: scope)
     }
@@ -53,6 +90,13 @@ extension Vault {
         let content = try explained { try key.pkcs8() }
         guard name.isAllowed else { throw VaultError.nameNotAllowed(name: name, kind: .privateKey) }
         try write([.put(name, .privateKey, content)])
+    }
+
+    /// - Throws: ``VaultError/keyExists(name:)``
+    fileprivate func keepNew(_ key: PrivateKey, as reference: KeyReference, in scope: String) throws(VaultError) {
+        let name = reference.record(in: scope)
+        guard try !names(scope: scope).contains(name) else { throw .keyExists(name: name) }
+        try keep(key, as: reference, in: scope)
     }
 
     fileprivate func key(_ reference: KeyReference, in scope: String) throws(VaultError) -> PrivateKey? {

@@ -19,6 +19,7 @@ struct Call: AsyncParsableCommand {
               $ latchkey call /search --query 'text=red door' --accept json
               $ latchkey call /photos -F title=door -F 'photo=@door.jpg;type=image/jpeg'
               $ latchkey call /firmware.bin -o firmware.bin --continue
+              $ latchkey call /readings -d '{"t":21}' --sign --claim site=harbor
             """)
 
     @Argument(help: "GET, POST, PUT, PATCH, DELETE …; may be left out.") var method: String
@@ -48,6 +49,7 @@ struct Call: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print the head of the answer too.") var include = false
     @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Limit of each attempt.", valueName: "seconds"))
     var maxTime: Int?
+    @OptionGroup(title: "Signed bodies") var signing: SigningOptions
     @OptionGroup var principal: PrincipalOptions
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
@@ -63,6 +65,9 @@ struct Call: AsyncParsableCommand {
             throw ValidationError("give one of -d, --data-urlencode, -F and -T")
         }
         guard !`continue` || output != nil else { throw ValidationError("--continue goes with --output") }
+        guard !signing.sign || (form.isEmpty && uploadFile == nil) else {
+            throw ValidationError("--sign goes with -d and --data-urlencode, not with -F and -T")
+        }
     }
 
     func run() async throws {
@@ -118,6 +123,7 @@ struct Call: AsyncParsableCommand {
         if !query.isEmpty { request["query"] = Self.pairs(query) }
         request["type"] = type.map(JSON.string)
         request["accept"] = accept.map(JSON.string)
+        request["sign"] = try signing.member
         request["timeoutSeconds"] = maxTime.map { .integer(Int64($0)) }
         if asksHere { request["prompts"] = "user" }
         if let source {

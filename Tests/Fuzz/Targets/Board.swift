@@ -35,5 +35,12 @@ extension FuzzTarget {
                 "whole numbers are read")
             return .accepted
         },
+        FuzzTarget(name: "gpsd") { bytes throws(Violation) in
+            var reader = GPSDReader()
+            guard case .fix(let fix) = reader.receive(bytes) else { return .refused }
+            try require((-90...90).contains(fix.latitude), "a fix is on Earth")
+            try require((-180...180).contains(fix.longitude), "a fix is on Earth")
+            return .accepted
+        },
     ]
 }

@@ -1,0 +1,15 @@
+import Groundwork
+
+/// Warns when calls should say where the board is, and it does not know. Does not say where.
+struct LocationCheck: HealthCheck {
+    static let name = "location"
+
+    func run(_ agent: AgentState) -> Verdict {
+        guard let found = agent.found[Self.name] else { return .skip("the settings let nobody know it") }
+        guard let fault = found["fault"] else {
+            return .pass("it is known, by location.source = \"\(found["source"]?.string ?? "")\"")
+        }
+        return .warn(
+            fault["message"]?.string ?? "it is not known", remedy: fault["remedy"]?.string ?? "see: latchkey location")
+    }
+}

@@ -1,0 +1,110 @@
+import Gateway
+import Groundwork
+import LocalAPI
+import Settings
+
+/// What calls may say of where the board is, and which telephone number it has (MAG 6.5).
+struct LocationFeature: Feature {
+    static let source = Setting("location.source", preset: LocationFinder.Source.off.rawValue)
+    static let latitude = Setting("location.latitude", preset: 0.0)
+    static let longitude = Setting("location.longitude", preset: 0.0)
+    static let gpsd = Setting("location.gpsd", preset: "127.0.0.1:2947")
+    static let maxAgeSeconds = Setting("location.max_age_seconds", preset: 60)
+    static let waitSeconds = Setting("location.wait_seconds", preset: 10)
+
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("location") { table in
+            table.choice(
+                "source", &configuration[Self.source], LocationFinder.Source.allCases.map { ($0.rawValue, $0.rawValue) }
+            )
+            table.degrees("latitude", &configuration[Self.latitude], within: 90)
+            table.degrees("longitude", &configuration[Self.longitude], within: 180)
+            if configuration[Self.source] == LocationFinder.Source.fixed.rawValue,
+                !(table.has("latitude") && table.has("longitude"))
+            {
+                table.note("source", "is fixed, and nothing says where", fix: "write latitude and longitude")
+            }
+            table.string("gpsd", &configuration[Self.gpsd], .gpsdAddress)
+            table.integer("max_age_seconds", &configuration[Self.maxAgeSeconds], in: 1...86_400)
+            table.integer("wait_seconds", &configuration[Self.waitSeconds], in: 1...120)
+        }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) {
+        let finder = agent.location
+        router.on(
+            "GET", "/v1/location", needs: .operate,
+            .init(
+                "Where the board is: asks gpsd, if what it said last is too old",
+                answer: .object(
+                    [
+                        "source": Self.sourceSchema,
+                        "latitude": Schema.number("in degrees, north is positive").asSensitive,
+                        "longitude": Schema.number("in degrees, east is positive").asSensitive,
+                        "ageSeconds": .integer("since gpsd said so"),
+                    ], required: ["source", "latitude", "longitude"]))
+        ) { _ in
+            let found = try await finder.find()
+            var members: [String: JSON] = [
+                "source": .string(finder.source.rawValue), "latitude": .number(found.location.latitude),
+                "longitude": .number(found.location.longitude),
+            ]
+            members["ageSeconds"] = found.age.map { .integer($0.components.seconds) }
+            return .json(.object(members))
+        }
+    }
+
+    var checks: [any HealthCheck] { [LocationCheck()] }
+
+    func examine(_ agent: Agent, into state: inout AgentState) async throws {
+        guard agent.location.source != .off else { return }
+        var found: [String: JSON] = ["source": .string(agent.location.source.rawValue)]
+        do {
+            _ = try await agent.location.find(within: .seconds(5))
+        } catch {
+            found["fault"] = .object(Explanation(of: error).members)
+        }
+        state.found[LocationCheck.name] = .object(found)
+    }
+
+    private static var sourceSchema: Schema {
+        .string("what says where the board is", choices: LocationFinder.Source.allCases.map(\.rawValue))
+    }
+
+    var statusMembers: [String: Schema] {
+        [
+            "location": .object(
+                [
+                    "source": Self.sourceSchema,
+                    "isKnown": .boolean("whether the location is known now; gpsd is asked only for calls"),
+                ], required: ["source", "isKnown"])
+        ]
+    }
+
+    func status(of agent: Agent) async throws -> [String: JSON] {
+        guard agent.location.source != .off else { return [:] }
+        return [
+            "location": [
+                "source": .string(agent.location.source.rawValue), "isKnown": .bool(await agent.location.known != nil),
+            ]
+        ]
+    }
+}
+
+extension Double: SettingValue {
+    init?(setting: JSON) {
+        guard let number = setting.number else { return nil }
+        self = number
+    }
+    var setting: JSON { .number(self) }
+}
+
+extension SettingsTable {
+    fileprivate mutating func degrees(_ key: String, _ place: inout Double, within limit: Double) {
+        guard let degrees = number(key) else { return }
+        guard (-limit...limit).contains(degrees) else {
+            return note(key, "is \(degrees)", fix: "write degrees from \(-limit) to \(limit)")
+        }
+        place = degrees
+    }
+}

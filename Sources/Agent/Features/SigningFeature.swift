@@ -1,0 +1,19 @@
+import Gateway
+import LocalAPI
+import Settings
+
+/// Signatures of calls' bodies, by the device's key or by keys of the owner's own (MAG 6.7).
+struct SigningFeature: Feature {
+    static let lifetimeSeconds = Setting("signing.lifetime_seconds", preset: 300)
+
+    func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
+        root.table("signing") { table in
+            let range = BodySigning.lifetimes
+            table.integer(
+                "lifetime_seconds", &configuration[Self.lifetimeSeconds],
+                in: Int(range.lowerBound)...Int(range.upperBound))
+        }
+    }
+
+    func addRoutes(to router: inout Router, of agent: Agent) { agent.addKeyRoutes(to: &router) }
+}

@@ -1,0 +1,61 @@
+import Cryptography
+import Groundwork
+import LocalAPI
+
+/// The keys that bodies of calls may be signed with.
+extension Agent {
+    nonisolated func addKeyRoutes(to router: inout Router) {
+        router.on(
+            "GET", "/v1/keys", needs: .operate,
+            .init(
+                "The keys that bodies of calls may be signed with, beside the device's own",
+                answer: .object(["keys": .array(of: .signingKey, "by name")], required: ["keys"]))
+        ) { _ in
+            .json(["keys": .array(try await self.signingKeys().map { Self.report($0.name, $0.key) })])
+        }
+        router.on(
+            "POST", "/v1/keys", needs: .operate,
+            .init(
+                "Store a key to sign with, or make one: RSA of 2048 bits",
+                body: [
+                    "name": .string("1 to 64 lower-case letters, digits and hyphens"),
+                    "pem": Schema.string("an unencrypted private key, PKCS#8; one is made unless given").asSensitive,
+                ], required: ["name"], answer: .signingKey)
+        ) { request in
+            let body = try RequestBody(request)
+            let name = try body.string("name")
+            let pem = try body.optionalString("pem").map(SecretBytes.init(utf8:))
+            return .json(Self.report(name, try await self.addSigningKey(name, pem: pem)))
+        }
+        router.on(
+            "DELETE", "/v1/keys/{key}", needs: .operate,
+            .init(
+                "Remove a key", path: ["key": .string("its name")],
+                answer: .object(["removed": .string("its name")], required: ["removed"]))
+        ) { request in
+            let name = request.parameters["key"] ?? ""
+            try await self.removeSigningKey(name)
+            return .json(["removed": .string(name)])
+        }
+    }
+
+    private static func report(_ name: String, _ key: PublicKey) -> JSON {
+        [
+            "name": .string(name), "publicKey": .string(Base64.encode(key.spki)),
+            "algorithm": .string(key.rsaModulus == nil ? JWS.Algorithm.ES256.rawValue : JWS.Algorithm.RS256.rawValue),
+        ]
+    }
+}
+
+extension Schema {
+    fileprivate static var signingKey: Schema {
+        named(
+            "SigningKey",
+            .object(
+                [
+                    "name": .string("by which a call names it"),
+                    "publicKey": .base64("SubjectPublicKeyInfo (RFC 5280) in DER, for whoever checks signatures"),
+                    "algorithm": .string("of its signatures", choices: ["RS256", "ES256"]),
+                ], required: ["name", "publicKey", "algorithm"], "A key that bodies of calls may be signed with"))
+    }
+}

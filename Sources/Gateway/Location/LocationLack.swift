@@ -1,0 +1,33 @@
+import Groundwork
+
+/// Why a call that demands a location did not get it.
+public enum LocationLack: Sendable, Equatable, CaseIterable {
+    /// The settings let nobody know where the board is.
+    case off
+    /// The gateway's configuration says that locations are not sent.
+    case notEnabled
+    /// Where the board is could not be found out.
+    case noFix
+
+    /// The numbers are those of MAG 6.5: unauthorized, missing, and invalid.
+    var explanation: Explanation {
+        switch self {
+        case .off:
+            Explanation(
+                "gateway.location-off", .configuration,
+                "the called API demands a location, and the settings of this board give none",
+                remedy: "set location.source, if the API may know where the board is", gateway: .local(100_303))
+        case .notEnabled:
+            Explanation(
+                "gateway.location-not-enabled", .configuration,
+                "the called API demands a location, and the gateway's configuration says that none is sent",
+                remedy: "ask the gateway's administrator for a configuration with location_enabled, and enroll with it",
+                gateway: .local(100_302))
+        case .noFix:
+            Explanation(
+                "gateway.location-unknown", .temporary,
+                "the called API demands a location, and this board cannot find out where it is",
+                remedy: "latchkey location says why", gateway: .local(100_301))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Groundwork
+
+/// Why the body of a call cannot be signed.
+public enum Unsignable: Error, Sendable, Equatable {
+    /// The call has no body.
+    case nothing
+    /// A claim of the caller's own has no name, or that of one which every signature has.
+    case claimNotAllowed(name: String)
+    /// The body is not what its media type says, so that it cannot be a claim.
+    case content(reason: String)
+    /// A public host does not get to know who calls.
+    case publicHost(host: String)
+    /// No key is stored under this name.
+    case keyUnknown(name: String)
+
+    var explanation: Explanation {
+        switch self {
+        case .nothing:
+            Explanation(
+                "gateway.nothing-to-sign", .invalidInput, "the call is to be signed and has no body",
+                remedy: "send something with it: -d, --data-urlencode, or a member body, text, json or form",
+                gateway: .local(170_001))
+        case .claimNotAllowed(let name):
+            Explanation(
+                "gateway.claim-not-allowed", .invalidInput,
+                name.isEmpty ? "a claim has no name" : "the claim \(DisplayText.clean(name)) is not the caller's",
+                remedy: "use another name than \(BodySigning.reserved.sorted().joined(separator: ", "))",
+                gateway: .local(170_002))
+        case .content(let reason):
+            Explanation(
+                "gateway.content-not-signable", .invalidInput,
+                "the body cannot be signed as what its type says: \(reason)",
+                remedy: "send a body of that type, or name the right one: --type, or the member type",
+                gateway: .local(170_003))
+        case .publicHost(let host):
+            Explanation(
+                "gateway.signature-for-public-host", .invalidInput,
+                "\(host) is a public host, which does not get to know this board: a signature would name it",
+                remedy: "leave the body unsigned, or configure the host as one that gets credentials")
+        case .keyUnknown(let name):
+            Explanation(
+                "gateway.signing-key-unknown", .notFound, "there is no key \(DisplayText.clean(name)) to sign with",
+                remedy: "see: latchkey keys list")
+        }
+    }
+
+    static let examples: [Unsignable] = [
+        .nothing, .claimNotAllowed(name: "NAME"), .content(reason: "REASON"), .publicHost(host: "HOST"),
+        .keyUnknown(name: "NAME"),
+    ]
+}
