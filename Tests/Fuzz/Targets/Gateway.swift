@@ -80,6 +80,16 @@ extension FuzzTarget {
                 try requireAgreement(target.url, host: target.host, port: target.port)
                 return .accepted
             },
+            FuzzTarget(name: "host-security") { bytes throws(Violation) in
+                guard let json = try? JSON(parsing: bytes), json.object != nil, let host = try? HostSecurity(json: json)
+                else { return .refused }
+                try require((1...65_535).contains(host.port), "a port is one")
+                try require(
+                    host.anchors.count + host.pins.count > 0 || host.usesPublicAnchors, "a host has to prove itself")
+                try require(
+                    (try? HostSecurity(json: host.json))?.json == host.json, "what is kept of a host is the host")
+                return .accepted
+            },
         ] + gatewayUsers
 }
 
