@@ -192,6 +192,28 @@ struct LogInWaysTests {
         }
     }
 
+    @Test("a call that waits for a user is answered by a code that a program obtained, also after a wrong one")
+    func codeOnDemand() async throws {
+        let settings = "[login]\nflow = \"password\"\nask_seconds = 60"
+        try await withRegisteredBoard(settings: settings) { lab, board, browser in
+            let right = try await code(of: board, at: lab, browser)
+            let call = try board.follow("call", "GET", "/lab/hello")
+            let prompt = try await board.prompt()
+            #expect(prompt["kind"] as? String == "log-in" && prompt["attemptsLeft"] as? Int == 3)
+            let target = "/v1/prompts/\(prompt["id"] ?? 0)"
+            let wrong = ["code": "\(right)x", "verifier": Self.proof.verifier]
+            #expect(try await send(board, "POST", target, wrong)["state"] as? String == "answered")
+            var again = prompt
+            let end = ContinuousClock.now + .seconds(60)
+            while !(again["fault"] is String), ContinuousClock.now < end { again = try await board.prompt() }
+            #expect(again["id"] as? Int == prompt["id"] as? Int && again["attemptsLeft"] as? Int == 2)
+            let answer = ["code": right, "verifier": Self.proof.verifier]
+            #expect(try await send(board, "POST", target, answer)["state"] as? String == "answered")
+            #expect(try await call.ended(within: 60) == 0 && call.output.text.contains("Hello, alice"))
+            #expect(board.daemon?.errors.text.contains(right) == false)
+        }
+    }
+
     @Test("a JWT from outside logs in, and registers a board that is not registered (MAG 4.3, 5.1)")
     func outsideToken() async throws {
         try await withRegisteredBoard { lab, board, _ in

@@ -1,15 +1,11 @@
 import Board
-import Foundation
+import Dispatch
 import Testing
 
 @Suite("Monotonic clock")
 struct MonotonicClockTests {
-    /// The kernel's clock that dates GPIO edges.
-    private var kernelNow: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
+    /// The kernel's clock that dates GPIO edges: `DispatchTime` reads `CLOCK_MONOTONIC`.
+    private var kernelNow: Duration { .nanoseconds(DispatchTime.now().uptimeNanoseconds) }
 
     @Test("the monotonic clock is on the scale on which the kernel dates GPIO edges")
     func scale() {

@@ -62,8 +62,8 @@ extension Agent {
     func withSigningKey(_ asked: CallRequest) async throws -> CallRequest {
         guard asked.call.signing != nil else { return asked }
         var asked = asked
-        asked.call.signing?.lifetime =
-            asked.signing?.lifetime ?? Int64(configuration[SigningFeature.lifetimeSeconds])
+        let lifetime = asked.signing?.lifetime ?? Int64(configuration[SigningFeature.lifetimeSeconds])
+        asked.call.signing?.lifetime = lifetime
         guard let name = asked.signing?.key else { return asked }
         let reference = KeyReference(.software, name: name)
         guard let reference, let key = try await keysForSigning.key(reference) else {
