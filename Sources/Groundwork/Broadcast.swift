@@ -4,10 +4,34 @@ import Synchronization
 ///
 /// A slow subscriber loses its own oldest values and does not affect others; the sender never waits.
 public final class Broadcast<Element: Sendable>: Sendable {
+    private typealias Subscriber = AsyncStream<Element>.Continuation
+
+    /// A value, or the end, on its way to those who had subscribed when it was sent.
+    private struct Delivery {
+        /// `nil` ends the subscriptions.
+        let element: Element?
+        let subscribers: [Subscriber]
+    }
+
     private struct State {
         var next = 0
-        var subscribers: [Int: AsyncStream<Element>.Continuation] = [:]
+        var subscribers: [Int: Subscriber] = [:]
         var ended = false
+        var deliveries: [Delivery] = []
+        /// Whether a sender delivers at the moment; it also delivers what others send meanwhile.
+        var isDelivering = false
+
+        /// - Returns: whether the caller has to deliver.
+        mutating func add(_ delivery: Delivery) -> Bool {
+            deliveries.append(delivery)
+            defer { isDelivering = true }
+            return !isDelivering
+        }
+
+        mutating func takeDelivery() -> Delivery? {
+            isDelivering = !deliveries.isEmpty
+            return deliveries.isEmpty ? nil : deliveries.removeFirst()
+        }
     }
     private let state = Mutex(State())
 
@@ -32,20 +56,33 @@ public final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
+    /// All subscribers get the values of several senders in the same order. While another sender delivers, this one
+    /// leaves its value to it.
     public func send(_ element: Element) {
-        // Inside the lock, so that all subscribers get the values of two senders in the same order.
-        state.withLock { state in
-            for subscriber in state.subscribers.values { subscriber.yield(element) }
+        let isMine = state.withLock { state in
+            guard !state.subscribers.isEmpty else { return false }
+            return state.add(Delivery(element: element, subscribers: Array(state.subscribers.values)))
         }
+        if isMine { deliver() }
     }
 
     /// Ends all current and later subscriptions.
     public func finish() {
-        let subscribers = state.withLock { state in
+        let isMine = state.withLock { state in
             state.ended = true
             defer { state.subscribers.removeAll() }
-            return Array(state.subscribers.values)
+            return state.add(Delivery(element: nil, subscribers: Array(state.subscribers.values)))
         }
-        for subscriber in subscribers { subscriber.finish() }
+        if isMine { deliver() }
+    }
+
+    /// Outside of the lock: a value for a waiting task takes that task's lock, and a task that is canceled holds its
+    /// own while its subscription ends here.
+    private func deliver() {
+        while let delivery = state.withLock({ $0.takeDelivery() }) {
+            for subscriber in delivery.subscribers {
+                if let element = delivery.element { subscriber.yield(element) } else { subscriber.finish() }
+            }
+        }
     }
 }
