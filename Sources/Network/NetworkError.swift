@@ -13,7 +13,8 @@ public enum NetworkError: Explained, Equatable {
             Explanation(
                 "network.none", .unreachable, "no network: no link has a carrier and an address",
                 remedy:
-                    "check the cable, the wireless network or the modem; the agent connects by itself when it is back")
+                    "check the cable, the wireless network or the modem; the agent connects by itself when it is back",
+                gateway: .local(100_402))
         case .notWatched(let reason):
             Explanation(
                 "network.not-watched", .unavailable, "the network is not watched: \(reason)",
