@@ -10,7 +10,7 @@ public struct Router: Sendable {
         let pattern: [String]
         let parameterCount: Int
         let permission: Permission
-        let handler: Handler
+        var handler: Handler
         private let describe: @Sendable () -> RouteDescription
         private let outline: RouteOutline
 
@@ -63,23 +63,25 @@ public struct Router: Sendable {
         _ method: String, _ pattern: String, needs permission: Permission,
         _ description: @autoclosure @escaping @Sendable () -> RouteDescription, handler: @escaping Handler
     ) {
-        let route = Route(method, pattern, permission, description, handler)
+        insert(Route(method, pattern, permission, description, handler))
+    }
+
+    private mutating func insert(_ route: Route) {
         let place = routes.firstIndex { $0.parameterCount > route.parameterCount }
         routes.insert(route, at: place ?? routes.endIndex)
     }
 
     /// Adds every route of another router, with the permission that it needs there and another handler.
     public mutating func on(eachOf other: Router, handler: @escaping Handler) {
-        for route in other.routes {
-            on(route.method, route.path, needs: route.permission, route.description, handler: handler)
+        for var route in other.routes {
+            route.handler = handler
+            insert(route)
         }
     }
 
     /// Adds every route of another router.
     public mutating func add(_ other: Router) {
-        for route in other.routes {
-            on(route.method, route.path, needs: route.permission, route.description, handler: route.handler)
-        }
+        for route in other.routes { insert(route) }
     }
 
     /// The same routes below another path.
