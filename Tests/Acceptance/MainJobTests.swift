@@ -92,7 +92,8 @@ struct MainJobTests {
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
-                    "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway", "pin",
+                    "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
+                    "pin",
                     "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "broker",
                     "outbox", "sensors", "gpio", "bluetooth", "consent",
                 ])
