@@ -15,13 +15,13 @@ enum NetworkEvent: ReportedEvent, Equatable {
     var report: EventReport {
         switch self {
         case .changed(let way):
-            EventReport("network.changed", .notable, "the network is reached by \(way)", way.fields)
+            EventReport("network.changed", .notable, "the network is reached by \(way)", way.details)
         // Not trouble: the status says it for as long as it lasts.
         case .lost: EventReport("network.lost", error: NetworkError.noNetwork, as: .notable)
         case .gatewayReachable(let way):
             EventReport(
                 "network.gateway-reachable", .routine,
-                "the gateway is reachable\(way.map { " by \($0)" } ?? "")", way?.fields ?? [:])
+                "the gateway is reachable\(way.map { " by \($0)" } ?? "")", way?.details ?? [:])
         case .gatewayNotReachable:
             EventReport("network.gateway-not-reachable", .routine, "the gateway is not reachable")
         case .gatewayUnknown:
@@ -31,8 +31,10 @@ enum NetworkEvent: ReportedEvent, Equatable {
 }
 
 extension NetworkWay {
-    /// As members of an event, and of the status.
+    /// As members of the status.
     var fields: [String: JSON] { ["interface": .string(interface), "kind": .string(kind.rawValue)] }
+    /// As details of an event, whose `kind` is that of an error.
+    fileprivate var details: [String: JSON] { ["interface": .string(interface), "link": .string(kind.rawValue)] }
 }
 
 extension EventMeanings {

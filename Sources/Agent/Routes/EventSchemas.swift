@@ -84,7 +84,7 @@ extension Schema {
             "network", "NetworkEvent",
             [
                 "interface": .string("the link that leads to others"),
-                "kind": .choice("of the link", of: NetworkWay.Kind.self),
+                "link": .choice("its kind", of: NetworkWay.Kind.self),
             ]
         ),
         (
