@@ -49,7 +49,7 @@ let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
     "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices", "Messaging",
-    "Board", "Network", "Bluetooth", "Proximity", "LocalAPI", "Agent",
+    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "Agent",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -113,7 +113,7 @@ let package = Package(
         room("OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
-        room("Network", ["Groundwork"]),
+        room("Connectivity", ["Groundwork"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),
         room("Prompts", ["Groundwork", "Cryptography"]),
         room("Proximity", ["Groundwork", "Bluetooth", "Prompts", "CQREncode"]),
@@ -123,7 +123,8 @@ let package = Package(
             [
                 "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
                 "GatewayServices",
-                "Messaging", "Board", "Network", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings", logging,
+                "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
+                logging,
                 signals,
             ]),
         .executableTarget(
@@ -155,7 +156,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
             path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
-        tests(of: "Groundwork", ["CLinux"]),
+        tests(of: "Groundwork", ["CLinux", "TestSupport"]),
         tests(of: "Cryptography", ["Groundwork", "COpenSSL"]),
         tests(of: "Storage", ["Groundwork"]),
         tests(of: "Vault", ["Groundwork", "Cryptography", "Storage"]),
@@ -173,7 +174,7 @@ let package = Package(
             exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
-        tests(of: "Network", ["Groundwork", "TestSupport"]),
+        tests(of: "Connectivity", ["Groundwork", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork"]),
         tests(of: "Prompts", ["Groundwork", "Cryptography", "TestSupport"]),
         tests(of: "Proximity", ["Groundwork", "Cryptography", "Bluetooth", "Prompts", "TestSupport"]),
@@ -182,7 +183,8 @@ let package = Package(
             of: "Agent",
             [
                 "Groundwork", "Settings", "Cryptography", "Vault", "Storage", "HTTPClient", "OAuth",
-                "Gateway", "Messaging", "Board", "Network", "Bluetooth", "Prompts", "Proximity", "LocalAPI", logging,
+                "Gateway", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
+                logging,
                 "TestSupport",
             ]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),

@@ -29,7 +29,7 @@ final class Journal: Sendable {
         _ kind: LabEvent.Kind, _ text: String, endpoint: Endpoint? = nil, status: Int? = nil, errorCode: Int? = nil,
         magIdentifier: String? = nil, at time: Date
     ) {
-        // Numbered and sent inside the lock, so that everyone sees one order.
+        // Numbered and enqueued inside the lock, so that everyone sees one order.
         state.withLock { state in
             let event = LabEvent(
                 number: state.next, time: time, kind: kind, endpoint: endpoint, status: status, errorCode: errorCode,
@@ -38,16 +38,18 @@ final class Journal: Sendable {
             state.events.append(event)
             // A tenth at a time, so that a full journal does not move everything for each event.
             if state.events.count > Self.eventLimit { state.events.removeFirst(Self.eventLimit / 10) }
-            broadcast.send(event)
+            broadcast.enqueue(event)
         }
+        broadcast.deliver()
     }
 
     func record(_ message: LabMessage) {
         state.withLock { state in
             state.messages.append(message)
             if state.messages.count > Self.messageLimit { state.messages.removeFirst(Self.messageLimit / 10) }
-            arrivals.send(message)
+            arrivals.enqueue(message)
         }
+        arrivals.deliver()
     }
 
     func finish() {

@@ -18,14 +18,13 @@ public final class Broadcast<Element: Sendable>: Sendable {
         var subscribers: [Int: Subscriber] = [:]
         var ended = false
         var deliveries: [Delivery] = []
-        /// Whether a sender delivers at the moment; it also delivers what others send meanwhile.
+        /// Whether somebody delivers at the moment; that one also delivers what others send meanwhile.
         var isDelivering = false
 
-        /// - Returns: whether the caller has to deliver.
-        mutating func add(_ delivery: Delivery) -> Bool {
-            deliveries.append(delivery)
-            defer { isDelivering = true }
-            return !isDelivering
+        mutating func beginDelivering() -> Bool {
+            guard !isDelivering else { return false }
+            isDelivering = true
+            return true
         }
 
         mutating func takeDelivery() -> Delivery? {
@@ -59,30 +58,39 @@ public final class Broadcast<Element: Sendable>: Sendable {
     /// All subscribers get the values of several senders in the same order. While another sender delivers, this one
     /// leaves its value to it.
     public func send(_ element: Element) {
-        let isMine = state.withLock { state in
-            guard !state.subscribers.isEmpty else { return false }
-            return state.add(Delivery(element: element, subscribers: Array(state.subscribers.values)))
-        }
-        if isMine { deliver() }
+        enqueue(element)
+        deliver()
     }
 
-    /// Ends all current and later subscriptions.
-    public func finish() {
-        let isMine = state.withLock { state in
-            state.ended = true
-            defer { state.subscribers.removeAll() }
-            return state.add(Delivery(element: nil, subscribers: Array(state.subscribers.values)))
+    /// The first half of ``send(_:)``, for a sender that holds a lock, so that values have the order of its changes. It
+    /// calls ``deliver()`` once it has let go of the lock.
+    public func enqueue(_ element: Element) {
+        state.withLock { state in
+            guard !state.subscribers.isEmpty else { return }
+            state.deliveries.append(Delivery(element: element, subscribers: Array(state.subscribers.values)))
         }
-        if isMine { deliver() }
     }
 
-    /// Outside of the lock: a value for a waiting task takes that task's lock, and a task that is canceled holds its
-    /// own while its subscription ends here.
-    private func deliver() {
+    /// The second half of ``send(_:)``: delivers what is waiting.
+    ///
+    /// Outside of every lock: a value for a waiting task takes that task's lock, and a task that is canceled holds its
+    /// own while its subscription ends here, and while its cancellation handlers run.
+    public func deliver() {
+        guard state.withLock({ $0.beginDelivering() }) else { return }
         while let delivery = state.withLock({ $0.takeDelivery() }) {
             for subscriber in delivery.subscribers {
                 if let element = delivery.element { subscriber.yield(element) } else { subscriber.finish() }
             }
         }
+    }
+
+    /// Ends all current and later subscriptions.
+    public func finish() {
+        state.withLock { state in
+            state.ended = true
+            state.deliveries.append(Delivery(element: nil, subscribers: Array(state.subscribers.values)))
+            state.subscribers.removeAll()
+        }
+        deliver()
     }
 }

@@ -40,6 +40,13 @@ public final class PromptDesk: Sendable {
 
     public init(clock: any PromptClock = MachineClock()) { self.clock = clock }
 
+    /// Changes the state, and then delivers the events of the change: not under the lock, as a subscriber that is canceled
+    /// holds locks of its own while it withdraws its question.
+    private func change<Result>(_ body: (inout State) -> sending Result) -> Result {
+        defer { events.deliver() }
+        return state.withLock(body)
+    }
+
     // MARK: Asking
 
     /// A number for a question that may be decided before it is asked; no other prompt gets it.
@@ -69,7 +76,7 @@ public final class PromptDesk: Sendable {
     func open(
         _ question: PromptQuestion, as id: Int? = nil, patience: Duration?, isChecked: Bool, _ take: @escaping Taker
     ) throws(PromptError) -> Prompt {
-        let prompt: Prompt? = state.withLock { state in
+        let prompt: Prompt? = change { state in
             guard state.open.values.count(where: { $0.question.kind == question.kind }) < Self.limitPerKind else {
                 return nil
             }
@@ -88,7 +95,7 @@ public final class PromptDesk: Sendable {
     /// - Parameter attemptsLeft: how many attempts are left; `nil` for one less than before.
     /// - Returns: `nil` if no attempt is left, or the prompt was not answered.
     func askAgain(_ id: Int, fault: String, attemptsLeft: Int?, patience: Duration) -> Prompt? {
-        state.withLock { state in
+        change { state in
             guard var open = state.open[id], open.state == .checking, let before = open.attemptsLeft else { return nil }
             let left = attemptsLeft ?? before - 1
             guard left > 0 else { return nil }
@@ -106,7 +113,7 @@ public final class PromptDesk: Sendable {
         state.open[id]?.deadline = deadline
         state.open[id]?.alarm = deadline.map { alarm(id, at: $0) }
         let asked = state.open[id].map { prompt(id, $0) }
-        if let asked { events.send(.asked(asked)) }
+        if let asked { events.enqueue(.asked(asked)) }
         return asked
     }
 
@@ -119,7 +126,7 @@ public final class PromptDesk: Sendable {
 
     private func expire(_ id: Int, _ deadline: Duration) {
         // A prompt that was asked again has another deadline.
-        let take = state.withLock { state in
+        let take = change { state in
             state.open[id]?.deadline == deadline ? end(id, as: .expired, &state) : nil
         }
         take?(.expired)
@@ -137,7 +144,7 @@ public final class PromptDesk: Sendable {
     /// - Returns: whether this call ended it: `false` if it already has an outcome.
     @discardableResult
     public func end(_ id: Int, as outcome: PromptOutcome) -> Bool {
-        state.withLock { end(id, as: outcome, &$0) } != nil
+        change { end(id, as: outcome, &$0) } != nil
     }
 
     private func end(_ id: Int, as outcome: PromptOutcome, _ state: inout State) -> Taker? {
@@ -151,7 +158,7 @@ public final class PromptDesk: Sendable {
             state.open[id] = nil
         }
         // Inside the lock, so that events come in the order of the decisions.
-        events.send(PromptEvent(prompt(id, open), outcome))
+        events.enqueue(PromptEvent(prompt(id, open), outcome))
         return open.take
     }
 
@@ -200,7 +207,7 @@ public final class PromptDesk: Sendable {
     private func take(
         _ id: Int, _ outcome: PromptOutcome, _ uid: UInt32, _ check: (PromptQuestion) throws(PromptError) -> Void
     ) throws(PromptError) {
-        let result: Result<Taker, PromptError> = state.withLock { state in
+        let result: Result<Taker, PromptError> = change { state in
             guard let open = state.open[id] else { return .failure(.unknown(id: id)) }
             if case .user(let only) = open.question.answerers, only != uid { return .failure(.forAnotherUser(id: id)) }
             do throws(PromptError) { try check(open.question) } catch { return .failure(error) }
@@ -219,7 +226,7 @@ public final class PromptDesk: Sendable {
 
     /// Withdraws all waiting prompts and ends the events.
     public func close() {
-        let takers = state.withLock { state in
+        let takers = change { state in
             state.open.keys.sorted().compactMap { end($0, as: .withdrawn, &state) }
         }
         for take in takers { take(.withdrawn) }

@@ -1,11 +1,11 @@
 import Bluetooth
+import Connectivity
 import Cryptography
 import Foundation
 import Gateway
 import Groundwork
 import HTTPClient
 import Messaging
-import Network
 import Proximity
 import Storage
 import TestSupport

@@ -1,5 +1,5 @@
+import Connectivity
 import Foundation
-import Network
 import Testing
 
 @testable import Agent

@@ -16,14 +16,15 @@ private let allowed: [String: Set<String>] = [
     "OAuthAccounts": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
     "Messaging": ["Groundwork", "Cryptography", "Storage"],
     "Board": ["Groundwork", "Settings"],
-    "Network": ["Groundwork"],
+    "Connectivity": ["Groundwork"],
     "Bluetooth": ["Groundwork"],
     "Prompts": ["Groundwork", "Cryptography"],
     "Proximity": ["Groundwork", "Bluetooth", "Prompts"],
     "LocalAPI": ["Groundwork", "HTTPClient"],
     "Agent": [
         "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
-        "GatewayServices", "Messaging", "Board", "Network", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
+        "GatewayServices", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
+        "Settings",
     ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
     "GatewayLab": ["Groundwork", "Cryptography"],
@@ -97,6 +98,18 @@ struct ArrowTests {
                 #expect(imported != "Foundation" && imported != "FoundationNetworking", "\(file) imports \(imported)")
             }
         }
+    }
+
+    /// A library that uses Apple's Network where there is one finds ours instead: whether it then compiles depends on the
+    /// order in which modules are built.
+    @Test("and no room has the name of a module that a dependency looks for")
+    func names() async throws {
+        let found = try await Program.found.run([
+            "grep", "-rhoE", "--include=*.swift", #"canImport\([A-Za-z_0-9]+"#, root.path + "/.build/checkouts",
+        ])
+        let sought = Set(found.output.split(separator: "\n").map { String($0.drop { $0 != "(" }.dropFirst()) })
+        try #require(sought.contains("Darwin"), "the dependencies are not where they are looked for")
+        #expect(try await Manifest.read().targets.map(\.name).filter(sought.contains) == [])
     }
 
     private func imports(of room: String) throws -> [(file: String, module: String)] {

@@ -10,7 +10,8 @@ struct EventNameTests {
 
     /// The rooms that see events themselves. The command and other programs get their names only, over the local API.
     private static let rooms = [
-        "Gateway", "GatewayServices", "Messaging", "Board", "Network", "Bluetooth", "Prompts", "Proximity", "Agent",
+        "Gateway", "GatewayServices", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
+        "Agent",
     ]
 
     private static func lines(of room: String) throws -> [(place: String, text: String)] {

@@ -1,5 +1,4 @@
-import Foundation
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Groundwork
@@ -27,64 +26,33 @@ struct BroadcastTests {
         #expect(await broadcast.subscribe().reduce(0) { count, _ in count + 1 } == 0)
     }
 
-    /// Both want the locks of the other: that of the broadcast, and that of the subscriber's task. On threads of their
-    /// own, so that a deadlock shows as a missing answer and does not take the threads of the tests.
+    /// Both want the locks of the other: that of the broadcast, and that of the subscriber's task.
     @Test("can send to a subscriber that is canceled at that moment")
     func canceled() async {
-        let rounds = 20_000
         let race = Race()
-        for role in [0, 1] {
-            Thread.detachNewThread {
-                for round in 1...rounds {
-                    guard let (broadcast, task) = race.begin(round) else { return }
-                    if role == 0 { broadcast.send(round) } else { task.cancel() }
-                    race.end(round)
-                }
-            }
-        }
-        var ended = 0
-        for round in 1...rounds {
+        defer { race.end() }
+        for round in 1...20_000 {
             let broadcast = Broadcast<Int>()
             let stream = broadcast.subscribe()
             let task = Task { for await _ in stream {} }
             // So that it waits for a value.
             await Task.yield()
-            guard await race.run(broadcast, task, round) else { break }
-            ended += 1
+            guard await race.run({ broadcast.send(round) }, { task.cancel() }) else {
+                Issue.record("a deadlock in round \(round)")
+                return
+            }
         }
-        race.giveUp()
-        #expect(ended == rounds)
     }
 
-    /// Lets two threads begin at the same moment, again and again.
-    private final class Race: Sendable {
-        private let runners = Mutex<(Broadcast<Int>, Task<Void, Never>)?>(nil)
-        private let started = Atomic(0)
-        private let finished = Atomic(0)
-
-        /// Polls, as a thread that had to be woken would come too late.
-        func begin(_ round: Int) -> (Broadcast<Int>, Task<Void, Never>)? {
-            while started.load(ordering: .acquiring) < round { sched_yield() }
-            return runners.withLock { $0 }
-        }
-
-        func end(_ round: Int) { finished.add(1, ordering: .releasing) }
-
-        /// - Returns: whether both came to an end.
-        func run(_ broadcast: Broadcast<Int>, _ task: Task<Void, Never>, _ round: Int) async -> Bool {
-            runners.withLock { $0 = (broadcast, task) }
-            started.store(round, ordering: .releasing)
-            let patience = ContinuousClock.now + .seconds(10)
-            while finished.load(ordering: .acquiring) < 2 * round {
-                guard ContinuousClock.now < patience else { return false }
-                await Task.yield()
-            }
-            return true
-        }
-
-        func giveUp() {
-            runners.withLock { $0 = nil }
-            started.store(.max, ordering: .releasing)
-        }
+    @Test("keeps what is sent under a lock until its sender delivers")
+    func enqueued() async {
+        let broadcast = Broadcast<Int>()
+        let stream = broadcast.subscribe()
+        broadcast.enqueue(1)
+        let late = broadcast.subscribe()
+        broadcast.enqueue(2)
+        broadcast.finish()
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [1, 2])
+        #expect(await late.reduce(into: []) { $0.append($1) } == [2])
     }
 }

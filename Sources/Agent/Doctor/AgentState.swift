@@ -1,11 +1,11 @@
 import Bluetooth
 import Board
+import Connectivity
 import FoundationEssentials
 import Gateway
 import Groundwork
 import HTTPClient
 import Messaging
-import Network
 import Proximity
 import Vault
 

@@ -1,5 +1,5 @@
+import Connectivity
 import Groundwork
-import Network
 
 /// Fails when no link has a carrier and an address; is skipped where that cannot be told, as
 /// everything works without.

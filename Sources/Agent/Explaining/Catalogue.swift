@@ -1,5 +1,6 @@
 import Bluetooth
 import Board
+import Connectivity
 import Cryptography
 import Gateway
 import GatewayServices
@@ -7,7 +8,6 @@ public import Groundwork
 import HTTPClient
 import LocalAPI
 import Messaging
-import Network
 import OAuthAccounts
 import Prompts
 import Proximity

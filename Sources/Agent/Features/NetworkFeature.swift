@@ -1,8 +1,8 @@
+import Connectivity
 import FoundationEssentials
 import Gateway
 import Groundwork
 import LocalAPI
-import Network
 
 /// The network that this board is in, and whether its gateway is reachable.
 struct NetworkFeature: Feature {

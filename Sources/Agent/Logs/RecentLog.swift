@@ -34,8 +34,9 @@ final class RecentLog: Sendable {
             if kept.count >= Self.limit { kept.removeFirst(kept.count - Self.limit + 1) }
             kept.append(entry)
             // Inside the lock, so that a follower gets each entry once.
-            coming.send(entry)
+            coming.enqueue(entry)
         }
+        coming.deliver()
     }
 
     /// - Returns: the entries until now, and those from now on.

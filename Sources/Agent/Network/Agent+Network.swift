@@ -1,8 +1,8 @@
+import Connectivity
 import FoundationEssentials
 import Gateway
 import Groundwork
 import Messaging
-import Network
 
 /// Follows the network: who waits for it tries at once when it is back.
 extension Agent {

@@ -1,5 +1,5 @@
+import Connectivity
 import FoundationEssentials
-import Network
 
 /// Whether the gateway can be reached, concluded from the network and from what was last heard of it.
 enum GatewayReach: Equatable {

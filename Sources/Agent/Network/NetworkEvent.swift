@@ -1,5 +1,5 @@
+import Connectivity
 import Groundwork
-import Network
 
 /// Changes of the network that this board is in, and of the reachability of its gateway.
 enum NetworkEvent: ReportedEvent, Equatable {

@@ -1,5 +1,5 @@
+import Connectivity
 import FoundationEssentials
-import Network
 import Synchronization
 
 /// What the agent makes of the network: who waits for it, and what was last reported of the gateway.

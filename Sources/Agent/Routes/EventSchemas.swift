@@ -1,7 +1,7 @@
+import Connectivity
 import GatewayServices
 import LocalAPI
 import Messaging
-import Network
 
 /// The data of the events of `GET /v1/events`, by the family of the event's name.
 extension Schema {

@@ -73,15 +73,7 @@ final class GPIOLine: InputLine, OutputLine, @unchecked Sendable {
 
     func waitForEdge() async {
         guard !isReadable else { return }
-        // Dispatch objects may be used from every thread; their Swift types do not say so.
-        nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
-        await withCancellableContinuation { continuation in
-            source.setEventHandler { source.cancel() }
-            source.setCancelHandler { continuation.resume() }
-            source.activate()
-        } onCancel: {
-            source.cancel()
-        }
+        await firstEvent(of: { DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global()) })
     }
 
     /// Whether reading the edges would not block. Also true if the chip is gone: the read then fails.

@@ -58,19 +58,11 @@ public struct GPSDClient: Sendable {
 
     /// - Throws: `CancellationError`
     private func wait(for descriptor: Int32, toWrite: Bool) async throws {
-        // Dispatch objects may be used from every thread; their Swift types do not say so.
-        nonisolated(unsafe) let source: any DispatchSourceProtocol =
+        await firstEvent(of: {
             toWrite
-            ? DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .global())
-            : DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
-        await withCancellableContinuation { continuation in
-            source.setEventHandler { source.cancel() }
-            // The descriptor may be closed only when libdispatch has let go of it.
-            source.setCancelHandler { continuation.resume() }
-            source.activate()
-        } onCancel: {
-            source.cancel()
-        }
+                ? DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .global())
+                : DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+        })
         try Task.checkCancellation()
     }
 

@@ -18,12 +18,7 @@ public struct SoftwareKeys: KeyStore {
         }
         // Fail before generating a key, which can take seconds, if it cannot be stored.
         try await vault.check()
-        let key: PrivateKey
-        do throws(CryptographyError) {
-            key = try await KeyMaker.shared.key(algorithm)
-        } catch {
-            throw .cryptography(error)
-        }
+        let key = try await Self.newKey(algorithm)
         try await vault.keep(key, as: reference, in: scope)
         return StoredKey(reference: reference, key: key)
     }
@@ -35,12 +30,7 @@ public struct SoftwareKeys: KeyStore {
         -> PrivateKey
     {
         try await vault.check()
-        let key: PrivateKey
-        do throws(CryptographyError) {
-            key = try await KeyMaker.shared.key(algorithm)
-        } catch {
-            throw .cryptography(error)
-        }
+        let key = try await Self.newKey(algorithm)
         try await vault.keepNew(key, as: reference, in: scope)
         return key
     }
@@ -54,6 +44,14 @@ public struct SoftwareKeys: KeyStore {
         guard let der = Self.der(pem), let key = try? PrivateKey(pkcs8: der) else { return nil }
         try await vault.keepNew(key, as: reference, in: scope)
         return key
+    }
+
+    private static func newKey(_ algorithm: PrivateKey.Algorithm) async throws(VaultError) -> PrivateKey {
+        do throws(CryptographyError) {
+            return try await KeyMaker.shared.key(algorithm)
+        } catch {
+            throw .cryptography(error)
+        }
     }
 
     private static func der(_ pem: SecretBytes) -> SecretBytes? {

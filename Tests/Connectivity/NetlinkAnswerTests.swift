@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Network
+@testable import Connectivity
 
 @Suite("An answer of the kernel")
 struct NetlinkAnswerTests {

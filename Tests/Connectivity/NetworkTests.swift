@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Network
+@testable import Connectivity
 
 @Suite("The network as the kernel reports it")
 struct NetworkTests {

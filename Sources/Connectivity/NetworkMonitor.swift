@@ -59,6 +59,7 @@ public final class NetworkMonitor: Sendable {
             }
             // The socket is closed with the handler that holds it.
             source.setCancelHandler { withExtendedLifetime(reports) {} }
+            // Used by others only to cancel it, which every thread may.
             nonisolated(unsafe) let held = source
             guarded.withLock { $0.source = held }
             read()
@@ -81,9 +82,9 @@ public final class NetworkMonitor: Sendable {
         guarded.withLock { guarded in
             guard guarded.state != found.0 || guarded.snapshot != found.1 else { return }
             (guarded.state, guarded.snapshot) = found
-            // Inside the lock, so that subscribers get changes in their order.
-            changes.send(found.0)
+            changes.enqueue(found.0)
         }
+        changes.deliver()
     }
 
     // MARK: Waiting

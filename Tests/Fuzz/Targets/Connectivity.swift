@@ -1,4 +1,4 @@
-@testable import Network
+@testable import Connectivity
 
 extension FuzzTarget {
     static let network = [
