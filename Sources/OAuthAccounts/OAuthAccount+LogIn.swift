@@ -4,9 +4,11 @@ import Groundwork
 import HTTPClient
 import OAuth
 
-/// A login that goes on in a browser on another machine.
+/// A login that goes on in a browser, on another machine or on this one.
 struct BegunLogIn {
     let id: String
+    /// Where the server leads the browser at the end.
+    let redirectURI: String
     let proof: ProofKey
     let nonce: SecretBytes
     let scope: String
@@ -70,13 +72,20 @@ extension OAuthAccount {
         try await add(answer, requested: requested, user: user)
     }
 
-    // MARK: With a browser elsewhere
+    // MARK: With a browser
 
     /// Begins a login whose answer comes back in an address (RFC 6749 sections 4.1 and 4.2).
     ///
-    /// - Returns: the address to open in a browser.
-    public func beginBrowser(scope: String? = nil) throws -> (id: String, url: String) {
+    /// - Parameter loopbackPort: where a program of this machine waits for the browser (RFC 8252 section 7.3). Used
+    ///   where the redirect URI is on the loopback interface and has no port; not for the implicit grant, whose answer
+    ///   a browser sends to nobody.
+    /// - Returns: the address to open in a browser, and the one at which it ends.
+    public func beginBrowser(
+        scope: String? = nil, loopbackPort: UInt16? = nil
+    ) throws -> (id: String, url: String, redirectURI: String) {
         try check(.authorizationCode, .implicit)
+        let port = server.grant == .implicit ? nil : loopbackPort
+        let redirectURI = LoopbackRedirect.address(server.redirectURI, port: port) ?? server.redirectURI
         let proof = try ProofKey()
         let nonce = SecretBytes(utf8: Hex.encode(try Random.bytes(16)))
         let scope = scope ?? server.scope
@@ -86,20 +95,28 @@ extension OAuthAccount {
         if server.grant == .implicit {
             query = FormBody([
                 ("client_id", server.clientID), ("response_type", isOpenID ? "id_token token" : "token"),
-                ("redirect_uri", server.redirectURI), ("state", proof.state.exposedText()),
+                ("redirect_uri", redirectURI), ("state", proof.state.exposedText()),
             ])
             if !scope.isEmpty { query.add("scope", scope) }
         } else {
             query =
                 AuthorizationRequest(
-                    clientID: server.clientID, scope: scope, redirectURI: server.redirectURI, proof: proof
+                    clientID: server.clientID, scope: scope, redirectURI: redirectURI, proof: proof
                 ).query
         }
         if isOpenID { query.add("nonce", nonce.exposedText()) }
         let id = Hex.encode(try Random.bytes(8))
         if begun.count == Self.begunLimit { begun.removeFirst() }
-        begun.append(BegunLogIn(id: id, proof: proof, nonce: nonce, scope: scope))
-        return (id, endpoint + (endpoint.contains("?") ? "&" : "?") + query.text)
+        begun.append(BegunLogIn(id: id, redirectURI: redirectURI, proof: proof, nonce: nonce, scope: scope))
+        return (id, endpoint + (endpoint.contains("?") ? "&" : "?") + query.text, redirectURI)
+    }
+
+    /// Gives up a login that was begun: its answer is not taken any more.
+    ///
+    /// - Throws: ``OAuthAccountError/noSuchLogIn``
+    public func cancelBrowser(_ id: String) throws(OAuthAccountError) {
+        guard let index = begun.firstIndex(where: { $0.id == id }) else { throw .noSuchLogIn }
+        begun.remove(at: index)
     }
 
     /// Logs in with the address at which the browser ended.
@@ -111,7 +128,7 @@ extension OAuthAccount {
         let nonce = Scope.words(logIn.scope).contains("openid") ? logIn.nonce : nil
         if server.grant == .implicit {
             let (fields, state, issuer) = try Self.redirect { () throws(RedirectFault) in
-                try RedirectAnswer.fragment(in: address, redirectURI: server.redirectURI)
+                try RedirectAnswer.fragment(in: address, redirectURI: logIn.redirectURI)
             }
             try check(state, issuer, logIn)
             begun.remove(at: index)
@@ -123,12 +140,12 @@ extension OAuthAccount {
             }
         } else {
             let code = try Self.redirect { () throws(RedirectFault) in
-                try RedirectAnswer.code(in: address, redirectURI: server.redirectURI)
+                try RedirectAnswer.code(in: address, redirectURI: logIn.redirectURI)
             }
             try check(code.state, code.issuer, logIn)
             begun.remove(at: index)
             let grant = AuthorizationCodeGrant(
-                code: code.value, verifier: logIn.proof.verifier, redirectURI: server.redirectURI, scope: nil)
+                code: code.value, verifier: logIn.proof.verifier, redirectURI: logIn.redirectURI, scope: nil)
             try await change { account in
                 let answer = try await account.request(grant.request)
                 try await account.accept(answer, requested: logIn.scope, userName: nil, nonce: nonce)

@@ -27,7 +27,8 @@ public struct ServerConfiguration: Sendable {
         case privateKey = "private_key_jwt"
     }
 
-    /// The redirect URI unless another is given. Nothing listens there: a person copies the address.
+    /// The redirect URI unless another is given. A program of this machine may wait there, at a port of its own;
+    /// otherwise a person copies the address.
     public static let presetRedirectURI = "http://127.0.0.1/callback"
 
     /// `nil` if the server was described without one: then its answers cannot be checked for it.

@@ -9,7 +9,7 @@ struct OAuthServerTests {
     private static let python = URL(filePath: "/usr/bin/python3")
 
     /// The server, with a folder of its own.
-    private struct Server {
+    struct Server {
         let issuer: String
         let folder: URL
 
@@ -20,14 +20,14 @@ struct OAuthServerTests {
         }
     }
 
-    private static func ask(_ arguments: String...) async throws -> String {
+    static func ask(_ arguments: String...) async throws -> String {
         let result = try await Program(url: python).run(["-B", script.path] + arguments)
         guard result.status == 0 else { throw Unexpected("\(arguments): \(result.errors)") }
         return result.output.trimmingCharacters(in: .newlines)
     }
 
     /// Gives `body` a server and a board that is enrolled nowhere.
-    private func withServerAndBoard(_ body: (Server, TestBoard) async throws -> Void) async throws {
+    func withServerAndBoard(_ body: (Server, TestBoard) async throws -> Void) async throws {
         let started = StartedPrograms()
         defer { started.endAll() }
         let board = try TestBoard(settings: "[telemetry]\nenabled = false")
@@ -48,7 +48,7 @@ struct OAuthServerTests {
         try await board.tearDown()
     }
 
-    private func add(
+    func add(
         _ name: String, at server: Server, client: String, _ arguments: String..., secret: String? = nil,
         to board: TestBoard
     ) async throws {
@@ -58,12 +58,12 @@ struct OAuthServerTests {
         guard result.status == 0 else { throw Unexpected(result.errors) }
     }
 
-    private func token(_ account: String, of board: TestBoard) async throws -> String {
+    func token(_ account: String, of board: TestBoard) async throws -> String {
         try #require(try await board.ask("token", "--account", account)["accessToken"] as? String)
     }
 
     /// The claims of a token, which is a JWT at this server.
-    private func claims(_ token: String) throws -> [String: Any] {
+    func claims(_ token: String) throws -> [String: Any] {
         let part = token.split(separator: ".")[1].replacing("-", with: "+").replacing("_", with: "/")
         let data = Data(base64Encoded: part + String(repeating: "=", count: (4 - part.count % 4) % 4))
         let claims = try JSONSerialization.jsonObject(with: data ?? Data())
@@ -123,7 +123,8 @@ struct OAuthServerTests {
         try await withServerAndBoard { server, board in
             try await add("web", at: server, client: "code-board", "--scope", "openid orders", to: board)
             let program = try TerminalProgram(
-                Program(name: "latchkey").url, ["login", "--account", "web", "--socket", board.socket], columns: 1000)
+                Program(name: "latchkey").url, ["login", "--account", "web", "--no-listen", "--socket", board.socket],
+                columns: 1000)
             try await program.shows("Address: ")
             let url = try #require(program.screen.text.firstMatch(of: /http:\S+\/auth\?\S+/)?.output)
             program.type(try await server.agree(String(url)) + "\r")

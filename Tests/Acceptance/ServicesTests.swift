@@ -245,17 +245,26 @@ struct ServicesTests {
     func apps() async throws {
         try await withAlice { lab, board in
             let apps = try await board.ask("apps", "list")["apps"] as? [[String: Any]]
-            #expect(apps?.compactMap { $0["id"] as? String } == ["timesheet", "scanner", "elsewhere"])
-            let page = try await board.latchkey("apps", "open", "timesheet")
-            #expect(page.output.contains("Timesheet of alice"), "\(page.errors)")
             #expect(
-                try await refusal(board, "apps", "open", "elsewhere")
-                    == Refused("services.app-address-foreign", 140_001, 76))
-            #expect(try await refusal(board, "apps", "open", "scanner") == Refused("services.app-native", 140_003, 1))
-            #expect(try await refusal(board, "apps", "open", "nothing") == Refused("services.app-unknown", 140_004, 1))
+                apps?.compactMap { $0["id"] as? String }
+                    == ["timesheet", "hours", "payroll", "portal", "draft", "scanner", "elsewhere"])
+            for app in ["timesheet", "hours"] {
+                let page = try await board.latchkey("apps", "open", app)
+                #expect(page.output.contains("Timesheet of alice"), "\(page.errors)")
+            }
+            #expect(try await board.latchkey("apps", "open", "payroll").output == "https://payroll.test/start\n")
+            #expect(try await board.latchkey("apps", "open", "portal").output.hasSuffix("/websso/login\n"))
+            for (app, refused) in [
+                ("elsewhere", Refused("services.app-address-foreign", 140_001, 76)),
+                ("draft", Refused("services.app-without-address", 140_002, 76)),
+                ("scanner", Refused("services.app-native", 140_003, 1)),
+                ("nothing", Refused("services.app-unknown", 140_004, 1)),
+            ] { #expect(try await refusal(board, "apps", "open", app) == refused) }
             let icon = board.folder.appending(path: "icon.png")
             try await board.ask("apps", "icon", "timesheet", icon.path)
             #expect(try Data(contentsOf: icon).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            lab.inject(Fault(.captivePortal, at: .enterpriseBrowser, times: 1))
+            #expect(try await refusal(board, "apps", "list") == Refused("services.apps-invalid", 140_005, 76))
             #expect(try await board.latchkey("logout").status == 0)
             #expect(try await refusal(board, "apps", "open", "timesheet").code == "gateway.user-required")
         }

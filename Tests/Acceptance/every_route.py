@@ -314,6 +314,8 @@ with subprocess.Popen([sys.executable, "-B", str(script)], stdout=subprocess.PIP
         state = urllib.parse.parse_qs(urllib.parse.urlsplit(begun["url"]).query)["state"][0]
         ask("POST", f"/v1/accounts/web/login/browser/{begun['id']}",
             {"answer": f"http://127.0.0.1/callback?code=c&state={state}"})
+        begun = ask("POST", "/v1/accounts/web/login/browser", {"loopbackPort": 4711})
+        ask("DELETE", f"/v1/accounts/web/login/browser/{begun['id']}")
         for name in ["device", "jwt", "web"]:
             for target in ["", "/user", "/user/info", "/token"]:
                 ask("GET", f"/v1/accounts/{name}{target}")

@@ -46,7 +46,8 @@ struct StateTests {
             named
                 == Set(KilledState.all.map(\.point)).union(RewrapTests.states).union(OAuthAccountStateTests.states)
                 .union(SessionLockStateTests.states.map(\.name))
-                .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points))
+                .union(OutboxStateTests.all.map(\.point)).union(InboxStateTests.points)
+                .union(ProfileStateTests.states.map(\.name)))
     }
 
     @Test(

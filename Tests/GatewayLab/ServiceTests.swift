@@ -182,7 +182,9 @@ extension GatewayLabTests {
         func applications() async throws {
             try await withAlice { shop, alice in
                 let apps = try await alice.send("GET", "/connect/enterprise/browser").json["enterprise-apps"]?.array
-                #expect(apps?.compactMap { $0["app"]?["id"]?.string } == ["timesheet", "scanner", "elsewhere"])
+                #expect(
+                    apps?.compactMap { $0["app"]?["id"]?.string }
+                        == ["timesheet", "hours", "payroll", "portal", "draft", "scanner", "elsewhere"])
                 let page = try #require(apps?[0]["app"]?["auth_url"]?.string)
                 #expect(try await alice.send("GET", page.replacing(shop.lab.baseURL, with: "")).text.contains("alice"))
                 let other = try await board(shop)

@@ -15,6 +15,8 @@ final class Answering: Sendable {
 
     init(_ answers: HTTPResponse...) { state = Mutex((answers, [])) }
 
+    init(_ answers: [HTTPResponse]) { state = Mutex((answers, [])) }
+
     var requests: [ServiceRequest] { state.withLock { $0.requests } }
 
     var client: ServiceClient {

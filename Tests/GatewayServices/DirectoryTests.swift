@@ -147,6 +147,58 @@ struct DeviceAndAppTests {
         #expect(answering.requests.count == 1, "nothing was sent there")
     }
 
+    private func redirection(_ location: String) -> HTTPResponse {
+        HTTPResponse(status: 302, headers: ["Location": location])
+    }
+
+    private func apps(_ answers: Answering) -> EnterpriseApps {
+        EnterpriseApps(
+            client: answers.client, path: "/e", gateway: .init(host: "gw.example", port: 8443, prefix: "")
+        ) { url in HTTPResponse(status: 200, body: Array("without credentials: \(url)".utf8)) }
+    }
+
+    private static func list(_ address: String) -> HTTPResponse {
+        HTTPResponse(
+            status: 200, body: Array(#"{"enterprise-apps":[{"app":{"id":"a","auth_url":"\#(address)"}}]}"#.utf8))
+    }
+
+    private static let login = "https://gw.example:8443/connect/enterprise/browser/websso/login"
+
+    @Test(
+        "an application's redirections are followed within the gateway, with the token, and no further",
+        arguments: [
+            (["https://GW.example:8443/b", "/c?d=e"], ["/b", "/c?d=e"], true), (["https://other.example/b"], [], false),
+            (["/b", "//other.example/b"], ["/b"], false), (["http://gw.example:8443/b"], [], false),
+            (["https://gw.example/b"], [], false), (["b"], [], false), ([login], [], false),
+            ([login + "?from=a"], [], false), (["/b", "/connect/enterprise/browser/websso/login"], ["/b"], false),
+        ])
+    func redirections(locations: [String], followed: [String], arrives: Bool) async throws {
+        let page = HTTPResponse(status: 200, body: Array("page".utf8))
+        let answers = Answering([Self.list("https://gw.example:8443/a")] + locations.map(redirection) + [page])
+        let response = try await apps(answers).open("a")
+        #expect(response.isSuccess == arrives)
+        #expect(arrives || response.headers.first("Location") == locations.last)
+        let expected = (["/a"] + followed).map { path in
+            var request = ServiceRequest("GET", "https://gw.example:8443" + path)
+            request.needsUser = true
+            return request
+        }
+        #expect(Array(answers.requests.dropFirst()) == expected)
+    }
+
+    @Test("an application whose pages lead to one another is given up, and the gateway's login page gets no token")
+    func endless() async throws {
+        let endless = Answering(
+            [Self.list("https://gw.example:8443/a")] + Array(repeating: redirection("/a"), count: 20))
+        let error = await failure(as: ServiceError.self) { try await apps(endless).open("a") }
+        #expect(error?.code == "services.answer-invalid")
+        #expect(endless.requests.count == 2 + EnterpriseApps.redirectionLimit)
+        let login = Answering([Self.list(Self.login)])
+        let page = try await apps(login).open("a")
+        #expect(String(decoding: page.body, as: UTF8.self) == "without credentials: \(Self.login)")
+        #expect(login.requests.count == 1)
+    }
+
     @Test("the page of an application is asked for with a user's token, and what has no address is told apart")
     func open() async throws {
         let list =

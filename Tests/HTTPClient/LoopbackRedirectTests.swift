@@ -17,6 +17,15 @@ struct LoopbackRedirectTests {
         #expect(LoopbackRedirect.address(configured, port: nil) == configured)
     }
 
+    @Test("says on which interface a program has to wait")
+    func interface() {
+        #expect(LoopbackRedirect.isIPv6("http://[::1]:4711/done") && LoopbackRedirect.isIPv6("http://[::1]"))
+        for other in ["http://127.0.0.1/done", "http://localhost/", "https://[::1]/", "http://[::1].evil.example/", ""]
+        {
+            #expect(!LoopbackRedirect.isIPv6(other))
+        }
+    }
+
     @Test("is heard only as a GET of its own path with a query")
     func request() {
         func answer(_ head: String, _ redirectURI: String = "http://127.0.0.1:80/done") -> String? {

@@ -62,6 +62,39 @@ struct LogInTests {
         #expect(try await account.token().value.exposedText() == "access-1")
     }
 
+    @Test(
+        "by code ends at the port of the program that waits, where the redirect URI leaves it open (RFC 8252 section 7.3)",
+        arguments: [
+            ("http://127.0.0.1/callback", "http://127.0.0.1:4711/callback"),
+            ("http://[::1]/callback", "http://[::1]:4711/callback"),
+            ("http://127.0.0.1:80/callback", "http://127.0.0.1:80/callback"),
+            ("https://board.example/callback", "https://board.example/callback"),
+        ])
+    func loopback(configured: String, used: String) async throws {
+        let server = try await ChosenServer.start()
+        let account = try await server.account(grant: .authorizationCode) { $0.redirectURI = configured }
+        let begun = try await account.beginBrowser(loopbackPort: 4711)
+        let query = try #require(URLComponents(string: begun.url)?.queryItems)
+        func sent(_ name: String) -> String? { query.first { $0.name == name }?.value }
+        #expect(begun.redirectURI == used && sent("redirect_uri") == used)
+        let answer = "?code=code-1&state=\(try #require(sent("state")))"
+        let elsewhere = OAuthAccountError.browserAnswerInvalid(reason: "the server leads browsers to another address")
+        for other in ["http://127.0.0.1:4712/callback", "http://127.0.0.1:4711/", "https://evil.example/callback"] {
+            await #expect(throws: elsewhere) { try await account.endBrowser(begun.id, answer: other + answer) }
+        }
+        #expect(try await server.count("authorization_code") == 0)
+        _ = try await account.endBrowser(begun.id, answer: used + answer)
+        // The token request has to repeat it (RFC 6749 section 4.1.3).
+        #expect(try await server.form("redirect_uri") == used)
+
+        let canceled = try await account.beginBrowser()
+        #expect(canceled.redirectURI == configured)
+        try await account.cancelBrowser(canceled.id)
+        await #expect(throws: OAuthAccountError.noSuchLogIn) {
+            try await account.endBrowser(canceled.id, answer: used + answer)
+        }
+    }
+
     @Test("an id_token must be this server's, for this client, of this login and of this token (OAMMS checklist 112)")
     func idToken() async throws {
         let server = try await ChosenServer.start()
@@ -121,8 +154,9 @@ struct LogInTests {
     func implicit() async throws {
         let server = try await ChosenServer.start()
         let account = try await server.account(grant: .implicit)
-        let begun = try await account.beginBrowser()
-        #expect(begun.url.contains("response_type=token"))
+        // Nobody can wait for an answer that a browser keeps to itself.
+        let begun = try await account.beginBrowser(loopbackPort: 4711)
+        #expect(begun.url.contains("response_type=token") && begun.redirectURI == "http://127.0.0.1/callback")
         let fields = ["code": nil, "access_token": "shown", "token_type": "bearer", "expires_in": "60", "scope": "a b"]
         await #expect(throws: OAuthAccountError.stateMismatch) {
             let address = try answer(begun.url, fields.merging(["state": "x"]) { $1 }, mark: "#")

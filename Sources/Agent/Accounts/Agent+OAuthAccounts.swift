@@ -96,12 +96,15 @@ extension Agent {
         ]
     }
 
-    /// Begins a login in a browser elsewhere.
-    nonisolated func beginBrowser(at account: OAuthAccount, scope: String?) async throws -> JSON {
-        let begun = try await account.beginBrowser(scope: scope)
+    /// Begins a login in a browser.
+    nonisolated func beginBrowser(
+        at account: OAuthAccount, scope: String?, loopbackPort: UInt16?
+    ) async throws -> JSON {
+        let begun = try await account.beginBrowser(scope: scope, loopbackPort: loopbackPort)
         let server = await account.server
         return [
             "id": .string(begun.id), "url": .string(begun.url), "provider": .string(server.issuer ?? server.clientID),
+            "redirectUri": .string(begun.redirectURI),
         ]
     }
 }

@@ -17,24 +17,26 @@ extension Agent {
                     "provider": .string("one of the providers; without it the gateway's own login, or the only one"),
                     "page": .boolean("true: the gateway's own login page in place of a provider"),
                     "loopbackPort": .integer(
-                        "of this machine, where the caller waits for the browser; used where the gateway leads browsers to "
-                            + "the loopback interface without a port", in: 1...65535),
+                        "of this machine, where the caller waits for the browser; used where browsers are led to the "
+                            + "loopback interface without a port", in: 1...65535),
                     "picture": .boolean("true: also a QR code of the address, for a phone"),
                     "scope": Self.logInScope,
                 ], answer: Self.begunSchema)
         ) { request in
             let body = try RequestBody(request)
+            let port = try body.optionalInteger("loopbackPort", in: 1...65535).map(UInt16.init)
             if let account = try await self.oauthAccount(of: request) {
-                let ours = ["provider", "page", "loopbackPort", "picture"]
+                let ours = ["provider", "page", "picture"]
                 if let member = ours.first(where: { body[$0] ?? .null != .null }) {
                     throw AgentError.onlyAtGateway(member)
                 }
-                return .json(try await self.beginBrowser(at: account, scope: try body.optionalString("scope")))
+                let scope = try body.optionalString("scope")
+                return .json(try await self.beginBrowser(at: account, scope: scope, loopbackPort: port))
             }
             try body.refuseScope()
             var choice = BrowserLogIns.Choice(
                 provider: try body.optionalString("provider"), isPage: try body.bool("page", default: false),
-                loopbackPort: try body.optionalInteger("loopbackPort", in: 1...65535).map(UInt16.init))
+                loopbackPort: port)
             if choice.isPage {
                 guard self.configuration[UsersFeature.page] else { throw AgentError.pageNotEnabled }
                 choice.provider = nil
@@ -89,7 +91,11 @@ extension Agent {
                 answer: .object(["canceled": .string("the login's id")], required: ["canceled"]))
         ) { request in
             let id = request.parameters["id"] ?? ""
-            try await self.browserLogIns.cancel(id, at: try await self.account(of: request).session)
+            if let account = try await self.oauthAccount(of: request) {
+                try await account.cancelBrowser(id)
+            } else {
+                try await self.browserLogIns.cancel(id, at: try await self.account(of: request).session)
+            }
             return .json(["canceled": .string(id)])
         }
     }

@@ -48,6 +48,7 @@ struct CallRequest {
             "type": .string("what the body is; sets Content-Type", choices: Kind.allCases.map(\.rawValue)),
             "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
             "as": .principal(Schema.whose), "scope": .additionalScope,
+            "public": .boolean("at a gateway: whether the request says nothing of who calls"),
             "timeoutSeconds": .integer("limit of each attempt", in: 1...HostSecurity.timeoutLimit),
             "prompts": .string(
                 "at a gateway: ask for one-time passwords that the API demands, and who may answer: only the user who "
@@ -113,6 +114,11 @@ struct CallRequest {
             return prompted
         }
         principal = try Principal(body.optionalString("as"))
+        self.call.isPublic = try body.bool("public", default: false)
+        let members = [("as", principal != nil), ("scope", call.scope != nil), ("sign", signing != nil)]
+        if self.call.isPublic, let (member, _) = members.first(where: \.1) {
+            throw AgentError.badRequest(member: member, fault: "does not go with a public call")
+        }
     }
 }
 

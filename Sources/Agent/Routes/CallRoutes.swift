@@ -33,6 +33,9 @@ extension Agent {
                 return .json(.object(try await account.answer(to: asked).wholeReport(as: nil)))
             }
             let session = try await self.account(of: request).session
+            guard !asked.call.isPublic else {
+                return .json(.object(try await session.call(asked.call).wholeReport(as: nil)))
+            }
             return try await session.acting(as: asked.principal) { principal in
                 var call = asked.call
                 call.principal = principal
@@ -99,24 +102,11 @@ struct CallExchange: Sendable {
     func run(_ writer: StreamWriter) async throws {
         let number = uploads.newID()
         defer { uploads.close(number) }
-        let (answer, principal) = try await session.acting(as: asked.principal) { principal in
-            var call = asked.call
-            call.principal = principal
-            call.passwordAsker = asked.asker(at: prompts, uid: uid) { event in
-                let report = event.report
-                _ = await writer.send(LocalEvent(name: report.name, data: .object(report.fields)))
-            }
-            if let length = asked.uploadLength {
-                call.feed = { [uploads, uid] in
-                    let feed = BodyFeed(length: length)
-                    let id = uploads.open(feed, of: number, for: uid)
-                    guard await writer.send(LocalEvent(name: "upload", data: ["id": .string(id)])) else {
-                        throw CancellationError()
-                    }
-                    return feed
-                }
-            }
-            return (try await session.open(call), principal)
+        let (answer, principal): (CallAnswer, Principal?)
+        if asked.call.isPublic {
+            (answer, principal) = (try await session.open(feeding(asked.call, writer, number)), nil)
+        } else {
+            (answer, principal) = try await protected(writer, number)
         }
         let head = HTTPResponse.report(answer.status, answer.headers, answer.meaning, as: principal)
         guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
@@ -126,6 +116,33 @@ struct CallExchange: Sendable {
             return await writer.send(piece: piece)
         }
         _ = await writer.send(LocalEvent(name: "end", data: ["bytes": .integer(Int64(count))]))
+    }
+
+    private func protected(_ writer: StreamWriter, _ number: String) async throws -> (CallAnswer, Principal?) {
+        try await session.acting(as: asked.principal) { principal in
+            var call = feeding(asked.call, writer, number)
+            call.principal = principal
+            call.passwordAsker = asked.asker(at: prompts, uid: uid) { event in
+                let report = event.report
+                _ = await writer.send(LocalEvent(name: report.name, data: .object(report.fields)))
+            }
+            return (try await session.open(call), principal)
+        }
+    }
+
+    /// The call with its body, where that follows in pieces.
+    private func feeding(_ call: APICall, _ writer: StreamWriter, _ number: String) -> APICall {
+        guard let length = asked.uploadLength else { return call }
+        var call = call
+        call.feed = { [uploads, uid] in
+            let feed = BodyFeed(length: length)
+            let id = uploads.open(feed, of: number, for: uid)
+            guard await writer.send(LocalEvent(name: "upload", data: ["id": .string(id)])) else {
+                throw CancellationError()
+            }
+            return feed
+        }
+        return call
     }
 }
 
@@ -148,6 +165,7 @@ extension OAuthAccount {
         let refused = [
             ("as", asked.principal != nil), ("upload", asked.uploadLength != nil),
             ("timeoutSeconds", asked.call.timeout != nil), ("sign", asked.signing != nil),
+            ("public", asked.call.isPublic),
         ]
         if let (member, _) = refused.first(where: \.1) { throw AgentError.onlyAtGateway(member) }
         let call = asked.call

@@ -19,6 +19,9 @@ public struct APICall: Sendable {
     public var scope: String?
     /// Whose token is used.
     public var principal = Principal.board
+    /// Whether the request says nothing of who calls, and needs no registration: no token, identifier, certificate or
+    /// location (MAG 6.1).
+    public var isPublic = false
     /// When the user logged in; `nil` for the user who is logged in when the call begins.
     public var loggedInAt: Date?
     /// From the start of an attempt to the end of its answer; `nil` for that of the host, else ``timeout``.

@@ -43,7 +43,7 @@ struct Calls: Sendable {
         request.streamTimeout = limit
         request.silenceLimit = streams ? limit ?? APICall.timeout : nil
         let sending = Sending(request: request, signing: call.signing, feed: call.feed, streams: streams)
-        if security.isPublic {
+        if security.isPublic || call.isPublic {
             if call.signing != nil { throw GatewayError.unsignable(.publicHost(host: security.name)) }
             return try await send(sending, with: [])
         }

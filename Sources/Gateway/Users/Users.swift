@@ -68,10 +68,12 @@ struct Users: Sendable {
     func keep(_ profile: UserProfile, userLoggedInAt date: Date, in operation: borrowing Operation) async throws {
         let user = try await store.holdings().user
         guard user?.loggedInAt == date else { return }
+        killPoint("profile-answered")
         try await store.update(in: operation) {
             if let name = profile.userName { $0.user?.name = name }
             $0.user?.profile = profile
         }
+        killPoint("profile-committed")
     }
 
     // MARK: Logout

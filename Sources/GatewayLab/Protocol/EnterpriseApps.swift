@@ -3,8 +3,8 @@ import Groundwork
 
 /// E13: enterprise applications, with their icons and the page of one (MAG 12.2).
 extension GatewayCore {
-    /// A web application, a native one, and one whose address is not at the gateway: a client must not send a token
-    /// there.
+    /// Web applications, of which some lead to another page, a native one, one without any address, and one whose
+    /// address is not at the gateway: a client must not send a token there.
     func enterpriseApps(_ request: WireRequest, now: Date) throws -> WireResponse {
         _ = try bearer(of: request, at: .enterpriseBrowser, scope: nil, now: now)
         func app(_ id: String, _ name: String, _ members: [String: JSON]) -> JSON {
@@ -14,9 +14,13 @@ extension GatewayCore {
             ]
             return ["app": .object(common.merging(members) { _, new in new })]
         }
+        func web(_ id: String, _ name: String) -> JSON {
+            app(id, name, ["auth_url": .string("\(baseURL)\(Endpoint.webApp.path)/\(id)")])
+        }
         return .json([
             "enterprise-apps": [
-                app("timesheet", "Timesheet", ["auth_url": .string("\(baseURL)\(Endpoint.webApp.path)/timesheet")]),
+                web("timesheet", "Timesheet"), web("hours", "Hours"), web("payroll", "Payroll"),
+                web("portal", "Portal"), app("draft", "Draft", [:]),
                 app("scanner", "Scanner", ["native_url": "labscanner://open"]),
                 app("elsewhere", "Elsewhere", ["auth_url": "https://elsewhere.test/websso/authorize/elsewhere"]),
             ]
@@ -31,7 +35,16 @@ extension GatewayCore {
                 Endpoint.webApp.errorPrefix + 991, status: 401, "insufficient_scope",
                 "The access token is not a user's")
         }
-        guard request.path == Endpoint.webApp.path + "/timesheet" else {
+        let base = baseURL + Endpoint.webApp.path
+        let redirections = [
+            "hours": base + "/timesheet?from=hours", "payroll": "https://payroll.test/start",
+            "portal": baseURL + Endpoint.enterpriseBrowser.path + "/websso/login",
+        ]
+        let id = request.path.dropFirst(Endpoint.webApp.path.count + 1)
+        if let location = redirections[String(id)] {
+            return WireResponse(status: 302, headers: [("Location", location), ("Cache-Control", "no-store")])
+        }
+        guard id == "timesheet" else {
             return .json(["error": "invalid_request", "error_description": "no such application"], status: 404)
         }
         return WireResponse(

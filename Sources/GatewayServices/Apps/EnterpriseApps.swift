@@ -72,9 +72,11 @@ public struct EnterpriseApps: Sendable {
         return response
     }
 
-    /// Loads the page of a web application with the access token.
+    /// Loads the page of a web application with the access token. Redirections within the gateway are followed with it,
+    /// as the public clients' browsers do (MAG 12.2).
     ///
-    /// - Returns: the page, or a redirection.
+    /// - Returns: the page, or a redirection to another host or to the gateway's login page, which gets no token: there
+    ///   a person logs in.
     /// - Throws: ``ServiceError/appAddressForeign(id:)`` if its address is not at the gateway: then nothing is sent.
     ///   ``ServiceError/appNative(id:url:)``, ``ServiceError/appWithoutAddress(id:)``, ``ServiceError/appUnknown(id:)``
     public func open(_ id: String) async throws -> HTTPResponse {
@@ -82,16 +84,45 @@ public struct EnterpriseApps: Sendable {
         guard let url = app.authURL else {
             throw app.nativeURL.map { ServiceError.appNative(id: id, url: $0) } ?? .appWithoutAddress(id: id)
         }
-        guard let address = try? HTTPSAddress(url), address.host == gateway.host.lowercased(),
-            address.port == gateway.port
-        else { throw ServiceError.appAddressForeign(id: id) }
-        var request = ServiceRequest("GET", address.url)
-        request.needsUser = true
-        let response = try await client.answer(request)
-        guard response.isSuccess || (300..<400).contains(response.status) else {
-            throw ServiceError(response, .openApp)
+        guard var address = ownAddress(url) else { throw ServiceError.appAddressForeign(id: id) }
+        for _ in 0...Self.redirectionLimit {
+            let response: HTTPResponse
+            if Self.isLogin(address) {
+                response = try await fetch(address.url)
+            } else {
+                var request = ServiceRequest("GET", address.url)
+                request.needsUser = true
+                response = try await client.answer(request)
+            }
+            guard (300..<400).contains(response.status) else {
+                guard response.isSuccess else { throw ServiceError(response, .openApp) }
+                return response
+            }
+            guard let location = response.headers.first("Location"), let next = ownAddress(location),
+                !Self.isLogin(next)
+            else { return response }
+            address = next
         }
-        return response
+        throw ServiceError.answerInvalid(.openApp, reason: "its pages lead to one another without end")
+    }
+
+    /// How many redirections are followed.
+    static let redirectionLimit = 5
+
+    /// - Parameter text: a URL, or a path of the gateway's host.
+    /// - Returns: `nil` for what is not at the gateway.
+    private func ownAddress(_ text: String) -> HTTPSAddress? {
+        if (try? HTTPSAddress.checkPath(text)) != nil {
+            return HTTPSAddress(host: gateway.host, port: gateway.port, path: text)
+        }
+        guard let address = try? HTTPSAddress(text), address.host == gateway.host, address.port == gateway.port else {
+            return nil
+        }
+        return address
+    }
+
+    private static func isLogin(_ address: HTTPSAddress) -> Bool {
+        address.url.prefix { $0 != "?" }.hasSuffix("/connect/enterprise/browser/websso/login")
     }
 
     private func app(_ id: String) async throws -> App {

@@ -18,6 +18,9 @@ public enum LoopbackRedirect {
     /// The port of a redirect URI on the loopback interface; `nil` if it is elsewhere, or has none.
     public static func port(of address: String) -> UInt16? { parts(of: address)?.port }
 
+    /// Whether a redirect URI on the loopback interface is on that of IPv6.
+    public static func isIPv6(_ address: String) -> Bool { parts(of: address)?.host == "[::1]" }
+
     private static let scheme = "http://"
 
     private static func parts(of address: String) -> (host: String, port: UInt16?, rest: Substring)? {

@@ -11,6 +11,8 @@ struct AccountLogin {
     let assertion: String?
     let scope: String?
     let light: Bool
+    /// Whether to wait for a browser of this machine.
+    let listens: Bool
 
     /// - Returns: `nil` if the account is at a gateway, or there is none.
     static func grant(of account: AccountOption, by client: LocalClient) async throws -> String? {
@@ -34,7 +36,8 @@ struct AccountLogin {
         case "client_credentials", "jwt_bearer":
             let answer = try await options.client.post(account.path("token"), scopeMember([:]), timeout: .seconds(90))
             options.show(answer) { "this account needs no login; it has a token for \($0["scope"]?.string ?? "")" }
-        default: try await logInByBrowser()
+        // The implicit grant's answer is in a fragment, which browsers send to nobody.
+        default: try await logInByBrowser(listens: listens && grant == "authorization_code")
         }
     }
 
@@ -74,19 +77,10 @@ struct AccountLogin {
         options.show(answer, Login.welcome)
     }
 
-    private func logInByBrowser() async throws {
-        let begun = try await options.client.post(
-            account.path("login/browser"), scopeMember([:]), timeout: .seconds(90))
-        Terminal.error(
-            "Open this address in a browser, log in, and enter the address that it leads to:\n\n  "
-                + "\(begun["url"]?.string ?? "")\n")
-        Terminal.prompt("Address: ")
-        let answer = try Input.line()
-        options.show(
-            try await options.client.post(
-                account.path("login/browser/\(begun["id"]?.string ?? "")"), ["answer": .string(answer)],
-                timeout: .seconds(90)),
-            Login.welcome)
+    private func logInByBrowser(listens: Bool) async throws {
+        let login = BrowserLogin(
+            client: options.client, path: account.path("login/browser"), scope: scope, listens: listens)
+        options.show(try await login.run(), Login.welcome)
     }
 
     private func logInByDeviceCode() async throws {

@@ -17,7 +17,11 @@ struct AccountOption: ParsableArguments {
     /// The path of a route for the account.
     ///
     /// - Parameter route: below `/v1/`.
-    func path(_ route: String) -> String { account.map { "/v1/accounts/\($0)/\(route)" } ?? "/v1/\(route)" }
+    func path(_ route: String) -> String { Self.path(route, of: account) }
+
+    static func path(_ route: String, of account: String?) -> String {
+        account.map { "/v1/accounts/\($0)/\(route)" } ?? "/v1/\(route)"
+    }
 
     /// The name of the account, also of the default one.
     var shown: String { account ?? AccountName.gateway.text }

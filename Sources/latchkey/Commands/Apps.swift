@@ -7,7 +7,7 @@ struct Apps: AsyncParsableCommand {
         abstract: "List and open the enterprise applications of the gateway.",
         discussion: """
             A web application is loaded with the access token of the user who is logged in, if its address is at the \
-            gateway. Native ones are applications of phones; a board can only show their addresses.
+            gateway; where it leads on to another host, or asks for a login, that address is printed. Native ones are applications of phones; a board can only show their addresses.
             """,
         subcommands: [List.self, Icon.self, Open.self], defaultSubcommand: List.self)
 

@@ -4,8 +4,9 @@ import Groundwork
 import HTTPClient
 import LocalAPI
 
-/// A login in a browser: on this machine, where the command waits for it on the loopback interface; on a phone, where
-/// the gateway says when it is done; or anywhere, where a person enters the address that the browser was led to.
+/// A login in a browser, at a gateway or an OAuth server: on this machine, where the command waits for it on the
+/// loopback interface; on a phone, where the gateway says when it is done; or anywhere, where a person enters the address
+/// that the browser was led to.
 struct BrowserLogin {
     let client: LocalClient
     /// The path of the account's route.
@@ -16,6 +17,10 @@ struct BrowserLogin {
     var isForPhone = false
     var picture: String?
     var light = false
+    /// Another than the account's, at an OAuth server.
+    var scope: String?
+    /// Whether to wait for a browser of this machine.
+    var listens = true
 
     /// How often the gateway is asked whether the login was completed elsewhere, in milliseconds.
     private static let interval: Int32 = 3000
@@ -23,17 +28,18 @@ struct BrowserLogin {
     /// - Returns: the logged-in user.
     /// - Throws: `LocalAPIError`, ``InputError``, `ProximityError`
     func run() async throws -> JSON {
-        var listener = LoopbackListener()
-        var body: [String: JSON] = ["page": .bool(isPage), "picture": .bool(picture != nil)]
-        if let provider { body["provider"] = .string(provider) }
-        if let listener { body["loopbackPort"] = .integer(Int64(listener.port)) }
+        let offered = listens ? LoopbackListener() : nil
+        var body: [String: JSON] = [:]
+        if isPage { body["page"] = true }
+        if picture != nil { body["picture"] = true }
+        body["provider"] = provider.map(JSON.string)
+        body["scope"] = scope.map(JSON.string)
+        body["loopbackPort"] = offered.map { .integer(Int64($0.port)) }
         let begun = try await client.post(path, .object(body), timeout: .seconds(90))
         let url = try choose(of: begun)
         if let picture { try Output.picture(begun["picture"] ?? .null, to: picture) }
         let redirectURI = begun["redirectUri"]?.string ?? ""
-        if LoopbackRedirect.port(of: redirectURI) != listener?.port {
-            listener = LoopbackRedirect.port(of: redirectURI).flatMap { LoopbackListener(port: $0) }
-        }
+        let listener = offered.flatMap { LoopbackListener.at(redirectURI, offered: $0) }
         if isForPhone {
             try QRText.show(url, light: light)
             Terminal.error("Scan the code with a phone and log in there, or enter the address that it leads to.")
@@ -82,7 +88,7 @@ struct BrowserLogin {
             } else if states[1].revents != 0 {
                 if let answer = listener?.answer(redirectURI: redirectURI) {
                     Terminal.error("")
-                    return try await complete(path, ["answer": .string(answer)])
+                    if let user = try await complete(path, byBrowser: answer) { return user }
                 }
             } else if count == 0 {
                 let answer = try await complete(path, ["poll": true])
@@ -91,6 +97,17 @@ struct BrowserLogin {
                     return answer
                 }
             }
+        }
+    }
+
+    /// - Returns: `nil` for an answer to another login, which every page in the browser can send here: the browser's own
+    ///   is still awaited.
+    private func complete(_ path: String, byBrowser answer: String) async throws -> JSON? {
+        do {
+            return try await complete(path, ["answer": .string(answer)])
+        } catch LocalAPIError.remote(_, let explanation) where explanation.code == "oauth.state-mismatch" {
+            Terminal.error("A browser brought the answer to another login; still waiting.")
+            return nil
         }
     }
 

@@ -49,6 +49,7 @@ struct Call: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print the head of the answer too.") var include = false
     @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Limit of each attempt.", valueName: "seconds"))
     var maxTime: Int?
+    @Flag(help: "Say nothing of who calls: no token, identifier, certificate or location.") var `public` = false
     @OptionGroup(title: "Signed bodies") var signing: SigningOptions
     @OptionGroup var principal: PrincipalOptions
     @OptionGroup var account: AccountOption
@@ -65,6 +66,9 @@ struct Call: AsyncParsableCommand {
             throw ValidationError("give one of -d, --data-urlencode, -F and -T")
         }
         guard !`continue` || output != nil else { throw ValidationError("--continue goes with --output") }
+        guard !`public` || (principal.principal == nil && principal.scope.isEmpty && !signing.sign) else {
+            throw ValidationError("--public does not go with --as, --scope and --sign")
+        }
         guard !signing.sign || (form.isEmpty && uploadFile == nil) else {
             throw ValidationError("--sign goes with -d and --data-urlencode, not with -F and -T")
         }
@@ -124,6 +128,7 @@ struct Call: AsyncParsableCommand {
         request["type"] = type.map(JSON.string)
         request["accept"] = accept.map(JSON.string)
         request["sign"] = try signing.member
+        if `public` { request["public"] = true }
         request["timeoutSeconds"] = maxTime.map { .integer(Int64($0)) }
         if asksHere { request["prompts"] = "user" }
         if let source {

@@ -15,7 +15,9 @@ struct Login: AsyncParsableCommand {
             registered is registered by it.
 
             At an account of an OAuth server, '--account NAME' alone does it: the account has its grant. A code to be \
-            entered elsewhere is shown with a QR code.
+            entered elsewhere is shown with a QR code. For a browser of this machine the command waits at a port of \
+            its own, which it adds to a redirect URI without one; '--no-listen' leaves that as it is, for servers that \
+            compare it to the letter.
 
               $ latchkey login --user alice
               $ latchkey login --provider google
@@ -33,6 +35,8 @@ struct Login: AsyncParsableCommand {
         String?
     @Flag(help: "In a browser, by the gateway's own login page.") var page = false
     @Flag(help: "In the browser of a phone, which scans the address.") var phone = false
+    @Flag(help: "Do not wait for a browser of this machine; somebody enters the address that it leads to.")
+    var noListen = false
     @Flag(help: "List the gateway's providers.") var providers = false
     @Flag(help: "Log in by an authorization code that standard input gives; its verifier is the second line.")
     var code = false
@@ -69,6 +73,9 @@ struct Login: AsyncParsableCommand {
             throw ValidationError(
                 "--account does not go with --ble and --qr: devices nearby log in at the default account")
         }
+        guard !noListen || isInBrowser || account.account != nil else {
+            throw ValidationError("--no-listen goes with a login in a browser")
+        }
         guard expect == nil || ble || qr else { throw ValidationError("--expect goes with --ble and --qr") }
         guard type == nil || jwt else { throw ValidationError("--type goes with --jwt") }
         guard picture == nil || qr || phone else { throw ValidationError("--picture goes with --qr and --phone") }
@@ -84,7 +91,7 @@ struct Login: AsyncParsableCommand {
             }
             return try await AccountLogin(
                 options: options, account: account, user: user, readsPassword: passwordStdin, assertion: assertion,
-                scope: scope, light: light
+                scope: scope, light: light, listens: !noListen
             ).run(grant)
         }
         guard assertion == nil, scope == nil, ways == 1 else {
@@ -101,7 +108,7 @@ struct Login: AsyncParsableCommand {
         } else if isInBrowser {
             let login = BrowserLogin(
                 client: options.client, path: account.path("login/browser"), provider: provider, isPage: page,
-                isForPhone: phone, picture: picture, light: light)
+                isForPhone: phone, picture: picture, light: light, listens: !noListen)
             options.show(try await login.run(), Self.welcome)
         } else if providers {
             try await listProviders()

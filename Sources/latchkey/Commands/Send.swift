@@ -8,11 +8,13 @@ struct Send: AsyncParsableCommand {
         discussion: """
             The envelope names the sender: this device, or with --as user the logged-in user. The topic is below the \
             receiver's own; without --topic it is the receiver's identifier. A group's members get the message one by \
-            one where they are named with --member; otherwise it goes to the group's topic.
+            one where they are named with --member, or with --each-member, which asks the gateway's directory for \
+            them; otherwise it goes to the group's topic.
 
               $ latchkey send --user alice --topic door 'somebody rang'
               $ latchkey send --user alice --file door.jpg
               $ latchkey send --as user --group household 'dinner'
+              $ latchkey send --group fitters --each-member 'hall 3'
             """)
 
     enum SenderType: String, ExpressibleByArgument, CaseIterable { case device, user, application }
@@ -22,6 +24,8 @@ struct Send: AsyncParsableCommand {
     @Option(help: "Receiver: the identifier of a group.") var group: String?
     @Flag(help: "Receiver: every client of this application.") var application = false
     @Option(help: ArgumentHelp("A member of the group; can be repeated.", valueName: "user")) var member: [String] = []
+    @Flag(help: "To each member that the gateway's directory has of the group, which is given by its name there.")
+    var eachMember = false
     @Flag(help: "Reach the user in any application, not in this one.") var acrossApplications = false
     @Option(help: "Topic below the receiver's own; the receiver's identifier unless given.") var topic: String?
     @Option(help: "MIME type; that of the file by its name, otherwise text/plain.") var contentType: String?
@@ -40,6 +44,9 @@ struct Send: AsyncParsableCommand {
             throw ValidationError("give one receiver: --user, --device, --group or --application")
         }
         guard member.isEmpty || group != nil else { throw ValidationError("--member goes with --group") }
+        guard !eachMember || group != nil && member.isEmpty else {
+            throw ValidationError("--each-member goes with --group, and without --member")
+        }
         guard !acrossApplications || user != nil else {
             throw ValidationError("--across-applications goes with --user")
         }
@@ -64,11 +71,13 @@ struct Send: AsyncParsableCommand {
         ]
         body["user"] = user.map(JSON.string)
         body["device"] = device.map(JSON.string)
-        body["group"] = group.map(JSON.string)
+        let known = eachMember ? try await GroupMembers(of: group ?? "", by: options.client) : nil
+        body["group"] = (known?.group ?? group).map(JSON.string)
         body["topic"] = topic.map(JSON.string)
         if application { body["application"] = true }
         if acrossApplications { body["acrossApplications"] = true }
-        if !member.isEmpty { body["members"] = .array(member.map(JSON.string)) }
+        let members = known?.users ?? member
+        if !members.isEmpty { body["members"] = .array(members.map(JSON.string)) }
         body["sender"] = fromGroup == nil ? sender.map { .string($0.rawValue) } : "group"
         body["senderGroup"] = fromGroup.map(JSON.string)
         options.show(try await options.client.post("\(speaker.path)/send", .object(body))) { answer in

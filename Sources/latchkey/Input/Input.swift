@@ -120,6 +120,8 @@ enum InputError: Explained, Equatable {
     case neitherURLNorDocument(name: String)
     /// `latchkey explain` knows no such name; `nearest` are the likely ones.
     case unknownName(String, nearest: [String])
+    /// The directory has nobody in the group that a message is for.
+    case groupWithoutMembers(String)
 
     init(_ fault: FileFault, name: String) {
         self =
@@ -149,12 +151,18 @@ enum InputError: Explained, Equatable {
                 remedy: nearest.isEmpty
                     ? "latchkey explain --list names them all" : "did you mean: \(nearest.joined(separator: ", "))",
                 meaning: "latchkey explain was asked for a name that means nothing here")
+        case .groupWithoutMembers(let name):
+            Explanation(
+                "input.group-without-members", .notFound,
+                "the group \(Terminal.withoutControls(name)) has no users as members",
+                remedy: "add some: latchkey groups add \(Terminal.withoutControls(name)) USER",
+                meaning: "the gateway's directory has nobody to whom a message to each member could go")
         }
     }
 
     static let examples: [InputError] = [
         .unreadable(name: "FILE", reason: "REASON"), .tooLong(name: "FILE", limit: 1_048_576),
         .unwritable(name: "FILE", reason: "REASON"), .neitherURLNorDocument(name: "FILE"),
-        .unknownName("NAME", nearest: []),
+        .unknownName("NAME", nearest: []), .groupWithoutMembers("GROUP"),
     ]
 }

@@ -7,18 +7,31 @@ final class LoopbackListener {
     let descriptor: Int32
     let port: UInt16
 
-    /// - Parameter port: 0 takes a free one.
+    /// - Parameters:
+    ///   - port: 0 takes a free one.
+    ///   - isIPv6: whether the address is `::1`, not `127.0.0.1`.
     /// - Returns: `nil` if it cannot be used; then the address can still be entered by hand.
-    init?(port: UInt16 = 0) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    init?(port: UInt16 = 0, isIPv6: Bool = false) {
+        let family = isIPv6 ? AF_INET6 : AF_INET
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // A port that the redirect URI names must serve the next login too: connections of the last one linger.
+        var reuses: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuses, socklen_t(MemoryLayout<Int32>.size))
+        // Both kinds of address have their port at the same place.
+        var address = sockaddr_in6()
+        var length = socklen_t(isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
+        address.sin6_family = sa_family_t(family)
+        address.sin6_port = port.bigEndian
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            if isIPv6 {
+                pointer.pointee.sin6_addr = in6addr_loopback
+            } else {
+                pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    $0.pointee.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+                }
+            }
+            return pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, length) == 0 && listen(descriptor, 4) == 0
                     && getsockname(descriptor, $0, &length) == 0
             }
@@ -28,7 +41,16 @@ final class LoopbackListener {
             return nil
         }
         self.descriptor = descriptor
-        self.port = UInt16(bigEndian: address.sin_port)
+        self.port = UInt16(bigEndian: address.sin6_port)
+    }
+
+    /// What waits at a redirect URI: the listener whose port was offered for it, or another at the port that it has.
+    ///
+    /// - Returns: `nil` where no program of this machine can wait.
+    static func at(_ redirectURI: String, offered: LoopbackListener) -> LoopbackListener? {
+        guard let port = LoopbackRedirect.port(of: redirectURI) else { return nil }
+        let isIPv6 = LoopbackRedirect.isIPv6(redirectURI)
+        return port == offered.port && !isIPv6 ? offered : LoopbackListener(port: port, isIPv6: isIPv6)
     }
 
     deinit { close(descriptor) }
