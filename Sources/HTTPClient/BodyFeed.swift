@@ -44,7 +44,7 @@ public final class BodyFeed: Sendable {
             defer { state.isPaused = false }
             return (true, state.isPaused ? state.order : nil)
         }
-        if let paused { TransferLoop.shared.resume(paused) }
+        if let paused { TransferEngine.resume(paused) }
         return isOpen
     }
 

@@ -10,7 +10,8 @@ final class ChunkQueue: TransferSink {
         /// How the transfer ended: with or without an error.
         var end: Result<Void, HTTPError>?
 
-        mutating func takeOpening() -> Result<ResponseHead, HTTPError>? {
+        /// The head, or why there is none.
+        var opening: Result<ResponseHead, HTTPError>? {
             if let head { return .success(head) }
             return end.map { end in end.flatMap { .failure(.cancelled) } }
         }
@@ -26,23 +27,16 @@ final class ChunkQueue: TransferSink {
     }
     private let state = AsyncCondition(State())
 
-    func stream(of order: TransferOrder) async throws(HTTPError) -> HTTPStream {
-        let head = await withTaskCancellationHandler {
-            TransferLoop.shared.start(order)
-            return await state.wait { $0.takeOpening() }
-        } onCancel: {
-            TransferLoop.shared.cancel(order)
-        }
-        return HTTPStream(head: try head.get(), queue: self, order: order)
-    }
+    /// Waits for the head of the response.
+    func head() async -> Result<ResponseHead, HTTPError> { await state.wait { $0.opening } }
 
     func next(of order: TransferOrder) async throws(HTTPError) -> [UInt8]? {
         let (piece, resumes) = await withTaskCancellationHandler {
             await state.wait { $0.takePiece() }
         } onCancel: {
-            TransferLoop.shared.cancel(order)
+            TransferEngine.cancel(order)
         }
-        if resumes { TransferLoop.shared.resume(order) }
+        if resumes { TransferEngine.resume(order) }
         return try piece.get()
     }
 

@@ -32,7 +32,13 @@ public final class HTTPClient: Sendable {
         let collector = ResponseCollector(limit: request.responseLimit)
         let order = try TransferOrder(request, for: connections, totalTimeout: request.timeout, sink: collector)
         hasSent.store(true, ordering: .relaxed)
-        return try await collector.response(to: order)
+        let response = await withTaskCancellationHandler {
+            TransferEngine.start(order)
+            return await collector.response()
+        } onCancel: {
+            TransferEngine.cancel(order)
+        }
+        return try response.get()
     }
 
     /// Sends a request and returns as soon as the head of its response is there; the body follows in chunks.
@@ -43,13 +49,19 @@ public final class HTTPClient: Sendable {
         let queue = ChunkQueue()
         let order = try TransferOrder(request, for: connections, totalTimeout: request.streamTimeout, sink: queue)
         hasSent.store(true, ordering: .relaxed)
-        return try await queue.stream(of: order)
+        let head = await withTaskCancellationHandler {
+            TransferEngine.start(order)
+            return await queue.head()
+        } onCancel: {
+            TransferEngine.cancel(order)
+        }
+        return HTTPStream(head: try head.get(), queue: queue, order: order)
     }
 
     /// Closes the connections that are idle, and those in use once their requests are done; later requests open new
     /// ones. For when an identity or a trust ends.
     public func forgetConnections() {
         guard hasSent.load(ordering: .relaxed) else { return }
-        TransferLoop.shared.forget(connections)
+        TransferEngine.forget(connections)
     }
 }

@@ -24,7 +24,7 @@ public final class HTTPStream: AsyncSequence, Sendable {
         self.order = order
     }
 
-    deinit { TransferLoop.shared.cancel(order) }
+    deinit { TransferEngine.cancel(order) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         let stream: HTTPStream

@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Collects a whole response for the caller waiting for it.
+/// Collects a whole response for the caller who waits for it.
 final class ResponseCollector: TransferSink {
     private struct State {
         var response = HTTPResponse(status: 0)
@@ -13,14 +13,9 @@ final class ResponseCollector: TransferSink {
     /// - Parameter limit: the most bytes of the body.
     init(limit: Int) { self.limit = limit }
 
-    func response(to order: TransferOrder) async throws(HTTPError) -> HTTPResponse {
-        let result = await withTaskCancellationHandler {
-            TransferLoop.shared.start(order)
-            return await state.wait { state in state.end.map { end in end.map { state.response } } }
-        } onCancel: {
-            TransferLoop.shared.cancel(order)
-        }
-        return try result.get()
+    /// Waits until the transfer has ended.
+    func response() async -> Result<HTTPResponse, HTTPError> {
+        await state.wait { state in state.end.map { end in end.map { state.response } } }
     }
 
     func receive(head: ResponseHead) {

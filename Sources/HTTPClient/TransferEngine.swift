@@ -1,10 +1,27 @@
 import CCurl
 import Glibc
 import Groundwork
+import Synchronization
 
 /// Drives all transfers of the process on the thread `http`, which it occupies permanently: it sleeps in `poll` until
 /// a socket, a transfer's deadline or a command wakes it, and indefinitely when nothing is in progress.
+///
+/// Commands come from any thread into an inbox and wake it; the threads share nothing else.
 actor TransferEngine {
+    private enum Command: Sendable {
+        case start(TransferOrder)
+        case cancel(TransferOrder)
+        case resume(TransferOrder)
+        case forget(ConnectionOwner)
+    }
+
+    /// The one of the process, as long-lived as it; it starts with the first command.
+    private static let shared = Result { () throws(HTTPError) -> TransferEngine in
+        let engine = TransferEngine(multi: try MultiHandle())
+        Task { await engine.run() }
+        return engine
+    }
+
     /// The most connection pools and idle easy handles kept for later use.
     private static let poolLimit = 64
     private static let idleHandleLimit = 4
@@ -12,22 +29,56 @@ actor TransferEngine {
     private let thread = NamedThread("http")
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    private let multi: MultiHandle
+    private nonisolated let inbox = Mutex<[Command]>([])
+    private nonisolated let multi: MultiHandle
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private var idleHandles: [EasyHandle] = []
     private var pools: [(key: ConnectionPool.Key, pool: ConnectionPool)] = []
 
-    init(multi: MultiHandle) { self.multi = multi }
+    private init(multi: MultiHandle) { self.multi = multi }
+
+    // MARK: On any thread
+
+    /// Begins an order, which reports to its sink.
+    static func start(_ order: TransferOrder) {
+        switch shared {
+        case .success(let engine): engine.post(.start(order))
+        case .failure(let error): order.sink.end(error)
+        }
+    }
+
+    /// Ends an order that is in progress or still waiting, with ``HTTPError/cancelled``; does nothing if it is over.
+    static func cancel(_ order: TransferOrder) {
+        order.cancel()
+        post(.cancel(order))
+    }
+
+    /// Lets libcurl offer the piece of the body again for which there was no room.
+    static func resume(_ order: TransferOrder) { post(.resume(order)) }
+
+    /// Closes the owner's connections as they become idle and keeps none of them for later requests.
+    static func forget(_ owner: ConnectionOwner) { post(.forget(owner)) }
+
+    private static func post(_ command: Command) {
+        if case .success(let engine) = shared { engine.post(command) }
+    }
+
+    private nonisolated func post(_ command: Command) {
+        inbox.withLock { $0.append(command) }
+        multi.wake()
+    }
+
+    // MARK: On the transfer thread
 
     /// Never returns.
-    func run(for loop: TransferLoop) {
+    private func run() {
         // OpenSSL writes to sockets without MSG_NOSIGNAL; a closed socket must show as an error, not as a signal.
         var brokenPipe = sigset_t()
         sigemptyset(&brokenPipe)
         sigaddset(&brokenPipe, SIGPIPE)
         pthread_sigmask(SIG_BLOCK, &brokenPipe, nil)
         while true {
-            for command in loop.takeCommands() { perform(command) }
+            for command in takeCommands() { perform(command) }
             var running: Int32 = 0
             var status = multi.curl.calls.multi_perform(multi.handle, &running)
             endFinished()
@@ -39,9 +90,17 @@ actor TransferEngine {
         }
     }
 
-    private func perform(_ command: TransferLoop.Command) {
+    /// The commands since the last call, in order.
+    private func takeCommands() -> [Command] {
+        inbox.withLock { commands in
+            defer { commands = [] }
+            return commands
+        }
+    }
+
+    private func perform(_ command: Command) {
         switch command {
-        case .start(let order): start(order)
+        case .start(let order): begin(order)
         case .cancel(let order):
             guard let transfer = transfers[ObjectIdentifier(order)] else { return }
             // The answer comes first: removing the handle may wait for a name server (libcurl joins its resolver
@@ -57,7 +116,7 @@ actor TransferEngine {
         }
     }
 
-    private func start(_ order: TransferOrder) {
+    private func begin(_ order: TransferOrder) {
         guard !order.isCancelled else { return end(order, .cancelled) }
         do throws(HTTPError) {
             let easy = if let idle = idleHandles.popLast() { idle } else { try EasyHandle(of: multi.curl) }

@@ -10,7 +10,7 @@ protocol TransferSink: Sendable {
 /// The sink's verdict on a piece of a body.
 enum BodyVerdict {
     case taken
-    /// The piece was not taken; it is offered again after ``TransferLoop/resume(_:)``.
+    /// The piece was not taken; it is offered again after ``TransferEngine/resume(_:)``.
     case pause
     /// The piece is more than the caller allows; the transfer ends with ``HTTPError/responseTooLarge(url:limit:)``.
     case tooLarge(limit: Int)

@@ -63,7 +63,7 @@ struct StateTests {
 
     // MARK: One row
 
-    private struct Scene {
+    struct Scene {
         let lab: Lab
         let board: TestBoard
     }
@@ -216,66 +216,10 @@ struct StateTests {
         await second.stop()
     }
 
-    private func checkMessages(_ state: KilledState, _ scene: Scene) async throws {
-        _ = try await enrolled(scene)
-        let reader = try await SecondClient(named: "phone", user: "alice", at: scene.lab, in: scene.board.folder)
-        let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/#")
-        let daemon = try await started(scene, toDieAt: state)
-        let topic = "/2.0/client/users/alice/custom/counter"
-        // A board takes messages once its outbox is open, a moment after it answers.
-        _ = try await scene.board.status(until: \.isConnected)
-        if state.act == .spill { await scene.lab.suspendBroker() }
-        let published = try await scene.board.latchkey("publish", "--raw", topic, "reading 0 0")
-        try await expectDeath(of: daemon, at: state)
-        await scene.lab.resumeBroker()
-        try await restart(scene)
-        _ = try await scene.board.status(until: \.isConnected)
-        _ = try await scene.board.ask("publish", "--raw", topic, "reading 0 1")
-        _ = try await arrivals.output.line(containing: "reading 0 1")
-        let readings = arrivals.output.lines.filter { $0.hasPrefix("reading") }
-        if state.act != .deliver { #expect(published.status != 0) }
-        switch (state.act, state.point) {
-        case (_, "outbox-append-written"), (_, "outbox-held"):
-            #expect(readings == ["reading 0 1"])
-        case (_, "outbox-append-committed"), (_, "outbox-group-written"), (_, "outbox-acknowledge-committed"),
-            (.hold, _):
-            #expect(readings == ["reading 0 0", "reading 0 1"])
-        case (_, "outbox-spill-written"):
-            #expect(Set(readings).isSubset(of: ["reading 0 0", "reading 0 1"]) && readings.count <= 2, "\(readings)")
-        case (_, "outbox-spill-committed"):
-            #expect(
-                readings.first == "reading 0 0" && readings.last == "reading 0 1" && readings.count <= 3, "\(readings)")
-        default:
-            #expect(readings == ["reading 0 0", "reading 0 0", "reading 0 1"])
-        }
-        try await arrivals.stop(SIGKILL)
-        try await expectWorking(scene)
-    }
-
-    private func checkTakeover(_ state: KilledState, _ scene: Scene) async throws {
-        _ = try await enrolled(scene)
-        let reader = try await SecondClient(named: "phone", user: "alice", at: scene.lab, in: scene.board.folder)
-        let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/#")
-        let earlier = try EarlierOutbox(inPlaceOfThatAt: scene.board.state)
-        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
-        try await expectDeath(of: try scene.board.launch(), at: state)
-        try await restart(scene)
-        let status = try await scene.board.status { $0.isConnected && $0.outbox?.depth == 0 }
-        #expect(status.outbox?.deadLetters == 2)
-        #expect(status.outbox?.setAside == nil)
-        _ = try await scene.board.ask("publish", "--raw", "/2.0/client/users/alice/custom/end", "that is all")
-        _ = try await arrivals.output.line(containing: "that is all")
-        #expect(arrivals.output.lines.filter { $0.hasPrefix("reading") } == earlier.readings)
-        #expect(try earlier.messagesLeftInDatabase() == false)
-        let files = try FileManager.default.contentsOfDirectory(atPath: scene.board.state.path)
-        #expect(files.allSatisfy { !$0.hasSuffix("-new") }, "\(files)")
-        try await arrivals.stop(SIGKILL)
-    }
-
     // MARK: Steps
 
     /// - Returns: the mag-identifier. The daemon has been stopped again.
-    private func enrolled(_ scene: Scene) async throws -> String {
+    func enrolled(_ scene: Scene) async throws -> String {
         try await scene.board.start()
         let status = try await scene.board.enroll(at: scene.lab)
         _ = try await scene.board.status { $0.isConnected }
@@ -283,20 +227,20 @@ struct StateTests {
         return try #require(status.registration.magIdentifier)
     }
 
-    private func started(_ scene: Scene, toDieAt state: KilledState) async throws -> RunningProgram {
+    func started(_ scene: Scene, toDieAt state: KilledState) async throws -> RunningProgram {
         scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
         try await scene.board.start()
         return try #require(scene.board.daemon)
     }
 
     /// A name that nothing comes by, or that is none, shows here: the process would not have died.
-    private func expectDeath(of daemon: RunningProgram, at state: KilledState) async throws {
+    func expectDeath(of daemon: RunningProgram, at state: KilledState) async throws {
         let status = try await daemon.ended(within: 20)
         #expect(status == 128 + SIGKILL)
         #expect(daemon.errors.lines.contains("killed at \(state.point)"), "\(daemon.errors.lines.suffix(5))")
     }
 
-    private func restart(_ scene: Scene) async throws {
+    func restart(_ scene: Scene) async throws {
         scene.board.environment = [:]
         try await scene.board.start()
         let files = try FileManager.default.contentsOfDirectory(atPath: scene.board.state.path)
@@ -310,7 +254,7 @@ struct StateTests {
     }
 
     /// Registered with a key it holds, connected, a vault without fault, and a message that arrives.
-    private func expectWorking(_ scene: Scene) async throws {
+    func expectWorking(_ scene: Scene) async throws {
         _ = try await scene.board.status {
             $0.isConnected && $0.registration.state == "registered"
         }

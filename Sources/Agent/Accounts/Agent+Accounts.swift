@@ -54,7 +54,7 @@ extension Agent {
         let session = try await activate(gateway, as: name, registers: registers, byDocument: document)
         guard registers else { return try await session.status() }
         do {
-            try await session.register()
+            try await session.ready()
         } catch {
             let status = try await session.status()
             guard status.registration != .unregistered else { throw error }

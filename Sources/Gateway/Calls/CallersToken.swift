@@ -54,7 +54,7 @@ extension GatewaySession {
             }
             try await operations.recover(.dropAccessToken, of: principal, since: store.state().revision)
         }
-        try await ready(for: need)
+        try await operations.ready(for: need)
         guard let token = try await store.holdings()[principal].access else {
             throw principal == .user ? GatewayError.userRequired : .noGrantApplies
         }

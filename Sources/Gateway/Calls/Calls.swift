@@ -97,9 +97,7 @@ struct Calls: Sendable {
         _ sending: Sending, for need: Need, loggedInAt logIn: Date?
     ) async throws -> CallAnswer {
         if let logIn { try await user(loggedInAt: logIn) }
-        if try await operations.parts.preparation.nextStep(for: need) != .ready {
-            try await operations.run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
-        }
+        try await operations.prepare(for: need)
         let state = try await store.state()
         let credentials = try Credentials(state.holdings, need.principal, logIn)
         let answer = try await sayingWhere(sending.request) { request in

@@ -53,29 +53,6 @@ public struct GatewayConfiguration: Sendable, Equatable {
     }
 }
 
-extension GatewayConfiguration {
-    /// Reads and checks a document.
-    ///
-    /// - Throws: ``GatewayError/configurationUnreadable(source:reason:)`` when it is not a JSON object,
-    ///   ``GatewayError/configurationInvalid(faults:)`` with all its faults.
-    public init(parsing document: [UInt8]) throws(GatewayError) {
-        try self.init(parsing: document, source: "the document")
-    }
-
-    init(parsing document: [UInt8], source: String) throws(GatewayError) {
-        let json: JSON
-        do {
-            json = try JSON(parsing: document, limit: Self.documentLimit)
-        } catch {
-            throw .configurationUnreadable(source: source, reason: error.message)
-        }
-        guard case .object = json else {
-            throw .configurationUnreadable(source: source, reason: "it is \(json.kind), not an object")
-        }
-        self = try ConfigurationParser(json).configuration(bytes: document)
-    }
-}
-
 extension GatewayConfiguration: CustomStringConvertible, CustomDebugStringConvertible {
     /// Omits the document because it may contain a client secret.
     public var description: String { "configuration of \(identity)" }

@@ -8,14 +8,15 @@ enum CertificateAnswer {
     /// The maximum number of characters of a `mag-identifier`.
     static let identifierLimit = 256
 
-    struct Registration: Equatable {
+    /// What the gateway grants by a registration.
+    struct Granted: Equatable {
         let chain: [Certificate]
         let magIdentifier: String
         let isActive: Bool
     }
 
     /// - Throws: why the answer cannot be used (MAG checklist 14).
-    static func registration(_ response: HTTPResponse, for key: PublicKey) throws(AnswerFault) -> Registration {
+    static func registration(_ response: HTTPResponse, for key: PublicKey) throws(AnswerFault) -> Granted {
         let statuses = response.headers.all("device-status")
         guard statuses.count == 1 else { throw AnswerFault("it has \(statuses.count) device-status headers, not one") }
         let status = statuses[0].lowercased()
@@ -29,7 +30,7 @@ enum CertificateAnswer {
         guard HTTPHeaders.isPlainValue(identifiers[0]), identifiers[0].utf8.count <= identifierLimit else {
             throw AnswerFault("its mag-identifier is empty, too long or not printable")
         }
-        return Registration(
+        return Granted(
             chain: try chain(response.body, for: key), magIdentifier: identifiers[0], isActive: status == "activated")
     }
 

@@ -1,4 +1,5 @@
 import Cryptography
+import FoundationEssentials
 import Groundwork
 import HTTPClient
 import OAuth
@@ -47,5 +48,22 @@ struct ClientInitialization: Sendable {
         } catch {
             throw GatewayError.unexpectedAnswer(.initializeClient, status: 200, reason: error.reason)
         }
+    }
+}
+
+/// Parses the answer to client initialization. Pure.
+enum InitializationAnswer {
+    /// - Throws: the reason, without any values.
+    static func credentials(_ body: [UInt8], masterID: String) throws(AnswerFault) -> ClientCredentials {
+        let answer = try JSONAnswer(body)
+        let id = try answer.requiredPlainText("client_id")
+        let secret = try answer.requiredPlainText("client_secret")
+        guard let expiration = answer["client_expiration"]?.seconds, expiration >= 0 else {
+            throw AnswerFault("client_expiration is missing or not a number of seconds")
+        }
+        let authentication = ClientAuthentication(
+            id: id, secret: SecretBytes(utf8: secret),
+            expires: expiration == 0 ? nil : Date(timeIntervalSince1970: expiration))
+        return ClientCredentials(masterID: masterID, authentication: authentication, isStatic: false)
     }
 }

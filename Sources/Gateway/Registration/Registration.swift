@@ -93,14 +93,6 @@ struct Registration: Sendable {
         }
     }
 
-    // MARK: Automatic registration
-
-    /// Lets the board register by itself from now on, even after a removal or a withdrawal.
-    func resume(in operation: borrowing Operation) async throws {
-        guard try await store.holdings().rest != nil else { return }
-        try await store.update(in: operation) { $0.rest = nil }
-    }
-
     // MARK: Removal
 
     /// Removes the device at the gateway, then here. Unless the gateway answers 200, everything is kept (MAG checklist

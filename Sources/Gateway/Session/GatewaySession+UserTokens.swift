@@ -9,7 +9,7 @@ extension GatewaySession {
     public func accessToken(ofUserLoggedInAt date: Date) async throws -> AccessToken {
         let need = Need(principal: .user)
         try await calls.user(loggedInAt: date)
-        try await ready(for: need)
+        try await operations.ready(for: need)
         guard let token = try await calls.user(loggedInAt: date).tokens.access else { throw GatewayError.userRequired }
         return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())
     }

@@ -91,12 +91,6 @@ public final class GatewaySession: Sendable {
 
     // MARK: Registration
 
-    /// Registers at a person's request, even after a removal or a withdrawal.
-    public func register() async throws {
-        try await operations.run(.register) { try await $0.registration.resume(in: $1) }
-        try await ready()
-    }
-
     /// Renews now, whatever the certificate's dates.
     ///
     /// - Throws: ``GatewayError``. After ``GatewayError/refused(_:)`` the registration is gone (MAG checklist 19);
@@ -121,21 +115,13 @@ public final class GatewaySession: Sendable {
 
     // MARK: Tokens
 
-    /// Obtains everything that a protected call needs: client credentials, registration, certificate, access token.
+    /// Obtains everything that a protected call needs: client credentials, registration, certificate, access token. So
+    /// this registers a new board. One that waits for a person does so until the person activates the gateway again
+    /// (``Gateways/activate(_:as:registers:byDocument:)``), or logs in.
     ///
     /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.
     /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
-    public func ready(scope: String? = nil) async throws { try await ready(for: Need(scope: scope)) }
-
-    /// Obtains what a call with this need lacks.
-    func ready(for need: Need) async throws {
-        guard try await operations.parts.preparation.nextStep(for: need) != .ready else { return }
-        try await exchange.contacts.noting(by: store.clocks) {
-            try await operations.recovering(as: need.principal) {
-                try await self.operations.run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
-            }
-        }
-    }
+    public func ready(scope: String? = nil) async throws { try await operations.ready(for: Need(scope: scope)) }
 
     /// A valid access token of the board's own.
     /// - Parameter scope: scopes needed beyond the configured ones, separated by blanks.

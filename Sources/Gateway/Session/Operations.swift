@@ -5,7 +5,7 @@ import Synchronization
 enum OperationKey: Hashable, Sendable {
     case prepare(Need)
     case recover(Recovery, Principal, revision: Int)
-    case register, renew, deregister, reset, revoke, initialize
+    case renew, deregister, reset, revoke, initialize
     /// Never shared: two people may log in one after the other.
     case logIn(Int)
     case name(Int)
@@ -47,6 +47,27 @@ final class Operations: Sendable {
         let parts = parts
         try await flights.join(key) { operation in try await work(parts, operation) }
     }
+
+    // MARK: Preparing
+
+    /// Obtains what a need lacks, again after refusals, and remembers a failure for the status.
+    func ready(for need: Need) async throws {
+        // Without a request there is nothing to remember.
+        guard try await parts.preparation.nextStep(for: need) != .ready else { return }
+        try await parts.exchange.contacts.noting(by: parts.store.clocks) {
+            try await recovering(as: need.principal) { try await self.prepare(for: need) }
+        }
+    }
+
+    /// Obtains what a need lacks; all callers with that need share one operation.
+    ///
+    /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
+    func prepare(for need: Need) async throws {
+        guard try await parts.preparation.nextStep(for: need) != .ready else { return }
+        try await run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
+    }
+
+    // MARK: After refusals
 
     /// Repeats work until it is not refused, and recovers from the refusals in between: at most ``Recovery/attempts``
     /// attempts in all. No other code repeats work after a refusal.

@@ -6,6 +6,63 @@ import OAuth
 import Synchronization
 
 /// Login with another person's device, from both sides (MAG 5.6, 7.1, 7.3).
+extension GatewaySession {
+    /// A new authorization session, from endpoint E3: until it expires, the user who authorizes it logs in on this
+    /// board.
+    ///
+    /// A board that waits for a person may begin one too: the person is present.
+    ///
+    /// - Parameters:
+    ///   - display: whether the gateway lists its providers, or gives the address of its own login page.
+    ///   - loopbackPort: where a program of this machine waits for the browser (RFC 8252 section 7.3). Used where the
+    ///     configured redirect URI is on the loopback interface and has no port.
+    /// - Throws: ``GatewayError``, what the vault throws, or `CancellationError`.
+    public func authorizationSession(
+        _ display: AuthorizationDisplay = .providers, loopbackPort: UInt16? = nil
+    ) async throws -> AuthorizationSession {
+        try await requireUnlocked()
+        return try await authorizations.begin(display, loopbackPort: loopbackPort)
+    }
+
+    /// Asks once whether another device has authorized the session.
+    ///
+    /// - Throws: ``GatewayError``: ``GatewayError/proximityNotOffered``, ``GatewayError/authorizationEnded``,
+    ///   ``GatewayError/authorizationStateMismatch``, and the gateway's refusal when the session is over.
+    public func poll(_ session: AuthorizationSession) async throws -> PollAnswer {
+        try await authorizations.poll(session)
+    }
+
+    /// Checks that a text is a URL of this gateway. Sends no request.
+    ///
+    /// - Parameter text: a URL, or JSON with a `provider_url`.
+    /// - Throws: ``GatewayError/providerURLInvalid(reason:)``, ``GatewayError/providerURLForeign(gateway:)``
+    public func checkOrigin(of text: String) throws(GatewayError) {
+        _ = try ProviderURL(text, at: configuration.identity)
+    }
+
+    /// The identifier of the authorization session that ``authorize(providerURL:loggedInAt:)`` would authorize, the
+    /// same for every spelling of its URL. Refuses a URL that does not have the form of those that this gateway gives
+    /// to this board.
+    ///
+    /// - Throws: the errors of ``checkOrigin(of:)`` and ``authorizationSession()``;
+    ///   ``GatewayError/proximityNotOffered``
+    public func sessionIdentifier(in text: String) async throws -> String {
+        try await authorizations.approved(text).session
+    }
+
+    /// Lets another device log in as the user of this one, after the user has agreed (MAG 7.3). It must be one of this
+    /// gateway's authorization URLs, and only a user's token is ever used for it (MAG checklist 36).
+    ///
+    /// - Parameters:
+    ///   - providerURL: from the other device: a URL, or JSON with a `provider_url`.
+    ///   - date: when the user who has agreed logged in; `nil` for the current user.
+    /// - Throws: ``GatewayError``; ``GatewayError/userRequired`` when no user or another user is logged in.
+    public func authorize(providerURL: String, loggedInAt date: Date? = nil) async throws {
+        try await authorizations.authorize(providerURL: providerURL, loggedInAt: date)
+    }
+}
+
+/// The requests of both sides, and what they have learned of the form of the gateway's URLs.
 final class Authorizations: Sendable {
     private let operations: Operations
     private let calls: Calls

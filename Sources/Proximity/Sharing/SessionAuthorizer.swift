@@ -21,11 +21,10 @@ public struct SessionAuthorizer: Sendable {
         let requester = Requester(name: name, address: nil, way: .qr)
         do throws(ProximityError) {
             try checkOrigin(text)
-            let user = try await requireSession()
-            let session = try await sessionIdentifier(in: text)
-            let answer = await desk.ask(requester, about: session, inNameOf: user)
-            if let error = answer.decision.error { throw error }
-            try await carryOut(answer, text)
+            let decision = try await consider(text) { [desk] session, user in
+                await desk.ask(requester, about: session, inNameOf: user)
+            }
+            if let error = decision.error { throw error }
         } catch {
             events.send(.sessionNotAuthorized(requester, error))
             throw error
@@ -33,7 +32,22 @@ public struct SessionAuthorizer: Sendable {
         events.send(.sessionAuthorized(requester))
     }
 
-    func checkOrigin(_ url: String) throws(ProximityError) {
+    /// Asks for consent, and lets the requester in after a grant. Nobody is asked without a user session, nor about a
+    /// URL that would do anything else.
+    ///
+    /// - Parameter ask: asks about a session, by its identifier, in the name of a user.
+    /// - Returns: the decision; after a grant, the requester is let in.
+    func consider(
+        _ url: String,
+        asking ask: @Sendable (_ session: String, _ user: String?) async throws(ProximityError) -> ConsentAnswer
+    ) async throws(ProximityError) -> ConsentDecision {
+        let user = try await requireSession()
+        let answer = try await ask(try await sessionIdentifier(in: url), user)
+        if answer.decision.isGranted { try await carryOut(answer, url) }
+        return answer.decision
+    }
+
+    private func checkOrigin(_ url: String) throws(ProximityError) {
         do { try gateway.checkOrigin(url) } catch { throw .invalidAuthorizeURL(reason: error.reason) }
     }
 
@@ -43,9 +57,8 @@ public struct SessionAuthorizer: Sendable {
         do { return try await gateway.requireUserSession() } catch { throw .noUserSession(reason: error.reason) }
     }
 
-    /// The identifier of the session. It fails for URLs that would do anything else, so that no one is asked about
-    /// them.
-    func sessionIdentifier(in url: String) async throws(ProximityError) -> String {
+    /// The identifier of the session. It fails for URLs that would do anything else.
+    private func sessionIdentifier(in url: String) async throws(ProximityError) -> String {
         do {
             return try await gateway.sessionIdentifier(in: url)
         } catch let error as ProximityError {
@@ -56,7 +69,7 @@ public struct SessionAuthorizer: Sendable {
     }
 
     /// Sends the authorization to the gateway after a grant, and records the outcome.
-    func carryOut(_ answer: ConsentAnswer, _ url: String) async throws(ProximityError) {
+    private func carryOut(_ answer: ConsentAnswer, _ url: String) async throws(ProximityError) {
         do {
             try await gateway.authorize(url)
         } catch {

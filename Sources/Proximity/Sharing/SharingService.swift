@@ -182,15 +182,21 @@ public actor SharingService {
     }
 
     private func consider(_ ticket: SharingMachine.Ticket) async -> SharingMachine.Verdict {
-        let user: String?
-        let session: String
         do throws(ProximityError) {
-            user = try await authorizer.requireSession()
-            session = try await authorizer.sessionIdentifier(in: ticket.url)
+            let decision = try await authorizer.consider(ticket.url) { session, user throws(ProximityError) in
+                try await self.ask(ticket, about: session, inNameOf: user)
+            }
+            return decision.isGranted ? .authorized : .declined(decision)
         } catch {
             return .failed(error)
         }
-        guard machine.isWanted(ticket) else { return .failed(.centralUnsubscribed(central: "\(ticket.central)")) }
+    }
+
+    /// - Throws: ``ProximityError/centralUnsubscribed(central:)`` if the requester has left.
+    private func ask(
+        _ ticket: SharingMachine.Ticket, about session: String, inNameOf user: String?
+    ) async throws(ProximityError) -> ConsentAnswer {
+        guard machine.isWanted(ticket) else { throw .centralUnsubscribed(central: "\(ticket.central)") }
         let task = Task { [desk = authorizer.desk] in await desk.ask(ticket.requester, about: session, inNameOf: user) }
         asking[ticket.id] = task
         let answer = await withTaskCancellationHandler {
@@ -199,13 +205,7 @@ public actor SharingService {
             task.cancel()
         }
         asking[ticket.id] = nil
-        guard answer.decision.isGranted else { return .declined(answer.decision) }
-        do throws(ProximityError) {
-            try await authorizer.carryOut(answer, ticket.url)
-            return .authorized
-        } catch {
-            return .failed(error)
-        }
+        return answer
     }
 }
 

@@ -39,8 +39,9 @@ struct HoldingsStoreTests {
             #expect(await failure { try await session.ready() } == fault)
             #expect(fault.code == "gateway.device-record-invalid")
             try await session.reset()
-            try await session.register()
-            #expect(try await session.status().registration == .registered)
+            let again = try await bench.sessionEnrolledAgain()
+            try await again.ready()
+            #expect(try await again.status().registration == .registered)
         }
     }
 

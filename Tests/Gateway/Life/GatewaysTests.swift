@@ -74,7 +74,7 @@ struct GatewaysTests {
             let session = bench.session()
             #expect(await failure { try await session.ready() } == .notRegistered)
             #expect(bench.lab.connections == 0)
-            try await session.register()
+            try await bench.sessionEnrolledAgain().ready()
 
             try await gateways.activate(bench.configuration, registers: false)
             let registered = bench.session()

@@ -56,7 +56,7 @@ struct RegistrationAnswerTests {
     private func answer(
         _ headers: [(String, String)] = [("device-status", "activated"), ("mag-identifier", "mag-1")],
         body: String? = nil
-    ) throws -> CertificateAnswer.Registration {
+    ) throws -> CertificateAnswer.Granted {
         let fields = headers.map { HTTPHeaders.Field($0.0, $0.1) }
         return try CertificateAnswer.registration(
             HTTPResponse(status: 200, headers: HTTPHeaders(fields), body: Array((body ?? Self.certificate.pem).utf8)),

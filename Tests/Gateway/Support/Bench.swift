@@ -27,6 +27,12 @@ struct Bench: Sendable {
             options: options, clock: time.clock, uptime: time.uptime)
     }
 
+    /// A session after a person enrolled the board here again.
+    func sessionEnrolledAgain() async throws -> GatewaySession {
+        try await Gateways(vault: vault).activate(configuration)
+        return session()
+    }
+
     /// The lab's configuration with what a test changes in the document.
     func configuration(_ change: (inout [String: Any]) -> Void) throws -> GatewayConfiguration {
         var members = try JSONSerialization.jsonObject(with: Data(configuration.bytes)) as? [String: Any] ?? [:]

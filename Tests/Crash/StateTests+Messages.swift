@@ -1,0 +1,63 @@
+import Foundation
+import GatewayLab
+import TestSupport
+import Testing
+
+/// What becomes of messages when the agent is killed while it takes, keeps, sends or takes over some.
+extension StateTests {
+    func checkMessages(_ state: KilledState, _ scene: Scene) async throws {
+        _ = try await enrolled(scene)
+        let reader = try await SecondClient(named: "phone", user: "alice", at: scene.lab, in: scene.board.folder)
+        let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/#")
+        let daemon = try await started(scene, toDieAt: state)
+        let topic = "/2.0/client/users/alice/custom/counter"
+        // A board takes messages once its outbox is open, a moment after it answers.
+        _ = try await scene.board.status(until: \.isConnected)
+        if state.act == .spill { await scene.lab.suspendBroker() }
+        let published = try await scene.board.latchkey("publish", "--raw", topic, "reading 0 0")
+        try await expectDeath(of: daemon, at: state)
+        await scene.lab.resumeBroker()
+        try await restart(scene)
+        _ = try await scene.board.status(until: \.isConnected)
+        _ = try await scene.board.ask("publish", "--raw", topic, "reading 0 1")
+        _ = try await arrivals.output.line(containing: "reading 0 1")
+        let readings = arrivals.output.lines.filter { $0.hasPrefix("reading") }
+        if state.act != .deliver { #expect(published.status != 0) }
+        switch (state.act, state.point) {
+        case (_, "outbox-append-written"), (_, "outbox-held"):
+            #expect(readings == ["reading 0 1"])
+        case (_, "outbox-append-committed"), (_, "outbox-group-written"), (_, "outbox-acknowledge-committed"),
+            (.hold, _):
+            #expect(readings == ["reading 0 0", "reading 0 1"])
+        case (_, "outbox-spill-written"):
+            #expect(Set(readings).isSubset(of: ["reading 0 0", "reading 0 1"]) && readings.count <= 2, "\(readings)")
+        case (_, "outbox-spill-committed"):
+            #expect(
+                readings.first == "reading 0 0" && readings.last == "reading 0 1" && readings.count <= 3, "\(readings)")
+        default:
+            #expect(readings == ["reading 0 0", "reading 0 0", "reading 0 1"])
+        }
+        try await arrivals.stop(SIGKILL)
+        try await expectWorking(scene)
+    }
+
+    func checkTakeover(_ state: KilledState, _ scene: Scene) async throws {
+        _ = try await enrolled(scene)
+        let reader = try await SecondClient(named: "phone", user: "alice", at: scene.lab, in: scene.board.folder)
+        let arrivals = try await reader.subscribe(to: "/2.0/client/users/alice/custom/#")
+        let earlier = try EarlierOutbox(inPlaceOfThatAt: scene.board.state)
+        scene.board.environment = ["LATCHKEY_KILL_AT": state.name]
+        try await expectDeath(of: try scene.board.launch(), at: state)
+        try await restart(scene)
+        let status = try await scene.board.status { $0.isConnected && $0.outbox?.depth == 0 }
+        #expect(status.outbox?.deadLetters == 2)
+        #expect(status.outbox?.setAside == nil)
+        _ = try await scene.board.ask("publish", "--raw", "/2.0/client/users/alice/custom/end", "that is all")
+        _ = try await arrivals.output.line(containing: "that is all")
+        #expect(arrivals.output.lines.filter { $0.hasPrefix("reading") } == earlier.readings)
+        #expect(try earlier.messagesLeftInDatabase() == false)
+        let files = try FileManager.default.contentsOfDirectory(atPath: scene.board.state.path)
+        #expect(files.allSatisfy { !$0.hasSuffix("-new") }, "\(files)")
+        try await arrivals.stop(SIGKILL)
+    }
+}
