@@ -14,12 +14,21 @@ struct SlowReaderTests {
     private final class Written: Sendable {
         private let condition = AsyncCondition([UInt8]())
 
-        func writer(_ form: StreamForm, waitingAt gate: Gate? = nil) -> StreamWriter {
-            StreamWriter(form) { [self] bytes in
-                await gate?.pass()
-                condition.change { $0 += bytes }
-                return true
-            }
+        /// - Parameter mayOffer: whether what is offered is taken, and not only what waits.
+        func writer(_ form: StreamForm, waitingAt gate: Gate? = nil, mayOffer: Bool) -> StreamWriter {
+            StreamWriter(
+                form,
+                put: { [self] bytes in
+                    await gate?.pass()
+                    condition.change { $0 += bytes }
+                    return true
+                },
+                add: { [self] make in
+                    guard mayOffer else { return false }
+                    let bytes = make()
+                    condition.change { $0 += bytes }
+                    return true
+                })
         }
 
         /// Waits for the message whose content is the number.
@@ -65,8 +74,8 @@ struct SlowReaderTests {
 
     @Test(
         "loses its oldest messages and learns how many, while one beside it gets them all",
-        arguments: [StreamForm.lines, .frames])
-    func besideQuick(form: StreamForm) async throws {
+        arguments: [StreamForm.lines, .frames], [false, true])
+    func besideQuick(form: StreamForm, mayOffer: Bool) async throws {
         try await withFolder { folder in
             let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)
             let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) {
@@ -78,7 +87,11 @@ struct SlowReaderTests {
             for (written, gate) in [(slow, gate), (quick, nil)] {
                 let subscription = try await messenger.subscribe("a/#", bound: 1000)
                 let deliveries = Deliveries(subscription: subscription, encoder: encoder)
-                readers.append(Task { try await deliveries.write(to: written.writer(form, waitingAt: gate)) })
+                readers.append(
+                    Task {
+                        try await deliveries.write(
+                            to: written.writer(form, waitingAt: gate, mayOffer: mayOffer && gate == nil))
+                    })
             }
             // The slow one does not even get away from the first event while all of this arrives.
             for first in stride(from: 0, to: 3000, by: 500) {

@@ -1,18 +1,22 @@
-"""Backlog: readings queued while the broker is away, then sent; memory, bytes written, and the time to open the store."""
+"""Backlog: readings queued while the broker is away, then sent, beside libmosquitto alone; memory, bytes written, and the time to open the store."""
 
+import subprocess
 import time
 from pathlib import Path
 
-from figures import Table, cpu_seconds, fields, memory, run
+from figures import Table, cpu_seconds, fields, memory, run, verdict
 from ground import BenchError, await_true, say
 from onlooker import Onlooker
 from publish import SIZE, lines
 
 MEMORY_AIM = 16_000    # kB of anonymous memory
+WINDOW = 100            # messages in flight, of broker.window unless set
+RATE_AIM = 150_000     # readings a second
 
 
 def add_options(parser):
     parser.add_argument("--readings", type=int, default=1_000_000, help="how many (1000000)")
+    parser.add_argument("--window", type=int, default=WINDOW, help=f"the most messages in flight ({WINDOW})")
 
 
 class Use:
@@ -71,6 +75,7 @@ def drain(ground, board, readings):
     board.start()
     use = Use(board)
     board.await_connected()
+    broker = cpu_seconds(ground.broker.pid)
     use.restart()
     deadline = use.start + 120 + readings / 2_000
     while board.status("outbox", "depth"):
@@ -78,16 +83,33 @@ def drain(ground, board, readings):
         if time.monotonic() > deadline:
             raise BenchError(f"{board.status('outbox', 'depth')} of {readings} readings are left after {deadline - use.start:.0f} s")
         time.sleep(0.1)
-    found = use.end(readings)
+    found = {**use.end(readings), "broker": cpu_seconds(ground.broker.pid) - broker}
     # The broker counts for itself what it was given, and tells each second.
     counter = Onlooker(ground.plain_port, "$SYS/broker/publish/messages/received")
-    await_true(10, f"the broker's word of {readings} readings", lambda: any(int(text) >= readings for text in list(counter.seen)))
+    await_true(60, f"the broker's word of {readings} readings", lambda: any(int(text) >= readings for text in list(counter.seen)))
     counter.close()
     return found
 
 
+def ceiling(ground, peer, topic, options):
+    """What the broker takes of libmosquitto alone, which has nothing to read, keep or remove."""
+    program = ground.folder / "bare-publisher"
+    subprocess.run(["cc", "-O2", "-o", program, Path(__file__).with_name("ceiling.c"), "-lmosquitto", "-lssl", "-lcrypto"], check=True)
+    found = {}
+    for form in ("direct", "together"):
+        broker = cpu_seconds(ground.broker.pid)
+        done = subprocess.run(
+            [program, form, str(options.window), str(options.readings), str(SIZE), topic, "localhost", str(peer.port), peer.client_id, peer.user,
+             peer.password, *(f"{peer.folder}/{name}.pem" for name in ("ca", "cert", "key"))], check=True, capture_output=True, text=True, timeout=600)
+        seconds, cpu = map(float, done.stdout.split())
+        found[form] = {"seconds": seconds, "rate": options.readings / seconds, "cpu": cpu, "broker": cpu_seconds(ground.broker.pid) - broker}
+        say(f"libmosquitto alone, {form}: {found[form]['rate']:.0f} a second")
+    return found
+
+
 def measure(ground, options):
-    board = ground.board("backlog", outbox={"limit_bytes": options.readings * 512 + (64 << 20)}).start().enroll()
+    board = ground.board("backlog", outbox={"limit_bytes": options.readings * 512 + (64 << 20)}, broker={"window": options.window}).start().enroll()
+    peer, topic = ground.peer("ceiling"), board.topics + "/bench"
     board.stop()
     empty = opening(ground, board)
     board.await_connected()
@@ -103,19 +125,26 @@ def measure(ground, options):
     board.stop()
     ground.run_broker()
     drained = drain(ground, board, options.readings)
-    return {"readings": options.readings, "bytes": SIZE, "queued": queued, "drained": drained, "empty": empty, "full": full,
-            "file": size}
+    return {"readings": options.readings, "bytes": SIZE, "window": options.window, "queued": queued, "drained": drained, "empty": empty, "full": full,
+            "file": size, "ceiling": ceiling(ground, peer, topic, options)}
 
 
 def tables(result):
-    rows = [[name, f"{at['seconds']:.1f}", f"{at['rate']:.0f}", f"{at['cpu'] * 1e6 / result['readings']:.1f}", f"{at['written']:.0f}",
-             f"{at['anonymous'] / 1e3:.1f}"] for name, at in (("queued", result["queued"]), ("drained", result["drained"]))]
-    peak = max(result["queued"]["anonymous"], result["drained"]["anonymous"])
+    readings, drained, alone = result["readings"], result["drained"], result["ceiling"]
+    rows = [[name, f"{at['seconds']:.1f}", f"{at['rate']:.0f}", f"{at['cpu'] * 1e6 / readings:.1f}",
+             f"{at['broker'] * 1e6 / readings:.1f}" if "broker" in at else "–", f"{at['written']:.0f}" if "written" in at else "–",
+             f"{at['anonymous'] / 1e3:.1f}" if "anonymous" in at else "–"]
+            for name, at in (("queued", result["queued"]), ("drained", drained), ("libmosquitto alone", alone["direct"]),
+                             ("libmosquitto alone, a write for many", alone["together"]))]
+    peak = max(result["queued"]["anonymous"], drained["anonymous"])
     full, empty = result["full"], result["empty"]
+    most = max(at["rate"] for at in alone.values())
     return [Table(
-        f"A backlog of {result['readings']} readings of {result['bytes']} bytes",
-        ["", "s", "a second", "CPU each, µs", "bytes written each", "anonymous at most, MB"], rows,
-        [f"Anonymous memory, at most {peak / 1e3:.1f} MB, aim ≤ {MEMORY_AIM / 1e3:g} MB: {'met' if peak <= MEMORY_AIM else 'missed'}.",
+        f"A backlog of {readings} readings of {result['bytes']} bytes",
+        ["", "s", "a second", "CPU each, µs", "broker's CPU each, µs", "bytes written each", "anonymous at most, MB"], rows,
+        [f"Drained: {verdict(drained['rate'], RATE_AIM, 'a second', digits=0, least=True)}. Of libmosquitto alone, with the same window of "
+         f"{result['window']} messages and no outbox, the broker takes {most:.0f} a second at most: the agent reaches {drained['rate'] / most:.2f} of that.",
+         f"Anonymous memory, at most {peak / 1e3:.1f} MB, aim ≤ {MEMORY_AIM / 1e3:g} MB: {'met' if peak <= MEMORY_AIM else 'missed'}.",
          f"The store has {result['file'] / 1e6:.0f} MB. From exec until it is open: {full['open'] * 1e3:.0f} ms full, "
          f"{empty['open'] * 1e3:.0f} ms empty.",
          "Bytes written are those that the agent caused to be sent to the disk (write_bytes of /proc/PID/io), for each reading. "

@@ -4,7 +4,7 @@ import resource
 import subprocess
 import time
 
-from figures import Table, cpu_seconds, median, spread
+from figures import Table, cpu_seconds, median, spread, verdict
 from ground import await_true, say
 from onlooker import Onlooker
 
@@ -86,7 +86,17 @@ def measure(ground, options):
     return {"messages": options.messages, "rate": options.rate, "runs": options.runs, "contests": found}
 
 
+# Of as many mosquitto_sub, by the number of subscribers.
+AIMS = {1: 1.5, 10: 1.0}
+
+
 def tables(result):
+    def together(name):
+        at = result["contests"][name]
+        return median([a + p for a, p in zip(at["agent"], at["programs"])])
+    verdicts = [
+        f"{name} × {count}: {verdict(together(f'{name} × {count}') / together(f'mosquitto_sub × {count}'), aim, 'times the CPU of as many mosquitto_sub')}."
+        for count, aim in AIMS.items() for name in ("latchkey", "latchkey, bare")]
     rows = []
     for name, at in result["contests"].items():
         total = [a + p for a, p in zip(at["agent"], at["programs"])]
@@ -96,4 +106,4 @@ def tables(result):
         ["", "agent's CPU, s", "subscribers' CPU, s", "together", "wall, s", "left out"], rows,
         ["The agent has one connection to the broker whatever the number of subscribers, which get JSON over its local API or, bare, "
          "the payload alone; each mosquitto_sub has a connection with TLS of its own, and prints the bare payload. Left out: what the subscriber with the fewest "
-         "lacks, in all runs; of the agent's, 1000 messages wait for each."])]
+         "lacks, in all runs; of the agent's, 1000 messages wait for each.", *verdicts])]

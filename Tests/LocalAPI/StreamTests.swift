@@ -77,6 +77,19 @@ struct StreamTests {
         try await served.stop()
     }
 
+    @Test("an event stream takes what is offered until its reader is behind, and what waits after it")
+    func offered() async throws {
+        let served = try Served()
+        var count = 0
+        var refused: JSON?
+        for try await event in served.client.events("/v1/offered") {
+            if event.name == "refused" { refused = event.data } else { count += 1 }
+        }
+        #expect(count > 10)
+        #expect(refused == .integer(Int64(count)))
+        try await served.stop()
+    }
+
     @Test("an event stream keeps its reader's pace, even with events larger than the buffer")
     func largeEvents() async throws {
         let served = try Served()

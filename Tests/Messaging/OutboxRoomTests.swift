@@ -158,7 +158,7 @@ struct OutboxRoomTests {
     @Test("a message that was held and cannot be sent leaves memory, and nothing on the disk")
     func discarded() async throws {
         let outbox = try await Outbox.open(at: place.path, policy: OutboxPolicy())
-        try await outbox.rewind(arrival: {})
+        try await outbox.rewind(arrival: { _ in })
         await outbox.offer([try OutboxPlace.message(1, .telemetry)])
         #expect(try await outbox.next(limit: 9, bytes: 1 << 20).messages.map(\.id) == [1])
         #expect(try await outbox.discardAfterFailure(1) == [])

@@ -145,7 +145,7 @@ struct OutboxTests {
     func arrival() async throws {
         let outbox = try await open()
         let calls = Mutex(0)
-        try await outbox.rewind { calls.withLock { $0 += 1 } }
+        try await outbox.rewind { _ in calls.withLock { $0 += 1 } }
         try await outbox.accept(message("before it has looked"))
         #expect(calls.withLock { $0 } == 0)
         #expect(try await outbox.next(limit: 9, bytes: 1 << 20).isLast)

@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import Synchronization
 import Testing
 
 @testable import Messaging
@@ -90,6 +91,50 @@ struct ReceivingTests {
         let late = await slow.next(10)
         #expect(late.lost == 490)
         #expect(late.messages.map(\.text) == (490..<500).map { "\($0)" })
+    }
+
+    @Test("a taker gets messages where they arrive, and those that it refuses wait, with all after them, in order")
+    func taker() async throws {
+        let inbox = Inbox(payloadLimit: .max)
+        let subscription = inbox.subscribe(try TopicFilter("#"), qos: .atLeastOnce, bound: 4) {}
+        let taken = Mutex([Int]())
+        let takes = Mutex(true)
+        subscription.deliver { messages in
+            guard takes.withLock({ $0 }) else { return false }
+            taken.withLock { $0 += messages.map(\.number) }
+            return true
+        }
+        func arrive(_ count: Int) {
+            inbox.deliver(
+                (0..<count).map { _ in
+                    IncomingMessage(
+                        topic: "t", payload: [], qos: .atLeastOnce, retained: false,
+                        receivedAt: Date(timeIntervalSince1970: 0))
+                })
+        }
+        arrive(2)
+        arrive(1)
+        #expect(taken.withLock { $0 } == [1, 2, 3])
+        takes.withLock { $0 = false }
+        arrive(1)
+        takes.withLock { $0 = true }
+        // It may take again, but not before what waits, nor while the reader is at work on that.
+        arrive(5)
+        var reader = subscription.makeAsyncIterator()
+        let first = await reader.next()
+        #expect(first?.lost == 2 && first?.messages.map(\.number) == [6, 7, 8, 9])
+        arrive(1)
+        #expect(taken.withLock { $0 } == [1, 2, 3])
+        #expect(await reader.next()?.messages.map(\.number) == [10])
+        // Once it waits for more, they are taken again.
+        let end = Task { for await _ in subscription {} }
+        while taken.withLock({ $0.last == 3 }) {
+            arrive(1)
+            await Task.yield()
+        }
+        subscription.finish()
+        await end.value
+        #expect(taken.withLock { $0.last } == inbox.counts.received)
     }
 
     @Test("what waits for a subscriber is bounded in number and bytes, whatever arrives together")

@@ -154,7 +154,7 @@ struct SpillTests {
     @Test("a publisher that goes away does not take its message along")
     func canceled() async throws {
         let outbox = try await open(policy(spill: .milliseconds(200)))
-        try await outbox.rewind {}
+        try await outbox.rewind { _ in }
         let publishing = Task { try await outbox.accept(message("1")) }
         try await until { await outbox.status().depth == 1 }
         publishing.cancel()
@@ -195,7 +195,7 @@ struct SpillTests {
     func mixed() async throws {
         let outbox = try await open(policy())
         try await outbox.accept((1...3).map { message("disk \($0)") })
-        try await outbox.rewind {}
+        try await outbox.rewind { _ in }
         // Behind a backlog on the disk nothing is held.
         try await outbox.accept(message("disk 4"))
         #expect(try await outbox.next(limit: 3, bytes: 1 << 20).messages.map(\.id) == [1, 2, 3])
@@ -225,7 +225,7 @@ struct SpillTests {
     func overtaken() async throws {
         let outbox = try await open(policy())
         try await outbox.accept(message("disk 1"))
-        try await outbox.rewind {}
+        try await outbox.rewind { _ in }
         #expect(try await outbox.next(limit: 9, bytes: 1 << 20).isLast)
         let waiting = Task { try await outbox.accept((2...4).map { message("held \($0)") }) }
         try await until { await outbox.status().unwritten == 3 }
@@ -242,7 +242,7 @@ struct SpillTests {
         var policy = OutboxPolicy(limitBytes: 100 * message("000").size, telemetryReserve: 0)
         (policy.spill, policy.flush) = (.seconds(600), .seconds(600))
         let outbox = try await open(policy)
-        try await outbox.rewind {}
+        try await outbox.rewind { _ in }
         let held = Task { try await outbox.accept((100..<150).map { message("\($0)") }) }
         try await until { await outbox.status().unwritten == 50 }
         // Beyond half nothing is held: all is written, and judged.
@@ -255,7 +255,7 @@ struct SpillTests {
 
         // Memory is bounded, whatever the limit of the outbox.
         let large = try await Outbox.open(at: bench.path("large.db"), policy: self.policy())
-        try await large.rewind {}
+        try await large.rewind { _ in }
         let big = OutgoingMessage(topic: topic, payload: [UInt8](repeating: 1, count: 200_000))
         let first = Task { try await large.accept(Array(repeating: big, count: 5)) }
         try await until { await large.status().unwritten == 5 }
@@ -267,7 +267,7 @@ struct SpillTests {
     func fullDisk() async throws {
         let outbox = try await open(policy(spill: .milliseconds(100)))
         let disk = try await outbox.failWrites()
-        try await outbox.rewind {}
+        try await outbox.rewind { _ in }
         await outbox.offer([message("reading", .telemetry)])
         await #expect(throws: MessagingError.outboxUnusable(.full(path: "disk"))) {
             try await outbox.accept([message("1"), message("2")])

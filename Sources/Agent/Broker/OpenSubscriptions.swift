@@ -70,23 +70,32 @@ struct Deliveries {
         // Reports that the broker has accepted the subscription: no message sent from now on is missed.
         let begin = LocalEvent(name: "subscribed", data: ["filter": .string(subscription.filter.text)])
         guard await writer.send(begin) else { return }
+        // While the reader keeps up, messages are written where they arrive, and no other thread is woken for them.
+        subscription.deliver { messages in writer.offer { bytes(of: messages, in: writer.form) } }
+        // The subscription holds the writer until then.
+        defer { subscription.finish() }
         for await delivery in subscription {
-            var output: [UInt8] = []
-            if delivery.lost > 0 {
-                let data: JSON = [
-                    "count": .integer(Int64(delivery.lost)),
-                    "message": .string("this reader was too slow: \(delivery.lost) messages were left out"),
-                ]
-                writer.form.write("lagged", data: data.bytes, to: &output)
-            }
-            for message in delivery.messages where !leavingOut.contains(message.topic) {
-                encoder.write(message, as: writer.form, to: &output)
-            }
+            let output = bytes(of: delivery.messages, lost: delivery.lost, in: writer.form)
             guard !output.isEmpty else { continue }
             guard await writer.send(output) else { return }
         }
         // The task of a reader that left is canceled, which ends the subscription too.
         guard !Task.isCancelled else { return }
         throw ending
+    }
+
+    private func bytes(of messages: ArraySlice<IncomingMessage>, lost: Int = 0, in form: StreamForm) -> [UInt8] {
+        var output: [UInt8] = []
+        if lost > 0 {
+            let data: JSON = [
+                "count": .integer(Int64(lost)),
+                "message": .string("this reader was too slow: \(lost) messages were left out"),
+            ]
+            form.write("lagged", data: data.bytes, to: &output)
+        }
+        for message in messages where !leavingOut.contains(message.topic) {
+            encoder.write(message, as: form, to: &output)
+        }
+        return output
     }
 }

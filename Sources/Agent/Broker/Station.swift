@@ -12,6 +12,10 @@ import OAuth
 struct Station: Sendable {
     /// Seen from the user where there is one.
     let topics: TopicNamespace
+    /// Where the device's readings go.
+    let telemetryTopic: Topic
+    /// What the agent itself publishes to: the device's readings, and whether it is there.
+    let ownTopics: Set<String>
     /// `nil` for the device itself.
     let user: UserStatus?
     let outbox: Outbox
@@ -36,7 +40,10 @@ struct Station: Sendable {
         let (broker, master) = (BrokerAddress(settings.broker, of: gateway), gateway.masterClientID)
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
-        messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
+        let presence = try topics.custom(settings.broker.statusTopic)
+        messaging.presenceTopic = presence
+        telemetryTopic = try topics.custom(settings.telemetry.topic)
+        ownTopics = [telemetryTopic.name, presence.name]
         let inboxes = try await InboxStore.open(
             ofScope: gateway.identity.scope, owner: device, topics: topics, settings: settings)
         self.inboxes = inboxes
@@ -66,6 +73,7 @@ struct Station: Sendable {
         guard let name = user.userName else { throw MessagingError.userUnusable(name: nil) }
         topics = try TopicNamespace(
             prefix: board.topics.prefix, version: board.topics.version, deviceID: board.topics.deviceID, userID: name)
+        (telemetryTopic, ownTopics) = (board.telemetryTopic, board.ownTopics)
         self.user = user
         subscriptions = OpenSubscriptions(endingWith: MessagingError.userRequired)
         inboxes = nil

@@ -1,6 +1,5 @@
 import Board
 import Groundwork
-import Logging
 import Messaging
 
 /// Polls the sensors and publishes the samples that are worth a message.
@@ -30,15 +29,11 @@ extension Agent {
             unsentTelemetry += 1
             return
         }
-        do {
-            await station.outbox.offer([
-                OutgoingMessage(
-                    topic: try station.topics.custom(configuration.telemetry.topic), payload: set.payload(),
-                    qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry)
-            ])
-        } catch {
-            // What has no room is counted and shown by the outbox itself; one line per failure would fill the log.
-            logger.debug("telemetry was not accepted: \(error)")
-        }
+        // What has no room is counted and reported by the outbox itself.
+        await station.outbox.offer([
+            OutgoingMessage(
+                topic: station.telemetryTopic, payload: set.payload(),
+                qos: QoS(requested: configuration.telemetry.qos) ?? .atLeastOnce, kind: .telemetry)
+        ])
     }
 }

@@ -51,12 +51,12 @@ extension Agent {
             let station = try await self.station(of: speaker)
             let topic = try body.string("topic")
             return .json(
-                try await self.accept(
+                try await station.accept(
                     OutgoingMessage(
                         topic: try body.bool("raw", default: false) ? Topic(topic) : station.topics.custom(topic),
                         payload: try body.payload("payload"),
                         qos: QoS(requested: Int(try body.integer("qos", in: 0...2, default: 1))) ?? .atLeastOnce,
-                        retain: try body.bool("retain", default: false), publisher: request.publisher), at: station,
+                        retain: try body.bool("retain", default: false), publisher: request.publisher),
                     of: request), status: 202)
         }
         router.on(
@@ -88,7 +88,7 @@ extension Agent {
             let messages = try MessageLines.split(request.body).map {
                 OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, publisher: request.publisher)
             }
-            try self.checkReserved(topic, at: station, for: request)
+            try station.checkReserved(topic, for: request)
             let numbers = try await station.outbox.accept(messages)
             var answer: [String: JSON] = ["accepted": .integer(Int64(numbers.count))]
             answer["first"] = numbers.first.map { .integer($0) }
@@ -110,7 +110,7 @@ extension Agent {
             let station = try await self.station(of: speaker)
             // A subscriber to everything wants messages from others, not those that the agent itself publishes below
             // the same topics.
-            let own = request.query["filter"] == nil ? try self.ownTopics(at: station) : []
+            let own = request.query["filter"] == nil ? station.ownTopics : []
             let filter = request.query["filter"] ?? "#"
             // The connection may have begun with this request.
             if speaker == .user { await station.messenger.settle() }
@@ -146,25 +146,19 @@ extension Agent {
     static var qualitySchema: Schema {
         .integer("quality of service; 1 unless given; 2 is taken as 1", in: 0...2)
     }
+}
 
-    private nonisolated func ownTopics(at station: Station) throws -> Set<String> {
-        [
-            try station.topics.ofDevice.custom(configuration.telemetry.topic).name,
-            try station.topics.ofDevice.custom(configuration.broker.statusTopic).name,
-        ]
-    }
-
+extension Station {
     /// - Throws: ``AgentError/topicReserved(_:)`` if a caller other than an owner would speak for the agent, by any
     ///   route or spelling: the final topic counts.
-    nonisolated func checkReserved(_ topic: Topic, at station: Station, for request: LocalRequest) throws {
-        guard !request.isOwner, try ownTopics(at: station).contains(topic.name) else { return }
+    func checkReserved(_ topic: Topic, for request: LocalRequest) throws {
+        guard !request.isOwner, ownTopics.contains(topic.name) else { return }
         throw AgentError.topicReserved(topic.name)
     }
 
-    private func accept(_ message: OutgoingMessage, at station: Station, of request: LocalRequest) async throws -> JSON
-    {
-        try checkReserved(message.topic, at: station, for: request)
-        return ["id": .integer(try await station.outbox.accept(message)), "topic": .string(message.topic.name)]
+    fileprivate func accept(_ message: OutgoingMessage, of request: LocalRequest) async throws -> JSON {
+        try checkReserved(message.topic, for: request)
+        return ["id": .integer(try await outbox.accept(message)), "topic": .string(message.topic.name)]
     }
 }
 

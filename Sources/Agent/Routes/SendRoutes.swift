@@ -49,7 +49,7 @@ extension Agent {
     private func send(_ body: RequestBody, for request: LocalRequest, at station: Station) async throws -> JSON {
         let receiver = try self.receiver(in: body)
         let topics = try station.topics.topics(of: receiver, try body.optionalString("topic"))
-        for topic in topics { try checkReserved(topic, at: station, for: request) }
+        for topic in topics { try station.checkReserved(topic, for: request) }
         let sender = try self.sender(in: body, at: station)
         let envelope = Envelope(
             from: sender.id, sender.type, displayName: sender.name, sentAt: time.now,

@@ -13,7 +13,11 @@ struct FrameSplitter {
             let length = rest[start + 1..<content].reduce(0) { $0 << 8 | Int($1) }
             guard length <= LineSplitter.limit else { throw .noAnswer(reason: "a frame of the stream is too long") }
             guard rest.count - content >= length else { break }
-            frames.append([rest[start]] + rest[content..<content + length])
+            var frame: [UInt8] = []
+            frame.reserveCapacity(1 + length)
+            frame.append(rest[start])
+            frame += rest[content..<content + length]
+            frames.append(frame)
             start = content + length
         }
         rest.removeFirst(start)

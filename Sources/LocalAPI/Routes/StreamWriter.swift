@@ -2,11 +2,26 @@
 public struct StreamWriter: Sendable {
     public let form: StreamForm
     private let put: @Sendable ([UInt8]) async -> Bool
+    private let add: @Sendable (() -> [UInt8]) -> Bool
 
-    init(_ form: StreamForm, put: @escaping @Sendable ([UInt8]) async -> Bool) {
+    /// - Parameters:
+    ///   - put: waits for room.
+    ///   - add: adds what it is given the means to make, if there is room now.
+    init(
+        _ form: StreamForm, put: @escaping @Sendable ([UInt8]) async -> Bool,
+        add: @escaping @Sendable (() -> [UInt8]) -> Bool = { _ in false }
+    ) {
         self.form = form
         self.put = put
+        self.add = add
     }
+
+    /// Writes whole events, which are in ``form``, if the reader is not behind. Does not suspend, so that whoever has
+    /// something new can write it on any thread; never beside a ``send(_:)-([UInt8])`` that waits.
+    ///
+    /// - Parameter make: called if they are to be written.
+    /// - Returns: `false` when the reader is behind or gone.
+    public func offer(_ make: () -> [UInt8]) -> Bool { add(make) }
 
     /// Writes whole events, which are in ``form``. Waits while the reader is behind.
     ///

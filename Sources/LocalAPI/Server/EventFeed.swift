@@ -16,6 +16,13 @@ final class EventFeed: Sendable {
         var hasEnded = false
 
         var isFull: Bool { waiting.count - written >= EventFeed.bound }
+
+        /// - Returns: `false` when the stream has ended.
+        mutating func add(_ bytes: [UInt8]) -> Bool {
+            guard !hasEnded else { return false }
+            if waiting.isEmpty { waiting = bytes } else { waiting += bytes }
+            return true
+        }
     }
     private let state = AsyncCondition(State())
     private let connection: SuspendableConnection
@@ -27,11 +34,22 @@ final class EventFeed: Sendable {
     /// - Returns: `false` when the stream has ended.
     func send(_ bytes: [UInt8]) async -> Bool {
         let isOpen = await state.wait { state -> Bool? in
-            guard !state.hasEnded else { return false }
-            guard !state.isFull else { return nil }
-            if state.waiting.isEmpty { state.waiting = bytes } else { state.waiting += bytes }
-            return true
+            guard !state.isFull || state.hasEnded else { return nil }
+            return state.add(bytes)
         }
+        if isOpen { connection.resume() }
+        return isOpen
+    }
+
+    /// Adds the bytes if there is room for more now. For the same source as ``send(_:)``, and never beside it.
+    ///
+    /// - Parameter make: called if there is.
+    /// - Returns: whether they were added.
+    func offer(_ make: () -> [UInt8]) -> Bool {
+        guard state.read({ !$0.hasEnded && !$0.isFull }) else { return false }
+        let bytes = make()
+        guard !bytes.isEmpty else { return true }
+        let isOpen = state.change { $0.add(bytes) }
         if isOpen { connection.resume() }
         return isOpen
     }

@@ -228,10 +228,19 @@ final class Exchange: @unchecked Sendable {
         let task = Task {
             do {
                 try await production(
-                    StreamWriter(form) { [self] in
-                        record(events: $0)
-                        return await feed.send($0)
-                    })
+                    StreamWriter(
+                        form,
+                        put: { [self] in
+                            record(events: $0)
+                            return await feed.send($0)
+                        },
+                        add: { [self] make in
+                            feed.offer {
+                                let events = make()
+                                record(events: events)
+                                return events
+                            }
+                        }))
             } catch is CancellationError {
                 // The reader is gone, or has been told that the server is stopping.
             } catch {

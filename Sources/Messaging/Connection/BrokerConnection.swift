@@ -1,3 +1,4 @@
+import CMosquitto
 import Glibc
 import Groundwork
 
@@ -19,15 +20,16 @@ final class BrokerConnection: Sendable {
     }
 
     private let state = AsyncCondition(State())
-    private let wake: Wake?
+    /// Readable while there are commands (eventfd(2)); negative when the process has no descriptor left.
+    let wake: Int32
 
     /// Starts connecting at once. Everything that happens is posted as news; the ending comes last.
     init(_ order: ConnectionOrder, inbox: Inbox) {
-        wake = Wake()
+        wake = latchkey_mqtt_eventfd()
         var status = EMFILE
-        if let wake {
+        if wake >= 0 {
             var thread = pthread_t()
-            let loop = Unmanaged.passRetained(ConnectionLoop(order, wake: wake, inbox: inbox, connection: self))
+            let loop = Unmanaged.passRetained(ConnectionLoop(order, inbox: inbox, connection: self))
             status = pthread_create(
                 &thread, nil,
                 { argument in
@@ -42,15 +44,20 @@ final class BrokerConnection: Sendable {
         post { $0.ending = .failed(.cannotConnect(order.address, reason: reason), loss: nil) }
     }
 
+    deinit { if wake >= 0 { close(wake) } }
+
     // MARK: From the messenger
 
-    /// Hands a command to the connection's thread.
+    /// Hands a command to the connection's thread, which it wakes from `poll`.
     func send(_ command: ConnectionCommand) {
         let isFirst = state.change { state in
             state.commands.append(command)
             return state.commands.count == 1
         }
-        if isFirst { wake?.signal() }
+        guard isFirst else { return }
+        var one: UInt64 = 1
+        // Fails only when so many signals are pending that one more makes no difference.
+        _ = write(wake, &one, 8)
     }
 
     func takeCommands() -> [ConnectionCommand] {

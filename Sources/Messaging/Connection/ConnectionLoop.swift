@@ -7,9 +7,8 @@ import Glibc
 /// library's own loop does not), wakes for packets and commands, and otherwise when the next ping is due.
 final class ConnectionLoop {
     let order: ConnectionOrder
-    let wake: Wake
     let inbox: Inbox
-    private let connection: BrokerConnection
+    let connection: BrokerConnection
 
     /// The messages behind the library's packet identifiers.
     private var messages: [Int32: Int64] = [:]
@@ -23,11 +22,11 @@ final class ConnectionLoop {
     private var isProven = false
     private var keepAlive: KeepAlive
     private var threshold = ReadThreshold()
+    private var pace = ReceivePace()
     private static let readsAtOnce = 128
 
-    init(_ order: ConnectionOrder, wake: Wake, inbox: Inbox, connection: BrokerConnection) {
+    init(_ order: ConnectionOrder, inbox: Inbox, connection: BrokerConnection) {
         self.order = order
-        self.wake = wake
         self.inbox = inbox
         self.connection = connection
         keepAlive = KeepAlive(seconds: order.keepAliveSeconds, now: .now)
@@ -151,20 +150,30 @@ final class ConnectionLoop {
             try deliver(client)
             let events = mustWrite ? POLLIN | POLLOUT : POLLIN
             let now = ContinuousClock.now
-            threshold.raise(for: min(messages.count, order.window / 2 - finished.count), on: socket)
+            threshold.raise(
+                for: min(messages.count, order.window / 2 - finished.count), messages: pace.bytes, on: socket)
             // Poll does not report bytes that TLS has already taken from the socket.
             let isAhead = client.buffer?.hasUnread == true
             let left = isAhead ? .zero : keepAlive.due - now
-            let ready = try poll(
-                socket, events: events, timeout: threshold.isRaised ? min(left, ReadThreshold.patience) : left)
-            if ready == 0, threshold.isRaised, .now - now >= ReadThreshold.patience { threshold.giveUp(on: socket) }
+            let patience = pace.isRaised ? ReceivePace.patience : ReadThreshold.patience
+            let ready = try poll(socket, events: events, timeout: threshold.isRaised ? min(left, patience) : left)
+            if ready == 0, threshold.isRaised, .now - now >= patience {
+                if pace.isRaised { pace.end() } else { threshold.giveUp(on: socket) }
+            }
             if isAhead || ready & (POLLIN | POLLERR | POLLHUP) != 0 {
                 keepAlive.hasRead(at: .now)
                 client.holdAcknowledgements(inbox.standing != nil)
+                let known = finished.count
                 // Bounded, so that commands and pings get their turn.
                 for _ in 0..<Self.readsAtOnce {
                     try step(client, client.read())
                     guard client.buffer?.hasUnread == true else { break }
+                }
+                let arrived = client.takeArrived()
+                if arrived.count > 0 {
+                    pace.received(arrived.count, bytes: arrived.bytes)
+                } else if !pace.isRaised {
+                    threshold.learn(from: finished.count - known)
                 }
                 try releaseAcknowledgements(client)
                 if !messages.isEmpty { ReadThreshold.confirm(on: socket) }
@@ -270,29 +279,5 @@ final class ConnectionLoop {
         }
         lossCause = fault.isHangUp ? .hangUp : .silence
         return .connectionLost(order.address, reason: fault.reason)
-    }
-
-    // MARK: Waiting
-
-    /// - Returns: what the socket is ready for; 0 after a wake-up.
-    private func wait(for socket: Int32, events: Int32, until deadline: ContinuousClock.Instant) throws(Stop) -> Int32 {
-        let ready = try poll(socket, events: events, timeout: deadline - .now)
-        for command in connection.takeCommands() {
-            if case .close(let announcing) = command { throw .closeRequested(announcing: announcing) }
-        }
-        return ready
-    }
-
-    func poll(_ socket: Int32, events: Int32, timeout: Duration) throws(Stop) -> Int32 {
-        var descriptors = [
-            pollfd(fd: socket, events: Int16(events), revents: 0),
-            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-        ]
-        let milliseconds = max(0, timeout / .milliseconds(1)).rounded(.up)
-        guard Glibc.poll(&descriptors, 2, Int32(min(milliseconds, 1e9))) >= 0 || errno == EINTR else {
-            throw .failed(.connectionLost(order.address, reason: String(cString: strerror(errno))))
-        }
-        if descriptors[1].revents != 0 { wake.clear() }
-        return Int32(descriptors[0].revents)
     }
 }

@@ -12,8 +12,8 @@ struct ConnectionNews: Sendable {
     var answers: [(filter: TopicFilter, granted: Bool)] = []
     /// The broker has acknowledged something on this connection: it accepts messages, and its answers arrive.
     var isProven = false
-    /// There are new messages to send.
-    var hasArrivals = false
+    /// Why nothing can be sent any more.
+    var outboxFault: MessagingError?
     var ending: ConnectionEnding?
 }
 

@@ -21,6 +21,7 @@ final class MosquittoClient {
     /// Messages that were received and not delivered yet.
     private var received: [IncomingMessage] = []
     private var receivedBytes = 0
+    private var arrived = (count: 0, bytes: 0)
     private var isUnkept = false
     /// With this many bytes they are delivered at once.
     private static let batchBytes = 64 << 10
@@ -192,7 +193,15 @@ final class MosquittoClient {
                 topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
                 qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
         receivedBytes += payload.count
+        arrived.count += 1
+        arrived.bytes += payload.count + received[received.count - 1].topic.utf8.count
         if receivedBytes >= Self.batchBytes { deliver() }
+    }
+
+    /// Messages received since the last call, with the bytes of their topics and payloads.
+    func takeArrived() -> (count: Int, bytes: Int) {
+        defer { arrived = (0, 0) }
+        return arrived
     }
 
     /// While it is held, acknowledgements of received messages wait in the library for ``write()``.

@@ -4,28 +4,50 @@ import Glibc
 /// SO_RCVLOWAT).
 ///
 /// An acknowledgement has at least four bytes (MQTT 3.1.1 section 3.4), whatever TLS adds: a threshold of four bytes
-/// for each expected one is reached by the time all have arrived. Other packets, and fewer acknowledgements than
-/// expected, wait no longer than ``patience``.
+/// for each expected one is reached by the time all have arrived. What TLS adds is learned from how few have come by
+/// then. Other packets, and fewer acknowledgements than expected, wait no longer than ``patience``.
 struct ReadThreshold {
     static let patience = Duration.milliseconds(5)
     /// Smaller batches are not worth waiting for.
     private static let least = 8
+    /// The bytes of an acknowledgement, and the most that it is believed to have with what TLS adds.
+    private static let sizes = 4...64
+    /// A threshold that was not reached must be an exception among so many: otherwise the broker writes several
+    /// acknowledgements at once, which take less together.
+    private static let exceptional = 64
 
     private var bytes: Int32 = 1
+    /// The bytes of an acknowledgement, as far as they are known.
+    private var size = sizes.lowerBound
+    private var mayLearn = true
+    /// How often the threshold was reached since it last was not.
+    private var reached = 0
     /// The expected bytes did not arrive in time: until new messages are sent, every byte wakes the thread.
     private var hasGivenUp = false
 
     var isRaised: Bool { bytes > 1 }
 
-    /// - Parameter acknowledgements: how many must arrive before there is something to do.
-    mutating func raise(for acknowledgements: Int, on socket: Int32) {
-        set(acknowledgements < Self.least || hasGivenUp ? 1 : Int32(acknowledgements) * 4, on: socket)
+    /// - Parameters:
+    ///   - acknowledgements: how many must arrive before there is something to do.
+    ///   - messages: for how many bytes of messages to wait (``ReceivePace``).
+    mutating func raise(for acknowledgements: Int, messages: Int = 1, on socket: Int32) {
+        let expected = acknowledgements < Self.least || hasGivenUp ? 1 : acknowledgements * size
+        set(Int32(max(expected, messages)), on: socket)
     }
 
     /// Nothing arrived within ``patience``.
     mutating func giveUp(on socket: Int32) {
         hasGivenUp = true
+        if size > Self.sizes.lowerBound, reached < Self.exceptional { mayLearn = false }
+        (size, reached) = (Self.sizes.lowerBound, 0)
         set(1, on: socket)
+    }
+
+    /// The threshold was reached, by acknowledgements alone: each has taken at least its part.
+    mutating func learn(from acknowledgements: Int) {
+        guard isRaised, mayLearn, acknowledgements > 0 else { return }
+        reached += 1
+        size = min(max(Int(bytes) / acknowledgements, Self.sizes.lowerBound), Self.sizes.upperBound)
     }
 
     /// New messages were sent: raising the threshold is worth another try.

@@ -113,7 +113,7 @@ extension Outbox {
     private func withdraw(because error: MessagingError) {
         let later = SuspendingClock.now + max(policy.flush, .seconds(1))
         let groups = held.withdraw(postponingOthersUntil: later) { message in
-            weights[message.id] = nil
+            window.countOut(message.id)
             ledger.withdraw(size: message.size)
             withdrawn += 1
         }
@@ -137,7 +137,7 @@ extension Outbox {
     func wakeSender() {
         guard isDrained else { return }
         isDrained = false
-        arrival?()
+        arrival?(self)
     }
 
     /// The counts that fit to the rows.
@@ -154,7 +154,7 @@ extension Outbox {
         let (before, lettersBefore) = (ledger, letters)
         do throws(StorageError) {
             try store.transaction {
-                for run in acknowledged.sorted().runs { try store.remove(run) }
+                for run in acknowledged.ranges { try store.remove(run) }
                 if writingHeld { try writeHeld(to: store) }
                 try body()
                 let ledger = writingHeld ? ledger : durableLedger
@@ -168,7 +168,7 @@ extension Outbox {
             telemetryAfter = 0
             throw error
         }
-        acknowledged.removeAll(keepingCapacity: true)
+        acknowledged = IDRanges()
         removal?.cancel()
         removal = nil
         if writingHeld {

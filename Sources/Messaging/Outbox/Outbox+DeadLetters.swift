@@ -19,7 +19,7 @@ extension Outbox {
     func makeDeadLetter(_ id: Int64, because reason: String) throws(MessagingError) {
         // Only what is on the disk can be moved there.
         write()
-        guard let store, let weight = weights[id], !held.contains(id) else { return }
+        guard let store, let weight = window.weight(of: id), !held.contains(id) else { return }
         var letter: DeadLetter?
         do throws(StorageError) {
             try change(store) {
@@ -36,7 +36,7 @@ extension Outbox {
         } catch {
             throw .outboxUnusable(error)
         }
-        weights[id] = nil
+        window.countOut(id)
         if let letter { events.send(.deadLetter(letter)) }
     }
 

@@ -1,22 +1,62 @@
 import Groundwork
 import Storage
 
-/// The part of the outbox that the ``Messenger`` uses.
+/// The way of messages to the broker: the ``Messenger`` says where they go and how many, and what has arrived.
 extension Outbox {
-    /// The most acknowledged messages whose rows have not been removed yet.
-    private static let removalLimit = 2048
+    /// The most acknowledged messages whose rows have not been removed yet. Each removal waits for the disk, and
+    /// nothing is sent meanwhile.
+    private static let removalLimit: Int64 = 16_384
     /// How long a removal waits to be written together with other removals or a new message; longer than the period
     /// of a board that samples every second.
     private static let removalDelay = Duration.seconds(2)
+
+    /// Takes messages for the broker, or the reason why there will be none.
+    typealias Outlet = @Sendable (Result<[QueuedMessage], MessagingError>) -> Void
+    /// Called when there are messages after ``next(limit:bytes:)`` had none left.
+    typealias Arrival = @Sendable (isolated Outbox) -> Void
+
+    /// Sends from the oldest message on, and new ones as they are accepted, within the limit of ``send(atMost:)``.
+    ///
+    /// - Throws: ``MessagingError``
+    func begin(_ outlet: @escaping Outlet) throws(MessagingError) {
+        // Runs after every call already queued for this actor, so that their messages are sent together.
+        try rewind { outbox in Task { outbox.sendArrivals() } }
+        self.outlet = outlet
+    }
+
+    /// Sends as much as the window allows.
+    ///
+    /// - Parameter limit: the most messages in flight from now on.
+    /// - Throws: ``MessagingError``
+    func send(atMost limit: Int) throws(MessagingError) {
+        window.limit = limit
+        guard let outlet else { return }
+        var isLast = false
+        repeat {
+            if window.room > 0 { isLast = try next(limit: window.room, bytes: window.byteRoom).isLast }
+            let ready = window.ready()
+            guard !ready.isEmpty else { continue }
+            sent += ready.count
+            outlet(.success(ready))
+        } while window.room > 0 && !isLast
+    }
+
+    private func sendArrivals() {
+        do throws(MessagingError) {
+            try send(atMost: window.limit)
+        } catch {
+            outlet?(.failure(error))
+        }
+    }
 
     /// Starts again at the oldest message: messages in flight are sent again, in order.
     ///
     /// - Parameter arrival: called once when there are messages after ``next(limit:bytes:)`` had none left; `nil`
     ///   when there is no connection any more: what is held is then written.
     /// - Throws: ``MessagingError``
-    func rewind(arrival: (@Sendable () -> Void)?) throws(MessagingError) {
+    func rewind(arrival: Arrival?) throws(MessagingError) {
         let isLost = arrival == nil && self.arrival != nil
-        self.arrival = arrival
+        (self.arrival, outlet) = (arrival, nil)
         // Not after each attempt that failed: readings are written in groups.
         if isLost, !keepsNothing { write() }
         do {
@@ -24,7 +64,7 @@ extension Outbox {
         } catch {
             throw .outboxUnusable(error)
         }
-        weights = [:]
+        window = SendWindow(limit: 0)
         cursor = 0
         telemetryAfter = 0
         isDrained = false
@@ -48,7 +88,8 @@ extension Outbox {
                 let expired = page.messages.filter { policy.hasExpired($0.acceptedAt, now: now) }
                 if !expired.isEmpty { try change(store) { try drop(expired, from: store) } }
                 cursor = page.isLast ? newestRow : page.messages.last?.id ?? cursor
-                messages = page.messages.filter { message in !expired.contains { $0.id == message.id } }
+                messages = page.messages
+                if !expired.isEmpty { messages.removeAll { message in expired.contains { $0.id == message.id } } }
             }
         } catch {
             throw .outboxUnusable(error)
@@ -59,7 +100,7 @@ extension Outbox {
             messages = page.messages
             cursor = page.isLast ? ledger.accepted : messages.last?.id ?? cursor
         }
-        for message in messages { weights[message.id] = message.weight }
+        window.add(messages)
         isDrained = cursor == ledger.accepted
         return (messages, isDrained)
     }
@@ -69,11 +110,11 @@ extension Outbox {
         guard !ids.isEmpty else { return }
         killPoint("outbox-acknowledge-told")
         for id in ids {
-            guard let weight = weights.removeValue(forKey: id) else { continue }
+            guard let weight = window.complete(id) else { continue }
             ledger.remove(size: weight.size)
             shares?.remove(weight)
             let (wasHeld, finished) = held.remove(id)
-            if !wasHeld { acknowledged.append(id) }
+            if !wasHeld { acknowledged.insert(id...id) }
             finished?.succeed()
         }
         // Not for every message: a publisher that sends one after the other would set the timer anew for each.
@@ -87,7 +128,7 @@ extension Outbox {
             } catch {
                 throw .outboxUnusable(error)
             }
-        } else if !acknowledged.isEmpty, removal == nil {
+        } else if acknowledged.count > 0, removal == nil {
             removal = Task(executorPreference: thread.tasks) { try await self.removeLater() }
         }
     }
@@ -95,7 +136,7 @@ extension Outbox {
     /// Drops a message that the client library rejects.
     func discard(_ id: Int64) throws(MessagingError) {
         write()
-        guard let store, let weight = weights.removeValue(forKey: id) else { return }
+        guard let store, let weight = window.complete(id) else { return }
         do {
             try change(store) {
                 if !held.contains(id) { try store.remove(id...id) }
@@ -119,7 +160,7 @@ extension Outbox {
     }
 
     func removeAcknowledged() throws(StorageError) {
-        guard !acknowledged.isEmpty, let store else { return }
+        guard acknowledged.count > 0, let store else { return }
         try change(store) { killPoint("outbox-acknowledge-written") }
         killPoint("outbox-acknowledge-committed")
     }

@@ -59,13 +59,17 @@ public final actor Outbox {
     var mayHold = false
     /// Whether only the broker can take messages (``Durability/broker``).
     private(set) var keepsNothing = false
-    /// The weights of the messages being sent.
-    var weights: [Int64: OutboxWeight] = [:]
+    /// The messages being sent. Nothing is until ``send(atMost:)`` sets its limit.
+    var window = SendWindow(limit: 0)
+    /// Takes what is sent, while there is a connection.
+    var outlet: Outlet?
+    /// Messages handed to connections so far.
+    var sent = 0
     /// The bytes by owner; `nil` while they are not needed.
     var shares: OutboxShares?
     var letters: [DeadLetter] = []
     /// Acknowledged messages whose rows have not been removed yet.
-    var acknowledged: [Int64] = []
+    var acknowledged = IDRanges()
     /// Removes those rows unless another write does so first.
     var removal: Task<Void, any Error>?
     /// The newest message returned for sending.
@@ -73,7 +77,7 @@ public final actor Outbox {
     /// Whether the sender has seen the last message and waits for ``arrival``.
     var isDrained = false
     /// Set while there is a connection.
-    var arrival: (@Sendable () -> Void)?
+    var arrival: Arrival?
     /// No telemetry that may be dropped is at or before this message.
     var telemetryAfter: Int64 = 0
     var nextAgeCheck: ContinuousClock.Instant?
@@ -133,12 +137,12 @@ public final actor Outbox {
         guard let store else { return }
         write()
         // A message that is not removed now is sent again after the next start.
-        if !acknowledged.isEmpty || durableLedger.mustBeSaved(after: written) { try? change(store) {} }
+        if !acknowledged.ranges.isEmpty || durableLedger.mustBeSaved(after: written) { try? change(store) {} }
         removal?.cancel()
         spill?.cancel()
         store.close()
         self.store = nil
-        arrival = nil
+        (arrival, outlet) = (nil, nil)
         events.finish()
     }
 
@@ -177,7 +181,8 @@ public final actor Outbox {
             (ledger.removed, ledger.removedBytes, ledger.dead) = (ledger.accepted, ledger.acceptedBytes, 0)
             ledger.count(count, droppedAs: .formerIdentity)
         }
-        (weights, letters, shares) = ([:], [], nil)
+        window.countAllOut()
+        (letters, shares) = ([], nil)
         try store.eraseRemoved()
         return count
     }

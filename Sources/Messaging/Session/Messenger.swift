@@ -35,7 +35,6 @@ public final actor Messenger {
     private var since = Date()
     private var attempts = 0
     private var lastError: MessagingError?
-    private var sent = 0
     private var acknowledged = 0
 
     // The present connection.
@@ -75,8 +74,8 @@ public final actor Messenger {
         let counts = inbox.counts
         return MessengerStatus(
             state: state, since: since, broker: address, attempts: attempts, lastError: lastError,
-            outbox: await outbox.status(), sent: sent, acknowledged: acknowledged, received: counts.received,
-            unclaimed: counts.unclaimed, oversized: counts.oversized)
+            outbox: await outbox.status(), sent: await outbox.sent, acknowledged: acknowledged,
+            received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized)
     }
 
     /// Ends the present connection, or the pause before the next, and reconnects with fresh credentials.
@@ -173,7 +172,6 @@ public final actor Messenger {
     }
 
     private func serve(_ connection: BrokerConnection, opened: () -> Void) async -> ConnectionEnding {
-        var window = SendWindow(limit: pace.window)
         var isProven = false
         while let news = await connection.news() {
             do throws(MessagingError) {
@@ -181,21 +179,22 @@ public final actor Messenger {
                     opened()
                     localAddress = news.localAddress
                     open(connection, sessionPresent: sessionPresent)
-                    try await outbox.rewind { connection.post { $0.hasArrivals = true } }
+                    try await outbox.begin { result in
+                        switch result {
+                        case .success(let messages): connection.send(.publish(messages))
+                        case .failure(let fault): connection.post { $0.outboxFault = fault }
+                        }
+                    }
                 }
+                if let fault = news.outboxFault { throw fault }
                 for answer in news.answers { self.answer(answer.filter, granted: answer.granted) }
-                for id in news.acknowledged { window.complete(id) }
                 acknowledged += news.acknowledged.count
                 pace.acknowledge(news.acknowledged)
-                window.limit = pace.window
-                for id in news.unsendable {
-                    window.complete(id)
-                    try await outbox.discard(id)
-                }
+                for id in news.unsendable { try await outbox.discard(id) }
                 try await outbox.acknowledge(news.acknowledged)
                 isProven = isProven || news.isProven
                 if isOpen, news.ending == nil, isProven || !pace.isCautious {
-                    try await send(over: connection, &window)
+                    try await outbox.send(atMost: pace.window)
                 }
             } catch {
                 connection.send(.close(announcing: false))
@@ -205,22 +204,6 @@ public final actor Messenger {
             if let ending = news.ending { return ending }
         }
         return await end(connection)
-    }
-
-    /// Sends as much as the window allows.
-    private func send(over connection: BrokerConnection, _ window: inout SendWindow) async throws(MessagingError) {
-        var isLast = false
-        repeat {
-            if window.room > 0 {
-                let page = try await outbox.next(limit: window.room, bytes: window.byteRoom)
-                window.add(page.messages)
-                isLast = page.isLast
-            }
-            let ready = window.ready()
-            guard !ready.isEmpty else { continue }
-            sent += ready.count
-            connection.send(.publish(ready))
-        } while window.room > 0 && !isLast
     }
 
     /// After a cancellation.

@@ -27,6 +27,10 @@ public final class Subscription: AsyncSequence, Sendable {
         var bytes = 0
         var lost = 0
         var hasEnded = false
+        /// Takes messages before they wait.
+        var taker: Taker?
+        /// Whether the reader, or the taker, is at work on what it was given: what comes meanwhile waits.
+        var isTaken = false
 
         mutating func add(_ parcel: [IncomingMessage], bound: Int) {
             parcels.append(parcel)
@@ -48,6 +52,7 @@ public final class Subscription: AsyncSequence, Sendable {
             let messages = parcel[skipped...]
             for message in messages { bytes -= message.size }
             count -= messages.count
+            isTaken = true
             defer { (lost, skipped) = (0, 0) }
             return Delivery(lost: lost, messages: messages)
         }
@@ -80,14 +85,42 @@ public final class Subscription: AsyncSequence, Sendable {
         if isFirst { onEnd() }
     }
 
-    func deliver(_ parcel: [IncomingMessage]) {
+    /// Takes messages on the thread that delivers them, without waking the reader.
+    ///
+    /// - Returns: `false` if it cannot now: they are kept for the reader.
+    public typealias Taker = @Sendable (ArraySlice<IncomingMessage>) -> Bool
+
+    /// Has messages taken as they arrive, whenever none wait and the reader asks for the next.
+    public func deliver(to taker: @escaping Taker) {
         state.change { state in
-            if !state.hasEnded { state.add(parcel, bound: bound) }
+            if !state.hasEnded { state.taker = taker }
+        }
+    }
+
+    /// For one thread.
+    func deliver(_ parcel: [IncomingMessage]) {
+        let taker = state.change { state -> Taker? in
+            guard !state.hasEnded else { return nil }
+            if let taker = state.taker, state.parcels.isEmpty, !state.isTaken {
+                state.isTaken = true
+                return taker
+            }
+            state.add(parcel, bound: bound)
+            return nil
+        }
+        // Outside the lock: it may end the subscription.
+        guard let taker else { return }
+        let isDone = taker(parcel[...])
+        state.change { state in
+            guard !state.hasEnded else { return }
+            state.isTaken = false
+            if !isDone { state.add(parcel, bound: bound) }
         }
     }
 
     private func next() async -> Delivery? {
-        await withTaskCancellationHandler {
+        state.change { $0.isTaken = false }
+        return await withTaskCancellationHandler {
             await state.wait { state -> Delivery?? in
                 if state.hasEnded { return .some(nil) }
                 guard let delivery = state.take() else { return nil }

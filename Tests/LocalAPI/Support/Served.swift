@@ -159,6 +159,17 @@ final class Served: Sendable {
                 throw Refusal.teapot
             }
         }
+        router.on(
+            "GET", "/v1/offered", needs: .read,
+            .init("Events until one is refused", events: ["drop": .string(""), "refused": .integer("")])
+        ) { _ in
+            .stream { writer in
+                let drop = LocalEvent(name: "drop", data: .string(String(repeating: "~", count: 4096)))
+                var count: Int64 = 0
+                while writer.offer({ writer.form.bytes(of: drop) }) { count += 1 }
+                _ = await writer.send(LocalEvent(name: "refused", data: .integer(count)))
+            }
+        }
         router.on("GET", "/v1/flood", needs: .read, .init("Events without end", events: ["drop": .string("")])) { _ in
             let source = Flood(letGo: letGo)
             return .events(AsyncStream<LocalEvent>(unfolding: { source.next }))

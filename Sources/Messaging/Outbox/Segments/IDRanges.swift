@@ -2,6 +2,9 @@
 struct IDRanges {
     private(set) var ranges: [ClosedRange<Int64>] = []
 
+    /// How many numbers there are.
+    var count: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound + 1) } }
+
     /// The first range that does not end before `id`.
     private func index(notBefore id: Int64) -> Int {
         var (low, high) = (0, ranges.count)
