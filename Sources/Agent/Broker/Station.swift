@@ -15,8 +15,8 @@ struct Station: Sendable {
     /// `nil` for the device itself.
     let user: UserStatus?
     let outbox: Outbox
-    /// `nil` if the settings have none and none is left; a user has none.
-    let inboxes: InboxStore?
+    /// `nil` if there is none yet; a user has none.
+    var inboxes: InboxStore?
     let messenger: Messenger
     /// The subscriptions of local programs; they end with the station.
     let subscriptions: OpenSubscriptions
@@ -37,6 +37,7 @@ struct Station: Sendable {
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
         messaging.presenceTopic = try topics.custom(settings.broker.statusTopic)
+        if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
         let inboxes = try await InboxStore.open(
             ofScope: gateway.identity.scope, owner: device, topics: topics, settings: settings)
         self.inboxes = inboxes
@@ -73,6 +74,7 @@ struct Station: Sendable {
         let (broker, master) = (board.messenger.address, gateway.masterClientID)
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
+        if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
             let token = try await session.accessToken(ofUserLoggedInAt: user.loggedInAt)
             let identity = try await ConnectingIdentity(of: session, at: broker)
@@ -81,6 +83,18 @@ struct Station: Sendable {
                 tls: identity.tls)
         }
     }
+
+    /// Accepts messages at the outbox; a user's that a lock of the session prevents are refused as that.
+    func accept(_ messages: [OutgoingMessage]) async throws -> [Int64] {
+        do {
+            return try await outbox.accept(messages)
+        } catch {
+            throw refusal(error)
+        }
+    }
+
+    /// Why messages are refused, which the outbox knows in part.
+    func refusal(_ error: MessagingError) -> any Error { error == .userRequired ? subscriptions.ending : error }
 
     /// A filter below the station's own topics.
     func filter(_ filter: String) throws -> TopicFilter {
