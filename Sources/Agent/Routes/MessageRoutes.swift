@@ -89,7 +89,7 @@ extension Agent {
                 OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, publisher: request.publisher)
             }
             try self.checkReserved(topic, at: station, for: request)
-            let numbers = try await station.outbox.accept(messages)
+            let numbers = try await station.accept(messages)
             var answer: [String: JSON] = ["accepted": .integer(Int64(numbers.count))]
             answer["first"] = numbers.first.map { .integer($0) }
             return .json(.object(answer), status: 202)
@@ -122,7 +122,7 @@ extension Agent {
             let encoder = station.subscriptions.encoder(for: station.topics)
             return .stream {
                 try await Deliveries(
-                    subscription: subscription, leavingOut: own, encoder: encoder, ending: station.subscriptions.ending
+                    subscription: subscription, leavingOut: own, encoder: encoder, station: station.subscriptions
                 ).write(to: $0)
             }
         }
@@ -164,7 +164,7 @@ extension Agent {
     private func accept(_ message: OutgoingMessage, at station: Station, of request: LocalRequest) async throws -> JSON
     {
         try checkReserved(message.topic, at: station, for: request)
-        return ["id": .integer(try await station.outbox.accept(message)), "topic": .string(message.topic.name)]
+        return ["id": .integer(try await station.accept([message])[0]), "topic": .string(message.topic.name)]
     }
 }
 
