@@ -30,7 +30,9 @@ extension Agent {
         ) { request in
             let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
             if let account = try await self.oauthAccount(of: request) {
-                return .json(.object(try await account.answer(to: asked).wholeReport(as: nil)))
+                let response = try await account.answer(to: asked)
+                try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
+                return .json(.object(response.wholeReport(as: nil)))
             }
             let session = try await self.account(of: request).session
             return try await session.acting(as: asked.principal) { principal in
@@ -38,6 +40,7 @@ extension Agent {
                 call.principal = principal
                 call.passwordAsker = asked.asker(at: self.prompts, uid: request.peer.uid)
                 let response = try await session.call(call)
+                try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
                 return .json(.object(response.wholeReport(as: principal)))
             }
         }
@@ -61,6 +64,7 @@ extension Agent {
             let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
             if let account = try await self.oauthAccount(of: request) {
                 let answer = try await account.answer(to: asked)
+                try asked.checkType(ofAnswer: answer.status, answer.headers, isEmpty: answer.body.isEmpty)
                 return .stream { try await answer.write(to: $0) }
             }
             let session = try await self.account(of: request).session
@@ -118,6 +122,7 @@ struct CallExchange: Sendable {
             }
             return (try await session.open(call), principal)
         }
+        try asked.checkType(ofAnswer: answer.status, answer.headers)
         let head = HTTPResponse.report(answer.status, answer.headers, answer.meaning, as: principal)
         guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
         var count = 0
