@@ -150,8 +150,8 @@ static int decode(char *text)
     return length;
 }
 
-/* Delivers the message of a denial to the client that was denied. */
-static void report(const char *client, char *topic)
+/* Publishes the message of a denial: whoever subscribed to its topic gets it. */
+static void report(char *topic)
 {
     char *payload = strchr(topic, ' ');
     int length;
@@ -160,17 +160,17 @@ static void report(const char *client, char *topic)
     *payload++ = '\0';
     length = decode(payload);
     if (length < 0 || decode(topic) <= 0) return;
-    mosquitto_broker_publish_copy(client, topic, length, payload, 0, false, NULL);
+    mosquitto_broker_publish_copy(NULL, topic, length, payload, 0, false, NULL);
 }
 
-/* Asks the question, for a client or, before it is connected, for nobody. */
-static bool is_allowed(struct gate *gate, const char *client)
+/* Asks the question. */
+static bool is_allowed(struct gate *gate)
 {
     static const char denial[] = "deny ";
     char answer[LAB_ANSWER_LIMIT];
 
     if (!get_verdict(gate, answer)) return false;
-    if (client && strncmp(answer, denial, sizeof denial - 1) == 0) report(client, answer + sizeof denial - 1);
+    if (strncmp(answer, denial, sizeof denial - 1) == 0) report(answer + sizeof denial - 1);
     return strcmp(answer, "allow") == 0;
 }
 
@@ -190,7 +190,7 @@ static int on_connect(int event, void *event_data, void *user_data)
     append_text(gate, attempt->username);
     append_text(gate, attempt->password);
     append(gate, der, der_length > 0 ? (size_t)der_length : 0, LAB_CERTIFICATE_LIMIT);
-    allowed = is_allowed(gate, NULL);
+    allowed = is_allowed(gate);
     /* The line held a password. */
     OPENSSL_cleanse(gate->line, sizeof gate->line);
     OPENSSL_free(der);
@@ -225,7 +225,7 @@ static int on_access(int event, void *event_data, void *user_data)
     default:
         return MOSQ_ERR_ACL_DENIED;
     }
-    return is_allowed(gate, mosquitto_client_id(access->client)) ? MOSQ_ERR_SUCCESS : MOSQ_ERR_ACL_DENIED;
+    return is_allowed(gate) ? MOSQ_ERR_SUCCESS : MOSQ_ERR_ACL_DENIED;
 }
 
 static int on_disconnect(int event, void *event_data, void *user_data)

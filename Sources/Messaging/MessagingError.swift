@@ -21,6 +21,10 @@ public enum MessagingError: Explained, Equatable {
     case outboxUnusable(StorageError)
     case outboxClosed(path: String)
     case noSuchInbox(String)
+    /// There is another one of that name.
+    case inboxExists(String)
+    /// There are as many added ones as there may be.
+    case tooManyInboxes(limit: Int)
     /// The messages of the inboxes could not be written or read.
     case inboxUnusable(StorageError)
     /// There are no credentials to connect with; the explanation is that of the credentials' provider.
@@ -101,7 +105,15 @@ public enum MessagingError: Explained, Equatable {
         case .noSuchInbox(let name):
             Explanation(
                 "messaging.no-such-inbox", .notFound, "there is no inbox \"\(name)\"",
-                remedy: "list them with: latchkey inbox; they are made by [[inbox]] in the settings")
+                remedy: "list them with: latchkey inbox; [[inbox]] in the settings and latchkey inbox add make them")
+        case .inboxExists(let name):
+            Explanation(
+                "messaging.inbox-exists", .conflict, "there is an inbox \(name) already, with another filter or limits",
+                remedy: "use another name, or remove it first: latchkey inbox remove \(name)")
+        case .tooManyInboxes(let limit):
+            Explanation(
+                "messaging.too-many-inboxes", .conflict, "\(limit) inboxes were added already",
+                remedy: "remove one: latchkey inbox")
         case .inboxUnusable(let error):
             Explanation(
                 "messaging.inbox-unusable", .unavailable, "the inbox cannot be used: \(error.message)",
@@ -192,7 +204,8 @@ public enum MessagingError: Explained, Equatable {
             .userConnectionOff,
             .payloadTooLarge(bytes: 2_000_000, limit: 262_144), .emptyPayload, .outboxFull(limitBytes: 67_108_864),
             .outboxShareFull(limitBytes: 33_554_432), .noSuchDeadLetter(7), .outboxUnusable(.full(path: "PATH")),
-            .outboxClosed(path: "PATH"), .noSuchInbox("NAME"), .inboxUnusable(.full(path: "PATH")),
+            .outboxClosed(path: "PATH"), .noSuchInbox("NAME"), .inboxExists("NAME"),
+            .tooManyInboxes(limit: 32), .inboxUnusable(.full(path: "PATH")),
             .credentialsUnavailable(Explanation("CAUSE", .unreachable, "REASON")),
             .cannotConnect(broker, reason: "REASON"), .tlsRefused(broker, .pinMismatch),
             .tlsFailed(broker, reason: "REASON"),

@@ -41,12 +41,9 @@ struct ActionTests {
 
     /// The runs of the action, once there are so many.
     private func runs(_ count: Int, at board: TestBoard) async throws -> [[String: Any]] {
-        // The time limit of the suite ends it.
-        while true {
-            let runs = try await board.ask("actions", "log", "act")["runs"] as? [[String: Any]] ?? []
-            if runs.count >= count { return runs }
-            try await Task.sleep(for: .milliseconds(100))
-        }
+        // Reported once it is on the disk.
+        try await board.daemon?.errors.lines(count) { $0.contains("action.ended") || $0.contains("action.failed") }
+        return try await board.ask("actions", "log", "act")["runs"] as? [[String: Any]] ?? []
     }
 
     private func state(of board: TestBoard) async throws -> (waiting: Int?, dead: Int?) {

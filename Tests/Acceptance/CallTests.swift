@@ -111,6 +111,19 @@ struct CallTests {
             try "[1,2]".write(to: file, atomically: true, encoding: .utf8)
             #expect(try await echo("-d", "@\(file.path)").body == "[1,2]")
 
+            // An answer that has to be of a type is refused if it is of another, with the protocol's number.
+            got = try await echo("-d", "{}", "--expect", "json")
+            #expect(value(got.2, "headers", "accept") as? String == "application/json")
+            let other = try await CallBoard.refusal(board, "call", "/lab/echo", "-d", "{}", "--expect", "xml")
+            #expect(other.0 == "agent.answer-type-unexpected" && other.1 == 100_401)
+            let kept = board.folder.appending(path: "answer")
+            let saved = try await board.latchkey("call", "/lab/echo", "-d", "{}", "--expect", "xml", "-o", kept.path)
+            #expect(saved.status == other.2 && saved.errors.contains("application/json, not application/xml"))
+            #expect(!FileManager.default.fileExists(atPath: kept.path))
+            // What is no success is shown as it is.
+            let missing = try await board.latchkey("call", "/lab/nothing", "--expect", "xml")
+            #expect(missing.status == 76 && missing.errors.contains("404"))
+
             let wrong = try await board.latchkey("call", "POST", "/lab/echo", "-d", "x", "--type", "poem")
             #expect(wrong.status == 64 && wrong.errors.contains("json, form, text, xml, scim"))
             let many = try await board.latchkey("call", "/lab/echo", "-d", "x", "-F", "a=b")

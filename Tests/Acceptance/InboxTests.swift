@@ -26,16 +26,16 @@ struct InboxTests {
         return "/2.0/client/devices/\(try #require(enrolled.registration.deviceID))/custom"
     }
 
-    /// Waits until an inbox holds so many.
+    /// Waits until an inbox holds so many, which no program has read.
     private func unread(_ count: Int, of name: String, at board: TestBoard) async throws -> [String: Any] {
-        // The time limit of the suite ends it.
-        while true {
-            let all = try await board.ask("inbox")["inboxes"] as? [[String: Any]] ?? []
-            if let one = all.first(where: { $0["name"] as? String == name }), one["unread"] as? Int == count {
-                return one
-            }
-            try await Task.sleep(for: .milliseconds(100))
+        if count > 0 {
+            let reader = try board.follow("inbox", "read", name, "--follow", "--count", "\(count)")
+            #expect(try await reader.ended(within: 60) == 0, "\(reader.errors.text)")
         }
+        let all = try await board.ask("inbox")["inboxes"] as? [[String: Any]] ?? []
+        let one = try #require(all.first { $0["name"] as? String == name })
+        #expect(one["unread"] as? Int == count)
+        return one
     }
 
     private func read(_ name: String, at board: TestBoard, _ more: String...) async throws -> [[String: Any]] {
@@ -90,6 +90,54 @@ struct InboxTests {
         }
     }
 
+    @Test("an inbox is added and removed while the agent runs, and is there after a kill until the registration ends")
+    func added() async throws {
+        try await withLabAndBoard(settings: "[telemetry]\nenabled = false") { lab, board in
+            let own = try await enroll(board, at: lab)
+            let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
+            let live = try board.follow("subscribe")
+            _ = try await live.errors.line(containing: "subscribed")
+            #expect(try await board.latchkey("inbox").output.contains("latchkey inbox add"))
+            #expect(try await board.latchkey("inbox", "add", "orders", "orders/#").output == "added inbox orders\n")
+            let again = try await board.ask("inbox", "add", "orders", "orders/#")
+            #expect(again["changed"] as? Bool == false && again["filter"] as? String == "\(own)/orders/#")
+            let other = try await board.latchkey("inbox", "add", "orders", "other", "--json")
+            #expect(other.status != 0 && other.errors.contains("messaging.inbox-exists"))
+            let unnamed = try await board.latchkey("inbox", "add", "No name", "other")
+            #expect(unnamed.status == 64 && unnamed.errors.contains("lower-case"))
+            let foreign = try await board.latchkey(
+                "inbox", "add", "foreign", "/2.0/client/devices/another/custom/#", "--raw", "--json")
+            #expect(foreign.status != 0 && foreign.errors.contains("messaging.subscription-refused"))
+
+            try await phone.publish("1", to: "\(own)/orders/a")
+            _ = try await unread(1, of: "orders", at: board)
+            // Whoever subscribed before goes on.
+            _ = try await live.output.line(containing: #""text":"1""#)
+            try await live.stop(SIGKILL)
+            try await board.stop(SIGKILL)
+            try await phone.publish("2", to: "\(own)/orders/b")
+            try await board.start()
+            let status = try await unread(2, of: "orders", at: board)
+            #expect(status["added"] as? Bool == true)
+            #expect(try await board.latchkey("inbox").output.contains("2 messages"))
+
+            let removed = try await board.ask("inbox", "remove", "orders", "--yes")
+            #expect(removed["removed"] as? Int == 2 && removed["ended"] as? Bool == true)
+            let gone = try await board.latchkey("inbox", "read", "orders", "--json")
+            #expect(gone.errors.contains("messaging.no-such-inbox"))
+            try await phone.publish("3", to: "\(own)/orders/c")
+            _ = try await board.ask("inbox", "add", "orders", "orders/#")
+            try await phone.publish("4", to: "\(own)/orders/d")
+            _ = try await unread(1, of: "orders", at: board)
+            #expect(try await read("orders", at: board).map { $0["text"] as? String } == ["4"])
+
+            _ = try await board.ask("reset", "--yes")
+            _ = try await board.enroll(at: lab)
+            _ = try await board.status { $0.isConnected }
+            #expect((try await board.ask("inbox")["inboxes"] as? [Any])?.isEmpty == true)
+        }
+    }
+
     @Test("an inbox is bounded: the oldest go first, are counted, and reported once; an identity's end empties it")
     func bounded() async throws {
         try await withLabAndBoard(settings: Self.settings) { lab, board in
@@ -97,9 +145,9 @@ struct InboxTests {
             let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
             for number in 1...6 { try await phone.publish("\(number)", to: "\(own)/few") }
             _ = try await board.daemon?.errors.line(containing: "inbox.dropped")
-            while try await read("few", at: board).last?["text"] as? String != "6" {
-                try await Task.sleep(for: .milliseconds(100))
-            }
+            let last = try board.follow("inbox", "read", "few", "--follow")
+            _ = try await last.output.line(containing: #""text":"6""#)
+            try await last.stop(SIGKILL)
             #expect(try await read("few", at: board).map { $0["text"] as? String } == ["4", "5", "6"])
             #expect(try await unread(3, of: "few", at: board)["dropped"] as? Int == 3)
             #expect(board.daemon?.errors.lines.filter { $0.contains("inbox.dropped") }.count == 1)

@@ -130,22 +130,25 @@ struct SessionLockTests {
 
     @Test("that has ended meanwhile is given up when it is unlocked, with 130102")
     func ended() async throws {
-        try await withUser({
-            $0.broker = false
-            $0.lives.idToken = 8
-        }) { _, board in
-            // On a busy machine a session of eight seconds may end before it is locked.
-            while try await board.latchkey("lock", input: "2580\n").status != 0 {
-                _ = try await board.latchkey("logout", "--force")
-                try await logIn(board, as: "alice")
-            }
+        try await withUser { _, board in
+            try await lock(board)
             let state = try await board.ask("status")["user"] as? [String: Any]
             let end = try Date(try #require(state?["sessionEnds"] as? String), strategy: .iso8601)
-            try await Task.sleep(for: .seconds(max(end.timeIntervalSinceNow, 0) + 1))
+            try await board.stop()
+            // The agent knows from this file how late it was once: later than the end of the session.
+            let clock = board.state.appending(path: "clock").path
+            if !FileManager.default.fileExists(atPath: clock) {
+                #expect(FileManager.default.createFile(atPath: clock, contents: nil))
+            }
+            try FileManager.default.setAttributes([.modificationDate: end + 60], ofItemAtPath: clock)
+            try await board.start()
             let error = try await refusal(board, ["unlock"], input: "2580\n")
             #expect(error["code"] as? String == "lock.session-ended")
             #expect(value(error, "gateway", "number") as? Int == 130_102)
             #expect(try await board.latchkey("whoami").output.contains("nobody is logged in"))
+            try await board.stop()
+            try FileManager.default.removeItem(atPath: clock)
+            try await board.start()
             try await logIn(board, as: "alice")
         }
     }
@@ -164,6 +167,43 @@ struct SessionLockTests {
             #expect(try await board.latchkey("unlock", input: "2580\n").status == 0)
             _ = try await board.status { $0.userBroker?.state == "connected" }
             #expect(try await board.latchkey("send", "--as", "user", "--user", "bob", "hello").status == 0)
+            // One that the broker does not have when the session is locked is refused as well.
+            await lab.suspendBroker()
+            let sent = try #require(try await board.status().userBroker?.sent)
+            let waiting = try board.follow("send", "--as", "user", "--user", "bob", "--topic", "late", "x")
+            _ = try await board.status { ($0.userBroker?.sent ?? 0) > sent }
+            try await lock(board)
+            #expect(try await waiting.ended(within: 60) != 0)
+            #expect(waiting.errors.text.contains("lock.messages-locked"), "\(waiting.errors.text)")
+            await lab.resumeBroker()
+        }
+    }
+
+    @Test("ends the streams of the user's messages with 530008: nothing that arrives while it is locked is delivered")
+    func subscriptions() async throws {
+        try await withUser({ _ in }) { lab, board in
+            let topic = "/2.0/client/users/alice/custom/note"
+            let phone = try await SecondClient(named: "phone", user: "bob", at: lab, in: board.folder)
+            let (users, boards) = (try board.follow("subscribe", "--as", "user"), try board.follow("subscribe"))
+            for reader in [users, boards] { _ = try await reader.errors.line(containing: "subscribed") }
+            try await phone.publish("before", to: topic)
+            _ = try await users.output.line(containing: "before")
+            try await lock(board)
+            try await phone.publish("while it is locked", to: topic)
+            #expect(try await users.ended(within: 60) != 0)
+            #expect(users.errors.text.contains("lock.messages-locked") && users.errors.text.contains("530008"))
+            let refused = try await refusal(board, ["subscribe", "--as", "user"])
+            #expect(refused["code"] as? String == "lock.messages-locked")
+
+            // The board's own go on.
+            _ = try await board.ask("publish", "own", "the board's")
+            _ = try await boards.output.line(containing: "the board's")
+            #expect(try await board.latchkey("unlock", input: "2580\n").status == 0)
+            let again = try board.follow("subscribe", "--as", "user")
+            _ = try await again.errors.line(containing: "subscribed")
+            try await phone.publish("after", to: topic)
+            _ = try await again.output.line(containing: "after")
+            #expect(!users.output.text.contains("while it is locked"))
         }
     }
 

@@ -225,6 +225,11 @@ while not ask("GET", "/v1/inbox/waiting?after=0&limit=10")["messages"]:
 for kind in ["text/event-stream", "application/x-ndjson"]:
     first_event("/v1/inbox/waiting/stream", kind)
 ask("GET", "/v1/inbox")
+ask("POST", "/v1/inbox", {
+    "name": "added", "filter": "added/#", "raw": False, "qos": 1, "limitBytes": 65536, "limitMessages": 10, "maxAgeHours": 1,
+    "retained": False})
+ask("GET", "/v1/inbox")
+ask("DELETE", "/v1/inbox/added")
 ask("GET", "/v1/status")
 ask("POST", "/v1/inbox/waiting/acknowledge", {"id": ask("GET", "/v1/inbox/waiting")["messages"][0]["id"], "only": True})
 ask("DELETE", "/v1/inbox/waiting")

@@ -63,6 +63,7 @@ struct ConfigurationTests {
         ("broker.user_name", "\"{token}\"", "\"\""),
         ("broker.password", "\"{token\"", "\"none\""),
         ("broker.user_connection", "\"no\"", "false"),
+        ("broker.error_reports", "1", "false"),
         ("outbox.limit_bytes", "1024", "1048576"),
         ("outbox.max_age_hours", "0", "24"),
         ("outbox.payload_limit_bytes", "100", "65536"),

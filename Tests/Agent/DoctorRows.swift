@@ -180,6 +180,11 @@ extension Row {
 
         Row(BrokerCheck(), "skip", "none before") { _ in },
         Row(BrokerCheck(), "pass", "connected to b:8883") { $0.broker = .init(address: "b:8883", isConnected: true) },
+        Row(BrokerCheck(), "pass", "it has reported 2 errors, the last: may not publish") {
+            $0.broker = .init(
+                address: "b:8883", isConnected: true, reports: 2,
+                lastReport: BrokerReport(topic: "t/error", text: "may not publish", time: $0.now))
+        },
         Row(BrokerCheck(), "warn", "not connected to b:8883 yet") {
             $0.broker = .init(address: "b:8883", isConnected: false)
         },

@@ -24,7 +24,13 @@ struct InboxStateTests {
         State(point: "action-begun", times: 1...1, meaning: "its attempt was counted, and the command not started"),
         State(point: "action-answered", times: 2...2, meaning: "the command ended, and nobody knows"),
     ]
-    static let points = Set((inboxes + actions).map(\.point))
+    static let changes = [
+        State(point: "inbox-add-written", times: 0...0, meaning: "nobody was told that the inbox is there"),
+        State(point: "inbox-added", times: 1...1, meaning: "it is there, and whoever asked does not know"),
+        State(point: "inbox-remove-written", times: 1...1, meaning: "it is there with its messages"),
+        State(point: "inbox-removed", times: 0...0, meaning: "it is gone, and whoever asked does not know"),
+    ]
+    static let points = Set((inboxes + actions + changes).map(\.point))
 
     @Test("a message is kept at least once", arguments: inboxes)
     func keeping(_ state: State) async throws {
@@ -41,6 +47,54 @@ struct InboxStateTests {
                 #expect(Set(text.output.split(separator: "\n")) == ["message"])
             }
         }
+    }
+
+    @Test("an inbox is added or removed whole, and what was asked can be asked again", arguments: changes)
+    func changing(_ state: State) async throws {
+        try await inTurn {
+            try await withLabAndBoard(settings: DamageTests.quiet) { lab, board in
+                _ = try await board.enroll(at: lab)
+                _ = try await board.status { $0.isConnected }
+                let isRemoval = state.point.hasPrefix("inbox-remove")
+                if isRemoval {
+                    _ = try await board.ask("inbox", "add", "orders", "orders")
+                    _ = try await board.ask("publish", "orders", "before")
+                    try await arrival("before", at: board)
+                }
+                try await board.stop()
+                board.environment = ["LATCHKEY_KILL_AT": state.point]
+                try await board.start()
+                let daemon = try #require(board.daemon)
+                _ = try await board.status { $0.isConnected }
+                let words = isRemoval ? ["remove", "orders", "--yes"] : ["add", "orders", "orders"]
+                let asking = try RunningProgram(
+                    Program(name: "latchkey").url, ["inbox"] + words + ["--socket", board.socket])
+                #expect(try await daemon.ended(within: 20) == 128 + SIGKILL)
+                #expect(try await asking.ended(within: 60) != 0)
+                board.environment = [:]
+                try await board.start()
+                _ = try await board.status { $0.isConnected }
+                let found = try await board.ask("inbox")["inboxes"] as? [[String: Any]] ?? []
+                #expect(state.times.contains(found.count))
+                if isRemoval {
+                    #expect(found.allSatisfy { $0["unread"] as? Int == 1 })
+                    let again = try await board.latchkey("inbox", "remove", "orders", "--yes", "--json")
+                    #expect(found.isEmpty == again.errors.contains("messaging.no-such-inbox"), "\(again.errors)")
+                } else {
+                    let again = try await board.ask("inbox", "add", "orders", "orders")
+                    #expect(again["changed"] as? Bool == found.isEmpty)
+                    _ = try await board.ask("publish", "orders", "after")
+                    try await arrival("after", at: board)
+                }
+            }
+        }
+    }
+
+    /// Waits until the message is in the inbox.
+    private func arrival(_ text: String, at board: TestBoard) async throws {
+        let reader = try board.follow("inbox", "read", "orders", "--follow")
+        _ = try await reader.output.line(containing: text)
+        try await reader.stop(SIGKILL)
     }
 
     @Test("a command gets a message at least once", arguments: actions)

@@ -152,6 +152,49 @@ struct ConfinementTests {
         #expect(noted("shown", in: restarted)["NRestarts"] == "0")
     }
 
+    @Test("a message starts a command by systemd's socket: as a user that is nobody else, in a sandbox of its own")
+    func acted() async throws {
+        let acted = try await during("acted")
+        let run = try #require(self.run(of: "act", in: acted))
+        #expect(run["status"]?.integer == 0 && run["verdict"]?.string == "done" && run["attempt"]?.integer == 1)
+        let told = try JSON(parsing: (run["output"]?.string ?? "").utf8).object?.compactMapValues(\.string) ?? [:]
+        #expect(told["payload"] == Hex.encode(Array("$(touch /run/trap); 'quoted\"\n".utf8)))
+        #expect(told["arguments"] == "--fixed" && told["topic"] == "act")
+        #expect(observed("trapped", in: acted) == [0])
+        // Where systemd takes the users of DynamicUser= from.
+        #expect(told["user"].flatMap { Int($0) }.map { (61_184...65_519).contains($0) } == true, "\(told)")
+        #expect(told["unit"] == "latchkey-actions@")
+        for kind in ["CapEff", "CapBnd"] { #expect(told[kind] == "0000000000000000") }
+        #expect(told["NoNewPrivs"] == "1" && told["Seccomp"] == "2")
+        let refused = [
+            "list the agent's state": "EACCES", "connect to the agent": "EACCES", "ask for another command": "EACCES",
+            "signal another process": "EPERM", "see another process": "ENOENT",
+            "see the others' temporary files": "ENOENT", "list a home": "EACCES", "write below /usr": "EACCES",
+            "change its personality": "EPERM", "make a user name space": "EPERM",
+        ]
+        #expect(told.filter { refused[$0.key] != nil } == refused)
+        let outside = acted.first { $0["event"]?.string == "outside" }
+        for attempt in refused.keys { #expect(outside?[attempt]?.string == "allowed", "\(attempt)") }
+    }
+
+    @Test("a command that a message started is ended at its time limit with all it started, and its output is kept")
+    func overdue() async throws {
+        let acted = try await during("acted")
+        let run = try #require(self.run(of: "slow", in: acted))
+        #expect(run["timedOut"]?.bool == true && run["verdict"]?.string == "dead")
+        #expect(run["signal"]?.integer == Int64(SIGKILL) && run["output"]?.string == "begun\n")
+        #expect(observed("left", in: acted) == [0])
+        // The runners themselves ended well, and the socket waits for the next.
+        #expect(observed("runners", in: acted) == [0])
+        #expect(noted("socket", in: acted)["ActiveState"] == "active")
+    }
+
+    /// The one run of an action, as the log of its runs has it.
+    private func run(of action: String, in lines: [JSON]) -> JSON? {
+        let logs = lines.compactMap { $0["runs"]?.array }
+        return logs.first { $0.first?["topic"]?.string?.hasSuffix("/\(action)") == true }?.first
+    }
+
     @Test("the confined service is restarted by systemd after kill -9, and sends readings again")
     func killed() async throws {
         let killed = try await during("killed")

@@ -190,12 +190,48 @@ struct ReceivingTests {
             .init(lines: [
                 "allow_anonymous true", "plugin \(try TestBroker.dynamicSecurity)", "plugin_opt_config_file \(rules)",
             ]), bench: bench)
-        let station = try await Station(at: broker.address)
+        let station = try await Station(at: broker.address, running: false) {
+            $0.reportTopic = try Topic("closed/error")
+        }
+        let events = station.messenger.events.subscribe()
+        station.run()
         try await station.waitUntilConnected()
         await #expect(throws: MessagingError.subscriptionRefused(try TopicFilter("closed/#"))) {
             _ = try await station.messenger.subscribe("closed/#")
         }
         _ = try await station.messenger.subscribe("open/#")
+        // That there are no reports of errors, which nobody asked for, is no trouble.
+        let refused = await Station.first(of: events) {
+            if case .subscriptionRefused(let filter) = $0 { filter.text } else { nil }
+        }
+        #expect(refused == "closed/#")
+    }
+
+    @Test("the messenger gets the broker's reports of errors for as long as it is connected, whoever reads")
+    func reports() async throws {
+        let broker = try await TestBroker()
+        let station = try await Station(at: broker.address, clientID: "board") {
+            $0.reportTopic = try Topic("own/error")
+        }
+        var events = station.messenger.messages.subscribe().makeAsyncIterator()
+        try await until { await !station.messenger.established.isEmpty }
+        try await broker.publish(#"{"message":"not passed on"}"#, to: "own/error")
+        #expect(await events.next() == .brokerReported(topic: "own/error", text: "not passed on"))
+        try await broker.publish("another", to: "own/error")
+        #expect(await events.next() == .brokerReported(topic: "own/error", text: "another"))
+        let status = await station.messenger.status()
+        #expect(status.reports == 2 && status.lastReport?.text == "another" && status.unclaimed == 0)
+        try await station.stop()
+
+        // A session that goes on has no reports of what was said in the one before.
+        try await broker.publish("late", to: "own/error")
+        let next = try await Station(at: broker.address, clientID: "board", running: false)
+        let mine = try await next.messenger.subscribe("t")
+        next.run()
+        try await next.waitUntilConnected()
+        try await broker.publish("end", to: "t")
+        #expect(await mine.texts(1) == ["end"])
+        #expect(await next.messenger.status().received == 1)
     }
 
     @Test("the messenger unsubscribes a filter at the broker when its last subscriber is gone")

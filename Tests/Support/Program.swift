@@ -231,6 +231,20 @@ package final class Collected: Sendable {
         }
     }
 
+    /// The first lines that are wanted, once there are so many.
+    @discardableResult
+    package func lines(
+        _ count: Int, within seconds: Double = 60, where isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws -> [String] {
+        try await Acceptance.within(seconds, "\(count) lines that are wanted") { [self] in
+            for await _ in changes() {
+                let found = lines.filter(isWanted)
+                if found.count >= count { return Array(found.prefix(count)) }
+            }
+            throw Unexpected("fewer than \(count) wanted lines in: …\(text.suffix(8000))")
+        }
+    }
+
     /// The first line that holds `part`, for as long as anything comes: the limit is for a silence, however much there is.
     package func line(containing part: String, silence seconds: Double) async throws -> String {
         while true {

@@ -14,7 +14,7 @@ final actor Link {
     let account: AccountName
     let hasBroker: Bool
     /// `nil` until the board is registered, and if its broker uses another account.
-    private(set) var station: Station?
+    var station: Station?
     /// The logged-in user beside it, with the task that keeps the connection; see `Link+User.swift`.
     var userStation: Station?
     var userTask: Task<Void, Never>?
@@ -186,8 +186,7 @@ final actor Link {
         }
         let station = try await Station(
             device: device, session: session, gateway: gateway, settings: agent.configuration,
-            network: agent.network,
-            outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
+            network: agent.network, outboxIsSuspect: outboxFault?.isDamageOfOutbox == true)
         outboxFault = nil
         self.station = station
         settle()
@@ -197,16 +196,17 @@ final actor Link {
         } catch {
             ending = .failure(error)
         }
+        let inboxes = self.station?.inboxes
         self.station = nil
         await adjustUserStation()
         station.subscriptions.end()
         // After the gateway withdraws a registration, the device identifier stays, and so do its messages.
         if let now = try? await session.status(), now.deviceID != device {
             _ = try? await station.outbox.clear()
-            _ = try? await station.inboxes?.clear()
+            _ = try? await inboxes?.clear()
         }
         await station.outbox.close()
-        await station.inboxes?.close()
+        await inboxes?.close()
         try ending.get()
     }
 

@@ -1,3 +1,4 @@
+import Gateway
 import Glibc
 import Groundwork
 import Messaging
@@ -32,8 +33,29 @@ extension Link {
             for action in agent.configuration.actions {
                 group.addTask { await ActionWork(action, inboxes, station.topics, agent, account).run() }
             }
-            await group.waitForAll()
+            // The first that ends does so because the inboxes are closed, or this is canceled.
+            await group.next()
+            group.cancelAll()
         }
+    }
+
+    /// The station with its inboxes, which are made if there are none yet.
+    ///
+    /// - Throws: `MessagingError.inboxUnusable`; ``AgentError/subscriptionEnded`` if the station ends meanwhile.
+    func stationWithInboxes() async throws -> (station: Station, inboxes: InboxStore) {
+        guard let station else { throw AgentError.subscriptionEnded }
+        if let inboxes = station.inboxes { return (station, inboxes) }
+        let path = "\(agent.configuration.stateDirectory)/\(Station.inboxName(gateway.identity.scope))"
+        let inboxes = try await InboxStore.open(at: path, owner: station.topics.deviceID, policies: [])
+        guard let now = self.station, now.messenger === station.messenger, now.inboxes == nil else {
+            // Another caller was quicker, or the station has ended.
+            await inboxes.close()
+            return try await stationWithInboxes()
+        }
+        self.station?.inboxes = inboxes
+        await station.messenger.attach(inboxes)
+        Task { await workInboxes(inboxes, at: station) }
+        return (station, inboxes)
     }
 }
 

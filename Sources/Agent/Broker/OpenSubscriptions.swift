@@ -14,22 +14,23 @@ final class OpenSubscriptions: Sendable {
         var hasEnded = false
         /// There while anybody reads.
         weak var encoder: MessageEncoder?
+        var ending: any Error
     }
-    private let state = Mutex(State())
-    /// Why they end with the station.
-    let ending: any Error
+    private let state: Mutex<State>
+    /// Why they end, or will end with the station.
+    var ending: any Error { state.withLock { $0.ending } }
 
-    init(endingWith ending: any Error = AgentError.subscriptionEnded) { self.ending = ending }
+    init(endingWith ending: any Error = AgentError.subscriptionEnded) { state = Mutex(State(ending: ending)) }
 
     /// - Throws: ``ending`` if the station has ended in the meantime.
     func add(_ subscription: Subscription) throws {
-        let isLate = state.withLock { state in
+        let late = state.withLock { state in
             // Subscriptions whose readers are gone.
             state.entries.removeAll { $0.subscription == nil }
             state.entries.append(Entry(subscription: subscription))
-            return state.hasEnded
+            return state.hasEnded ? state.ending : nil
         }
-        if isLate { throw ending }
+        if let late { throw late }
     }
 
     /// The one encoder of all readers.
@@ -41,9 +42,12 @@ final class OpenSubscriptions: Sendable {
         }
     }
 
-    func end() {
+    /// - Parameter cause: why, where it is not what it was made with.
+    func end(because cause: (any Error)? = nil) {
         let entries = state.withLock { state in
-            defer { state = State(hasEnded: true) }
+            // Those that ended before have their reason.
+            let ending = state.hasEnded ? state.ending : cause ?? state.ending
+            defer { state = State(hasEnded: true, ending: ending) }
             return state.entries
         }
         for entry in entries { entry.subscription?.finish() }
@@ -54,18 +58,18 @@ final class OpenSubscriptions: Sendable {
 ///
 /// Survives lost connections to the broker. Ends with an error when its registration ends, such as by a switch to
 /// another gateway: its topics belong to that registration, and no message would ever arrive again. So does that of a
-/// user who logs out.
+/// user who logs out, or whose session is locked.
 struct Deliveries {
     let subscription: Subscription
     /// Messages on these topics are left out.
     var leavingOut: Set<String> = []
     let encoder: MessageEncoder
-    /// Why it ends.
-    var ending: any Error = AgentError.subscriptionEnded
+    /// Of the station, which knows why it ends.
+    var station = OpenSubscriptions()
 
     /// Writes what is there at once, until the reader is gone.
     ///
-    /// - Throws: ``ending``
+    /// - Throws: ``OpenSubscriptions/ending``
     func write(to writer: StreamWriter) async throws {
         // Reports that the broker has accepted the subscription: no message sent from now on is missed.
         let begin = LocalEvent(name: "subscribed", data: ["filter": .string(subscription.filter.text)])
@@ -81,7 +85,7 @@ struct Deliveries {
         }
         // The task of a reader that left is canceled, which ends the subscription too.
         guard !Task.isCancelled else { return }
-        throw ending
+        throw station.ending
     }
 
     private func bytes(of messages: ArraySlice<IncomingMessage>, lost: Int = 0, in form: StreamForm) -> [UInt8] {

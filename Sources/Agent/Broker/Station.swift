@@ -19,8 +19,8 @@ struct Station: Sendable {
     /// `nil` for the device itself.
     let user: UserStatus?
     let outbox: Outbox
-    /// `nil` if the settings have none and none is left; a user has none.
-    let inboxes: InboxStore?
+    /// `nil` if there is none yet; a user has none.
+    var inboxes: InboxStore?
     let messenger: Messenger
     /// The subscriptions of local programs; they end with the station.
     let subscriptions: OpenSubscriptions
@@ -42,6 +42,7 @@ struct Station: Sendable {
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
         let presence = try topics.custom(settings.broker.statusTopic)
         messaging.presenceTopic = presence
+        if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
         telemetryTopic = try topics.custom(settings.telemetry.topic)
         ownTopics = [telemetryTopic.name, presence.name]
         let inboxes = try await InboxStore.open(
@@ -81,6 +82,7 @@ struct Station: Sendable {
         let (broker, master) = (board.messenger.address, gateway.masterClientID)
         var messaging = MessengerSettings(settings.broker)
         messaging.leastDelay = { network.leastDelay(to: broker.host) }
+        if settings.broker.reportsErrors { messaging.reportTopic = try topics.errors }
         messenger = Messenger(address: broker, outbox: outbox, settings: messaging) {
             let token = try await session.accessToken(ofUserLoggedInAt: user.loggedInAt)
             let identity = try await ConnectingIdentity(of: session, at: broker)
@@ -89,6 +91,18 @@ struct Station: Sendable {
                 tls: identity.tls)
         }
     }
+
+    /// Accepts messages at the outbox; a user's that a lock of the session prevents are refused as that.
+    func accept(_ messages: [OutgoingMessage]) async throws -> [Int64] {
+        do {
+            return try await outbox.accept(messages)
+        } catch {
+            throw refusal(error)
+        }
+    }
+
+    /// Why messages are refused, which the outbox knows in part.
+    func refusal(_ error: MessagingError) -> any Error { error == .userRequired ? subscriptions.ending : error }
 
     /// A filter below the station's own topics.
     func filter(_ filter: String) throws -> TopicFilter {

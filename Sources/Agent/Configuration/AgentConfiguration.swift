@@ -118,6 +118,8 @@ public struct BrokerSettings: Sendable, Equatable {
     public var password = "{token}"
     /// Whether the logged-in user has a connection too.
     public var userConnection = true
+    /// Whether the broker's reports of errors are subscribed to (MAG 9.2).
+    public var reportsErrors = true
 }
 
 /// How much may wait for the broker, and for how long.

@@ -15,6 +15,9 @@ struct AgentState: Sendable {
         var address: String
         var isConnected: Bool
         var lastError: (any Explained)?
+        /// Errors that it has reported since the start.
+        var reports = 0
+        var lastReport: BrokerReport?
     }
 
     /// An account other than the default one.

@@ -1,4 +1,5 @@
 import Groundwork
+import Messaging
 
 /// Fails when the broker refuses the connection; warns when there is none at the moment.
 struct BrokerCheck: HealthCheck {
@@ -9,7 +10,12 @@ struct BrokerCheck: HealthCheck {
     func run(_ agent: AgentState) -> Verdict {
         guard let broker = agent.broker else { return .skip("none before this board is registered") }
         guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway part is stopped") }
-        if broker.isConnected { return .pass("connected to \(broker.address)") }
+        if broker.isConnected {
+            guard let last = broker.lastReport else { return .pass("connected to \(broker.address)") }
+            // No warning: a message of others, or one long ago, is no trouble of this board's.
+            let count = broker.reports == 1 ? "an error" : "\(broker.reports) errors"
+            return .pass("connected to \(broker.address); it has reported \(count), the last: \(last.text)")
+        }
         guard let error = broker.lastError else {
             return .warn("not connected to \(broker.address) yet", remedy: "wait a moment and ask again")
         }

@@ -44,6 +44,8 @@ public enum AgentError: Explained, Equatable {
     case signingKeyExists(String)
     /// There are as many keys to sign with as there may be.
     case tooManySigningKeys(limit: Int)
+    /// The called API's answer is a success, and not of the type that the caller demands.
+    case answerTypeUnexpected(expected: String, found: String?, status: Int)
 
     public var explanation: Explanation {
         switch self {
@@ -145,6 +147,12 @@ public enum AgentError: Explained, Equatable {
             Explanation(
                 "agent.too-many-signing-keys", .conflict, "there are \(limit) keys to sign with already",
                 remedy: "remove one: latchkey keys list")
+        case .answerTypeUnexpected(let expected, let found, let status):
+            Explanation(
+                "agent.answer-type-unexpected", .invalidAnswer,
+                "the answer is \(found ?? "of no type"), not \(expected); the API has done what was asked",
+                remedy: "ask again without expecting a type, where that does no harm, to see the answer",
+                gateway: .local(100_401, httpStatus: status))
         }
     }
 
@@ -159,5 +167,7 @@ public enum AgentError: Explained, Equatable {
         .browserNotOffered, .providerNotOffered(offered: ["NAME"]), .logInStopped, .noProfile,
         .pageNotEnabled, .browserAnswerInvalid(reason: "REASON"), .noSuchLogIn("ID"), .slotInUse(1),
         .noSuchPart("PART"), .noSuchAction("NAME"), .signingKeyExists("NAME"), .tooManySigningKeys(limit: 32),
+        .answerTypeUnexpected(expected: "TYPE", found: "TYPE", status: 200),
+        .answerTypeUnexpected(expected: "TYPE", found: nil, status: 200),
     ]
 }

@@ -19,6 +19,7 @@ struct MessagesFeature: Feature {
             table.string("user_name", &configuration.broker.userName, .logInTemplate(LogInTemplate.names))
             table.string("password", &configuration.broker.password, .logInTemplate(LogInTemplate.namesOfPassword))
             table.flag("user_connection", &configuration.broker.userConnection)
+            table.flag("error_reports", &configuration.broker.reportsErrors)
         }
         root.table("outbox") { table in
             table.integer("limit_bytes", &configuration.outbox.limitBytes, in: 65_536...(1 << 40))
@@ -45,7 +46,8 @@ struct MessagesFeature: Feature {
         state.outboxFault = await link.outboxFault
         guard let status = await link.station?.messenger.status() else { return }
         state.broker = .init(
-            address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError)
+            address: status.broker.description, isConnected: status.state == .connected, lastError: status.lastError,
+            reports: status.reports, lastReport: status.lastReport)
         state.outbox = .init(
             depth: status.outbox.depth, dropped: status.outbox.dropped.total - status.outbox.dropped.formerIdentity,
             deadLetters: status.outbox.deadLetters,

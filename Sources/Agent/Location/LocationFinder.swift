@@ -27,19 +27,77 @@ actor LocationFinder {
 
     nonisolated let source: Source
     private let fixed: Location?
-    private let client: GPSDClient?
+    private let receiver: Receiver?
     private let maxAge: Duration
     private let patience: Duration
     private var latest: (location: Location, at: ContinuousClock.Instant)?
     private var failedAt: ContinuousClock.Instant?
-    /// The question to gpsd that is under way, which all that need a location share.
-    private var question: Task<Location, any Error>?
+    /// The question to the receiver that is under way, which all that need a location share.
+    private var question: Question?
 
-    init(_ configuration: AgentConfiguration) {
+    /// What is asked where the board is.
+    struct Receiver: Sendable {
+        /// As errors name it.
+        let name: String
+        /// The first location within so long; `nil` for what is no place.
+        let locate: @Sendable (Duration) async throws -> Location?
+        var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    }
+
+    /// A question with the full patience, whoever asked it first; those who wait for its answer have limits of their own.
+    /// With the last of them it is given up: a receiver may be switched on for as long as it is asked.
+    private final class Question: Sendable {
+        private struct State {
+            var task: Task<Void, Never>?
+            var answer: Result<Location, any Error>?
+            var callers = 0
+            /// Those who no longer wait, by number.
+            var gone: Set<Int> = []
+            var last = 0
+        }
+        private let state = AsyncCondition(State())
+
+        func begin(_ task: Task<Void, Never>) { state.change { $0.task = task } }
+        func end(with answer: Result<Location, any Error>) { state.change { $0.answer = answer } }
+
+        /// - Returns: whether nobody waits for it any more; then it is canceled.
+        func giveUpIfUnwanted() -> Bool {
+            let (isUnwanted, task) = state.read { ($0.callers == 0, $0.task) }
+            if isUnwanted { task?.cancel() }
+            return isUnwanted
+        }
+
+        /// - Returns: `nil` if there is no answer within the limit, or in a canceled task.
+        func answer(within limit: Duration, of receiver: Receiver) async -> Result<Location, any Error>? {
+            let number = state.change { state in
+                state.last += 1
+                state.callers += 1
+                return state.last
+            }
+            defer { state.change { $0.callers -= 1 } }
+            let timer = Task {
+                try? await receiver.sleep(limit)
+                leave(number)
+            }
+            defer { timer.cancel() }
+            return await withTaskCancellationHandler {
+                await state.wait { state -> Result<Location, any Error>?? in
+                    if let answer = state.answer { return .some(answer) }
+                    return state.gone.contains(number) ? .some(nil) : nil
+                }
+            } onCancel: {
+                leave(number)
+            }
+        }
+
+        private func leave(_ number: Int) { state.change { _ = $0.gone.insert(number) } }
+    }
+
+    init(_ configuration: AgentConfiguration, asking receiver: Receiver? = nil) {
         source = Source(rawValue: configuration[LocationFeature.source]) ?? .off
         fixed = Location(
             latitude: configuration[LocationFeature.latitude], longitude: configuration[LocationFeature.longitude])
-        client = GPSDAddress(configuration[LocationFeature.gpsd]).map(GPSDClient.init)
+        self.receiver = receiver ?? GPSDAddress(configuration[LocationFeature.gpsd]).map(Receiver.init)
         maxAge = .seconds(configuration[LocationFeature.maxAgeSeconds])
         patience = .seconds(configuration[LocationFeature.waitSeconds])
     }
@@ -76,24 +134,70 @@ actor LocationFinder {
     /// - Throws: `GatewayError.locationUnavailable`, ``BoardError``, `CancellationError`
     func find(within limit: Duration? = nil) async throws -> Found {
         if let known { return known }
-        guard let client, source == .gpsd else { throw GatewayError.locationUnavailable(.off) }
-        if let question, let location = try? await question.value { return Found(location: location, age: .zero) }
-        let asking = Task {
-            let fix = try await client.fix(within: limit ?? patience)
-            guard let location = Location(latitude: fix.latitude, longitude: fix.longitude) else {
-                throw GatewayError.locationUnavailable(.noFix)
+        guard let receiver, source == .gpsd else { throw GatewayError.locationUnavailable(.off) }
+        let (limit, begin) = (limit ?? patience, ContinuousClock.now)
+        var answer: Result<Location, any Error>?
+        if let question {
+            answer = await wait(for: question, within: limit, receiver)
+            // Asked earlier, it may have been given up early.
+            if case .failure = answer {
+                let left = limit - begin.duration(to: .now)
+                answer = await wait(for: self.question ?? ask(receiver), within: left, receiver)
             }
-            return location
+        } else {
+            answer = await wait(for: ask(receiver), within: limit, receiver)
         }
-        question = asking
-        defer { if question == asking { question = nil } }
-        do {
-            let location = try await asking.value
-            (latest, failedAt) = ((location, .now), nil)
-            return Found(location: location, age: .zero)
-        } catch {
+        try Task.checkCancellation()
+        switch answer {
+        case .success(let location): return Found(location: location, age: .zero)
+        case .failure(let error): throw error
+        case nil:
             failedAt = .now
-            throw error
+            throw BoardError.noFix(address: receiver.name)
         }
+    }
+
+    private func wait(
+        for question: Question, within limit: Duration, _ receiver: Receiver
+    ) async -> Result<Location, any Error>? {
+        let answer = await question.answer(within: limit, of: receiver)
+        if self.question === question, question.giveUpIfUnwanted() { self.question = nil }
+        return answer
+    }
+
+    private func ask(_ receiver: Receiver) -> Question {
+        let question = Question()
+        self.question = question
+        let task = Task { [patience] in
+            do {
+                guard let location = try await receiver.locate(patience) else {
+                    throw GatewayError.locationUnavailable(.noFix)
+                }
+                (latest, failedAt) = ((location, .now), nil)
+                close(question, with: .success(location))
+            } catch {
+                failedAt = .now
+                close(question, with: .failure(error))
+            }
+        }
+        question.begin(task)
+        return question
+    }
+
+    private func close(_ question: Question, with answer: Result<Location, any Error>) {
+        if self.question === question { self.question = nil }
+        question.end(with: answer)
+    }
+}
+
+extension LocationFinder.Receiver {
+    fileprivate init(_ address: GPSDAddress) {
+        let client = GPSDClient(address)
+        self.init(
+            name: address.description,
+            locate: { limit in
+                let fix = try await client.fix(within: limit)
+                return Location(latitude: fix.latitude, longitude: fix.longitude)
+            })
     }
 }

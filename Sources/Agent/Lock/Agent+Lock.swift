@@ -19,7 +19,12 @@ extension Agent {
     /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, what the vault throws
     nonisolated func lock(_ session: GatewaySession, by passcode: Passcode) async throws -> Bool {
         try checkButton()
-        return try await session.lock(by: passcode)
+        let changed = try await session.lock(by: passcode)
+        // Before the answer: whoever has it knows that no program gets the user's messages any more.
+        for account in await accounts.all where account.session === session {
+            await account.link.endLockedSubscriptions()
+        }
+        return changed
     }
 
     /// - Parameter onWait: called before a press of the button is waited for.

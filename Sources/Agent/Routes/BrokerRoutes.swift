@@ -76,7 +76,7 @@ extension Agent {
             let encoder = connection.subscriptions.encoder(for: nil)
             return .stream {
                 try await Deliveries(
-                    subscription: subscription, encoder: encoder, ending: connection.subscriptions.ending
+                    subscription: subscription, encoder: encoder, station: connection.subscriptions
                 ).write(to: $0)
                 // The connection is kept for as long as somebody reads.
                 withExtendedLifetime(use) {}

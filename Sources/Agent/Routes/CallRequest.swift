@@ -12,6 +12,8 @@ struct CallRequest {
     let principal: Principal?
     /// Length of a body that follows in pieces, in bytes.
     let uploadLength: Int?
+    /// What an answer has to be that is a success.
+    let expected: Kind?
     /// Who is asked for one-time passwords that the API demands; `nil` where the request does not say.
     let prompted: Prompted?
 
@@ -47,6 +49,9 @@ struct CallRequest {
             "form": .pairs("what is sent, encoded as a form").asSensitive,
             "type": .string("what the body is; sets Content-Type", choices: Kind.allCases.map(\.rawValue)),
             "accept": .string("what the answer should be; sets Accept", choices: Kind.allCases.map(\.rawValue)),
+            "expect": .string(
+                "what the answer has to be: sets Accept, and refuses an answer of 2xx with a body of another type",
+                choices: Kind.allCases.map(\.rawValue)),
             "as": .principal(Schema.whose), "scope": .additionalScope,
             "public": .boolean("at a gateway: whether the request says nothing of who calls"),
             "timeoutSeconds": .integer("limit of each attempt", in: 1...HostSecurity.timeoutLimit),
@@ -94,7 +99,8 @@ struct CallRequest {
         if let type = try body.kind("type") ?? kind, call.headers.first("Content-Type") == nil {
             call.headers.add("Content-Type", type.mediaType)
         }
-        if let accept = try body.kind("accept"), call.headers.first("Accept") == nil {
+        expected = try body.kind("expect")
+        if let accept = try body.kind("accept") ?? expected, call.headers.first("Accept") == nil {
             call.headers.add("Accept", accept.mediaType)
         }
         call.scope = try body.optionalString("scope")

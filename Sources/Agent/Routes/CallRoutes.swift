@@ -30,7 +30,9 @@ extension Agent {
         ) { request in
             let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
             if let account = try await self.oauthAccount(of: request) {
-                return .json(.object(try await account.answer(to: asked).wholeReport(as: nil)))
+                let response = try await account.answer(to: asked)
+                try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
+                return .json(.object(response.wholeReport(as: nil)))
             }
             let session = try await self.account(of: request).session
             guard !asked.call.isPublic else {
@@ -41,6 +43,7 @@ extension Agent {
                 call.principal = principal
                 call.passwordAsker = asked.asker(at: self.prompts, uid: request.peer.uid)
                 let response = try await session.call(call)
+                try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
                 return .json(.object(response.wholeReport(as: principal)))
             }
         }
@@ -64,6 +67,7 @@ extension Agent {
             let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
             if let account = try await self.oauthAccount(of: request) {
                 let answer = try await account.answer(to: asked)
+                try asked.checkType(ofAnswer: answer.status, answer.headers, isEmpty: answer.body.isEmpty)
                 return .stream { try await answer.write(to: $0) }
             }
             let session = try await self.account(of: request).session
@@ -108,6 +112,7 @@ struct CallExchange: Sendable {
         } else {
             (answer, principal) = try await protected(writer, number)
         }
+        try asked.checkType(ofAnswer: answer.status, answer.headers)
         let head = HTTPResponse.report(answer.status, answer.headers, answer.meaning, as: principal)
         guard await writer.send(LocalEvent(name: "response", data: .object(head))) else { return }
         var count = 0

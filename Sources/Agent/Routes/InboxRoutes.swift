@@ -19,6 +19,7 @@ extension Agent {
             let statuses = try await self.activeStation().inboxes?.statuses() ?? []
             return .json(["inboxes": .array(statuses.map(\.report))])
         }
+        addInboxManagement(to: &router)
         router.on(
             "GET", "/v1/inbox/{name}", needs: .read,
             .init(
@@ -73,16 +74,6 @@ extension Agent {
                 (try body.bool("only", default: false) ? id : 1)...id, of: name)
             return .json(["removed": .integer(Int64(removed))])
         }
-        router.on(
-            "DELETE", "/v1/inbox/{name}", needs: .operate,
-            .init(
-                "Remove all messages of an inbox, read or not",
-                answer: .object(["removed": .integer("how many")], required: ["removed"]))
-        ) { request in
-            let name = request.parameters["name"] ?? ""
-            let removed = try await self.activeInboxes(naming: name).removeAll(of: name)
-            return .json(["removed": .integer(Int64(removed))])
-        }
     }
 }
 
@@ -122,6 +113,7 @@ extension InboxStatus {
             "dropped": .integer(Int64(dropped)), "dead": .integer(Int64(dead)),
         ]
         members["filter"] = filter.map { .string($0.text) }
+        if isAdded { members["added"] = true }
         members["first"] = first.map { .integer($0) }
         members["last"] = last.map { .integer($0) }
         if unread > 0 { members["oldest"] = oldest.map { .string($0.formatted(.iso8601)) } }
@@ -137,6 +129,7 @@ extension Schema {
                 [
                     "name": .string("by which it is read"),
                     "filter": .string("of whole topics; missing where the settings no longer have the inbox"),
+                    "added": .boolean("whether it was added while the agent ran; missing where the settings have it"),
                     "unread": .integer("messages that nobody has acknowledged"),
                     "bytes": .integer("that its messages take"), "dropped": .integer("messages ever"),
                     "dead": .integer("messages that an action has given up"),

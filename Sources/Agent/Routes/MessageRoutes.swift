@@ -89,7 +89,7 @@ extension Agent {
                 OutgoingMessage(topic: topic, payload: $0, qos: qos, retain: retain, publisher: request.publisher)
             }
             try station.checkReserved(topic, for: request)
-            let numbers = try await station.outbox.accept(messages)
+            let numbers = try await station.accept(messages)
             var answer: [String: JSON] = ["accepted": .integer(Int64(numbers.count))]
             answer["first"] = numbers.first.map { .integer($0) }
             return .json(.object(answer), status: 202)
@@ -122,7 +122,7 @@ extension Agent {
             let encoder = station.subscriptions.encoder(for: station.topics)
             return .stream {
                 try await Deliveries(
-                    subscription: subscription, leavingOut: own, encoder: encoder, ending: station.subscriptions.ending
+                    subscription: subscription, leavingOut: own, encoder: encoder, station: station.subscriptions
                 ).write(to: $0)
             }
         }
@@ -158,7 +158,7 @@ extension Station {
 
     fileprivate func accept(_ message: OutgoingMessage, of request: LocalRequest) async throws -> JSON {
         try checkReserved(message.topic, for: request)
-        return ["id": .integer(try await outbox.accept(message)), "topic": .string(message.topic.name)]
+        return ["id": .integer(try await accept([message])[0]), "topic": .string(message.topic.name)]
     }
 }
 

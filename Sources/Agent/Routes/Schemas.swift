@@ -107,6 +107,12 @@ extension Schema {
                 "sent": .integer("messages since the agent started"),
                 "acknowledged": .integer("messages since the agent started"),
                 "received": .integer("messages since the agent started"), "lastError": problem,
+                "errorReports": .object(
+                    [
+                        "count": .integer("since the agent started"), "topic": .string("of the last"),
+                        "text": .string("of the last, as the broker worded it"), "time": .time("when the last came"),
+                    ], required: ["count", "topic", "text", "time"],
+                    "What the broker reported at topics whose last level is error"),
             ], required: ["state", "address", "since", "sent", "acknowledged", "received"])
     }
 

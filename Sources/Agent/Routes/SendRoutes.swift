@@ -66,7 +66,7 @@ extension Agent {
             numbers = try await station.outbox.accept(messages)
         } catch {
             for topic in topics { report(.notSent(MessageSummary(envelope, topic: topic.name), error), at: station) }
-            throw error
+            throw station.refusal(error)
         }
         for topic in topics { report(.sent(MessageSummary(envelope, topic: topic.name)), at: station) }
         var answer: [String: JSON] = [:]

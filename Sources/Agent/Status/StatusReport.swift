@@ -55,6 +55,12 @@ extension MessengerStatus {
             "acknowledged": .integer(Int64(acknowledged)), "received": .integer(Int64(received)),
         ]
         if let lastError { report["lastError"] = .object(lastError.explanation) }
+        if let lastReport {
+            report["errorReports"] = [
+                "count": .integer(Int64(reports)), "topic": .string(lastReport.topic), "text": .string(lastReport.text),
+                "time": .string(lastReport.time.formatted(.iso8601)),
+            ]
+        }
         return .object(report)
     }
 }

@@ -23,7 +23,7 @@ final class BrokerGate: Sendable {
     enum Verdict: Sendable {
         case allow
         case deny
-        /// The client gets this message.
+        /// This message is published.
         case denyAndReport(topic: String, payload: [UInt8])
 
         fileprivate init(_ isAllowed: Bool) { self = isAllowed ? .allow : .deny }

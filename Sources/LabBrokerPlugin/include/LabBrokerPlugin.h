@@ -8,7 +8,7 @@
  *     bye <client id>                                             (no answer)
  *
  * Texts and bytes are hexadecimal, "-" where there are none; numbers are decimal; the certificate is DER; of a
- * payload the first 1024 bytes are sent. A denial with a topic and a payload is delivered to the client as a message.
+ * payload the first 1024 bytes are sent. A denial with a topic and a payload is published as a message.
  * Every failure counts as a denial, also no answer within ten seconds.
  * Deliveries are not checked: a client may read what it may subscribe to. The broker ends when the lab ends. */
 #ifndef LAB_BROKER_PLUGIN_H

@@ -23,7 +23,7 @@ final class InboxFile {
                     id INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, began REAL NOT NULL,
                     report BLOB NOT NULL) STRICT;
                 CREATE INDEX ofAction ON run (action, id);
-                """)
+                """), additions,
     ]
 
     let database: Database
@@ -126,7 +126,7 @@ final class InboxFile {
     /// - Returns: how many messages there were.
     func removeEverything() throws(StorageError) -> Int {
         let count = try database.run("DELETE FROM message")
-        for table in ["inbox", "run", "filter"] { try database.run("DELETE FROM \(table)") }
+        for table in ["inbox", "run", "filter", "added"] { try database.run("DELETE FROM \(table)") }
         return count
     }
 

@@ -16,11 +16,30 @@ public final actor InboxStore {
     /// The name of an inbox that has new messages.
     public nonisolated let arrivals = Broadcast<String>()
     public nonisolated let path: String
-    public nonisolated let policies: [InboxPolicy]
     public nonisolated var unownedExecutor: UnownedSerialExecutor { NamedThread.storage.asUnownedSerialExecutor() }
 
+    private struct Demand {
+        /// Of the settings.
+        let settled: [InboxPolicy]
+        var added: [InboxPolicy] = []
+        /// Of all.
+        var filters: [TopicFilter: QoS] = [:]
+
+        init(_ settled: [InboxPolicy], _ added: [InboxPolicy]) {
+            self.settled = settled
+            self.added = added
+            for policy in settled + added where (filters[policy.filter] ?? .atMostOnce) == .atMostOnce {
+                filters[policy.filter] = policy.qos
+            }
+        }
+    }
+
+    private nonisolated let demand: Mutex<Demand>
+    /// Those of the settings, then those that were added.
+    nonisolated var policies: [InboxPolicy] { demand.withLock { $0.settled + $0.added } }
+    nonisolated var added: [InboxPolicy] { demand.withLock { $0.added } }
     /// What the broker is asked for at each connection.
-    nonisolated let filters: [TopicFilter: QoS]
+    nonisolated var filters: [TopicFilter: QoS] { demand.withLock { $0.filters } }
     private nonisolated let former = Mutex<Set<TopicFilter>>([])
     private nonisolated let lastFault = Mutex<MessagingError?>(nil)
 
@@ -39,13 +58,11 @@ public final actor InboxStore {
     private init(_ path: String, _ owner: String, _ policies: [InboxPolicy], _ clock: @escaping @Sendable () -> Date) {
         self.path = path
         self.owner = owner
-        self.policies = policies
         self.clock = clock
-        filters = policies.reduce(into: [:]) { filters, policy in
-            let known = filters[policy.filter] ?? .atMostOnce
-            filters[policy.filter] = known == .atMostOnce ? policy.qos : known
-        }
+        demand = Mutex(Demand(policies, []))
     }
+
+    nonisolated func take(added: [InboxPolicy]) { demand.withLock { $0 = Demand($0.settled, added) } }
 
     /// Opens or makes the file; a damaged one is set aside.
     ///
@@ -75,6 +92,11 @@ public final actor InboxStore {
         if let setAside { newsOfOpening.append(.setAside(path: setAside)) }
         let dropped = try file.claim(for: owner)
         if dropped > 0 { newsOfOpening.append(.formerIdentity(count: dropped)) }
+        // What the settings have taken over is theirs.
+        let settled = Set(demand.withLock { $0.settled.map(\.name) })
+        let added = try file.added()
+        for policy in added where settled.contains(policy.name) { try file.removeAdded(policy.name) }
+        take(added: added.filter { !settled.contains($0.name) })
         let wanted = Set(self.filters.keys.map(\.text))
         // Those of before stay until the broker was asked to end them.
         let filters = try file.filters()
@@ -134,7 +156,11 @@ public final actor InboxStore {
 
     // MARK: Keeping
 
-    nonisolated func wants(_ message: IncomingMessage) -> Bool { policies.contains { $0.wants(message) } }
+    nonisolated func wants(_ message: IncomingMessage) -> Bool {
+        demand.withLock { demand in
+            demand.settled.contains { $0.wants(message) } || demand.added.contains { $0.wants(message) }
+        }
+    }
 
     /// For the connection's thread, which waits until the messages are on the disk.
     ///
@@ -149,6 +175,7 @@ public final actor InboxStore {
 
     /// Writes messages into the inboxes whose filters match, in one transaction.
     func keep(_ messages: [IncomingMessage]) throws(MessagingError) {
+        let policies = policies
         let rows: [InboxFile.Row] = messages.flatMap { message in
             policies.filter { $0.wants(message) }.map { ($0.name, message) }
         }
@@ -196,13 +223,14 @@ public final actor InboxStore {
 
     // MARK: Reading
 
-    /// Every inbox of the settings, and those of before that still hold messages.
+    /// Every inbox of the settings, those that were added, and those of before that still hold messages.
     public func statuses() throws(MessagingError) -> [InboxStatus] {
         try dropOld()
+        let (policies, added) = (policies, Set(added.map(\.name)))
         let names = Set(policies.map(\.name))
         let configured = policies.map { policy in
             var status = known[policy.name] ?? InboxStatus(name: policy.name)
-            status.filter = policy.filter
+            (status.filter, status.isAdded) = (policy.filter, added.contains(policy.name))
             return status
         }
         return configured

@@ -14,6 +14,8 @@ public struct InboxStatus: Sendable, Equatable {
     public var name: String
     /// `nil` for an inbox that the settings no longer have.
     public var filter: TopicFilter?
+    /// Whether it was added while the agent ran, and is not in the settings.
+    public var isAdded = false
     /// Messages that nobody has acknowledged; without ``dead``.
     public var unread = 0
     /// Messages that an action has given up.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Groundwork
 import Synchronization
 
@@ -8,6 +9,9 @@ final class Inbox: Sendable {
         var received = 0
         var unclaimed = 0
         var oversized = 0
+        /// The broker's reports of errors, and the last of them.
+        var reports = 0
+        var lastReport: BrokerReport?
     }
 
     private struct Entry {
@@ -24,21 +28,35 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
     private let payloadLimit: Int
+    private let attached: Mutex<InboxStore?>
     /// What is subscribed to whether a program reads or not.
-    let standing: InboxStore?
+    var standing: InboxStore? { attached.withLock { $0 } }
+    /// Where the broker reports errors, subscribed to at each connection.
+    let reportTopic: Topic?
     let events = Broadcast<MessageEvent>()
 
-    init(payloadLimit: Int, standing: InboxStore? = nil) {
+    init(payloadLimit: Int, standing: InboxStore? = nil, reportTopic: Topic? = nil) {
         self.payloadLimit = payloadLimit
-        self.standing = standing
+        attached = Mutex(standing)
+        self.reportTopic = reportTopic
     }
+
+    func attach(_ standing: InboxStore) { attached.withLock { $0 = standing } }
 
     var counts: Counts { state.withLock { $0.counts } }
 
     /// The filters of all subscriptions, each at the highest quality requested for it.
     var filters: [TopicFilter: QoS] {
-        state.withLock { state in
-            state.entries.values.reduce(into: standing?.filters ?? [:]) { filters, entry in
+        var filters = requestedFilters
+        if let reportTopic { filters[TopicFilter(reportTopic)] = .atLeastOnce }
+        return filters
+    }
+
+    /// Those of them that somebody asked for.
+    var requestedFilters: [TopicFilter: QoS] {
+        let standing = standing?.filters ?? [:]
+        return state.withLock { state in
+            state.entries.values.reduce(into: standing) { filters, entry in
                 let known = filters[entry.filter] ?? .atMostOnce
                 filters[entry.filter] = known == .atMostOnce ? entry.qos : known
             }
@@ -62,6 +80,7 @@ final class Inbox: Sendable {
     /// - Returns: whether the messages may be acknowledged: what standing subscriptions want of them is on the disk.
     @discardableResult
     func deliver(_ messages: [IncomingMessage]) -> Bool {
+        let standing = standing
         if let standing {
             let small = messages.filter { $0.payload.count <= payloadLimit }
             guard standing.keepAndWait(small) else { return false }
@@ -80,7 +99,7 @@ final class Inbox: Sendable {
                     state.counts.oversized += 1
                 }
             }
-            var isClaimed = accepted.map { standing?.wants($0) ?? false }
+            var isClaimed = accepted.map { $0.topic == reportTopic?.name || standing?.wants($0) ?? false }
             for entry in state.entries.values {
                 guard let subscription = entry.subscription else { continue }
                 var parcel: [IncomingMessage] = []
@@ -105,6 +124,7 @@ final class Inbox: Sendable {
         var more = 0
         for (message, isClaimed) in messages {
             if let report = MessageEvent(reportedBy: message) {
+                note(report, at: message.receivedAt)
                 if events.count < MessageEvent.limit { events.append(report) }
             } else if isClaimed, events.count < MessageEvent.limit {
                 guard let envelope = message.envelope else { continue }
@@ -117,6 +137,14 @@ final class Inbox: Sendable {
             events[events.count - 1] = .received(last, more: more)
         }
         for event in events { self.events.send(event) }
+    }
+
+    private func note(_ event: MessageEvent, at time: Date) {
+        guard case .brokerReported(let topic, let text) = event else { return }
+        state.withLock { state in
+            state.counts.reports += 1
+            state.counts.lastReport = BrokerReport(topic: topic, text: text, time: time)
+        }
     }
 
     /// Ends all subscriptions.

@@ -31,6 +31,22 @@ extension Messenger {
         try await subscribe(try TopicFilter(filter), qos: qos, bound: bound)
     }
 
+    /// Has messages for these inboxes on the disk before they are acknowledged, from now on.
+    public func attach(_ inboxes: InboxStore) { inbox.attach(inboxes) }
+
+    /// Subscribes to what an inbox was added for; without a connection, the next one does.
+    ///
+    /// - Throws: ``MessagingError/subscriptionRefused(_:)``
+    public func begin(_ inbox: InboxPolicy) async throws(MessagingError) {
+        guard isOpen, let connection else { return }
+        connection.send(.subscribe(inbox.filter, self.inbox.filters[inbox.filter] ?? inbox.qos))
+        let granted = await withCheckedContinuation { awaitedAnswers[inbox.filter, default: []].append($0) }
+        guard granted else { throw .subscriptionRefused(inbox.filter) }
+    }
+
+    /// Unsubscribes from what an inbox was removed for, unless somebody else wants it.
+    public func end(_ inbox: InboxPolicy) { release(inbox.filter) }
+
     /// Returns when there is a connection, or the first attempt has failed.
     public func settle() async {
         guard state == .stopped || state == .connecting else { return }
@@ -64,7 +80,8 @@ extension Messenger {
             established.insert(filter)
             // The subscription may have ended before the answer arrived.
             release(filter)
-        } else {
+        } else if inbox.requestedFilters[filter] != nil {
+            // Nobody misses reports of errors that this broker does not make.
             events.send(.subscriptionRefused(filter))
         }
         for waiting in awaitedAnswers.removeValue(forKey: filter) ?? [] { waiting.resume(returning: granted) }

@@ -64,7 +64,7 @@ public final actor Messenger {
         self.outbox = outbox
         self.settings = settings
         self.credentials = credentials
-        inbox = Inbox(payloadLimit: settings.payloadLimit, standing: inboxes)
+        inbox = Inbox(payloadLimit: settings.payloadLimit, standing: inboxes, reportTopic: settings.reportTopic)
         // The broker still sends for those that were given up while no connection could say so.
         established = inboxes?.formerFilters ?? []
         pace = SendPace(limit: min(max(settings.window, 1), 1000))
@@ -75,7 +75,8 @@ public final actor Messenger {
         return MessengerStatus(
             state: state, since: since, broker: address, attempts: attempts, lastError: lastError,
             outbox: await outbox.status(), sent: await outbox.sent, acknowledged: acknowledged,
-            received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized)
+            received: counts.received, unclaimed: counts.unclaimed, oversized: counts.oversized,
+            reports: counts.reports, lastReport: counts.lastReport)
     }
 
     /// Ends the present connection, or the pause before the next, and reconnects with fresh credentials.
@@ -209,7 +210,8 @@ public final actor Messenger {
     /// After a cancellation.
     private func end(_ connection: BrokerConnection) async -> ConnectionEnding {
         // The broker would keep messages for subscriptions that nobody continues.
-        for filter in established where inbox.filters[filter] == nil { connection.send(.unsubscribe(filter)) }
+        let continued = inbox.requestedFilters
+        for filter in established where continued[filter] == nil { connection.send(.unsubscribe(filter)) }
         connection.send(.close(announcing: true))
         guard isOpen else {
             // It may still be resolving the host name; there is no need to wait for that.

@@ -11,6 +11,8 @@ public struct MessengerSettings: Sendable {
     /// The topic of the retained messages `online` and `offline`; `nil` publishes neither. `offline` is also the last
     /// will.
     public var presenceTopic: Topic?
+    /// Where the broker reports errors (MAG 9.2): subscribed to for as long as there is a connection.
+    public var reportTopic: Topic?
     /// What the broker publishes if this client vanishes; not together with ``presenceTopic``, which has its own.
     public var will: Will?
     /// The most messages that wait for the broker's acknowledgement at once, 1 to 1000.

@@ -31,6 +31,24 @@ public struct MessengerStatus: Sendable {
     public var unclaimed: Int
     /// Messages received that were larger than ``MessengerSettings/payloadLimit``.
     public var oversized: Int
+    /// Errors that the broker has reported since the start (MAG 9.2), and the last of them.
+    public var reports: Int
+    public var lastReport: BrokerReport?
+}
+
+/// An error that the broker reported.
+public struct BrokerReport: Sendable, Equatable {
+    /// One line each, at most 256 characters.
+    public var topic: String
+    public var text: String
+    /// When it arrived.
+    public var time: Date
+
+    public init(topic: String, text: String, time: Date) {
+        self.topic = topic
+        self.text = text
+        self.time = time
+    }
 }
 
 /// Why a broker does not accept a connection (MQTT 3.1.1 section 3.2.2.3).

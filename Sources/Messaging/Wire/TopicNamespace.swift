@@ -149,6 +149,12 @@ public struct TopicNamespace: Sendable, Hashable {
 }
 
 extension TopicNamespace {
+    /// Where the broker reports errors to this device, or to its user: the topic among its own that ``isError(_:)``
+    /// says so of.
+    public var errors: Topic {
+        get throws(MessagingError) { try custom("error") }
+    }
+
     /// Whether the broker reports an error under this topic: its last level is `error` (MAG 9.2).
     public static func isError(_ topic: String) -> Bool { topic.hasSuffix("/error") || topic == "error" }
 }

@@ -16,7 +16,7 @@ struct Call: AsyncParsableCommand {
               $ latchkey call /lab/hello
               $ latchkey call @lab_hello
               $ latchkey call POST /orders -d '{"n":1}' --as board --scope orders
-              $ latchkey call /search --query 'text=red door' --accept json
+              $ latchkey call /search --query 'text=red door' --expect json
               $ latchkey call /photos -F title=door -F 'photo=@door.jpg;type=image/jpeg'
               $ latchkey call /firmware.bin -o firmware.bin --continue
               $ latchkey call /readings -d '{"t":21}' --sign --claim site=harbor
@@ -42,6 +42,8 @@ struct Call: AsyncParsableCommand {
     var query: [String] = []
     @Option(help: "What is sent: json, form, text, xml or scim.") var type: String?
     @Option(help: "What the answer should be: json, form, text, xml or scim.") var accept: String?
+    @Option(help: "What the answer has to be: json, form, text, xml or scim; a success of another type is refused.")
+    var expect: String?
     @Option(name: .shortAndLong, help: ArgumentHelp("Write the answer to a file, of any size.", valueName: "file"))
     var output: String?
     @Flag(name: [.customShort("C"), .long], help: "Continue an --output that broke off, if it is unchanged there.")
@@ -127,6 +129,7 @@ struct Call: AsyncParsableCommand {
         if !query.isEmpty { request["query"] = Self.pairs(query) }
         request["type"] = type.map(JSON.string)
         request["accept"] = accept.map(JSON.string)
+        request["expect"] = expect.map(JSON.string)
         request["sign"] = try signing.member
         if `public` { request["public"] = true }
         request["timeoutSeconds"] = maxTime.map { .integer(Int64($0)) }

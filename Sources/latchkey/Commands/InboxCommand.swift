@@ -8,15 +8,16 @@ struct InboxCommand: AsyncParsableCommand {
         commandName: "inbox",
         abstract: "Show and read messages that wait for a program.",
         discussion: """
-            Each [[inbox]] of the settings is a standing subscription: the agent keeps its messages on the disk, whether a \
-            program reads or not, until one has acknowledged them.
+            An inbox is a standing subscription: the agent keeps its messages on the disk, whether a program reads or not, \
+            until one has acknowledged them. Each [[inbox]] of the settings makes one, and so does 'latchkey inbox add'.
 
+              $ latchkey inbox add orders 'orders/#'
               $ latchkey inbox
               $ latchkey inbox read orders
               $ latchkey inbox ack orders 17
               $ latchkey inbox read orders --follow --ack --payload line | while read -r order; do …; done
             """,
-        subcommands: [List.self, Read.self, Ack.self, Remove.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Add.self, Read.self, Ack.self, Remove.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the inboxes.")
@@ -25,8 +26,43 @@ struct InboxCommand: AsyncParsableCommand {
         func run() async throws {
             options.show(try await options.client.get("/v1/inbox")) { answer in
                 let inboxes = answer["inboxes"]?.array ?? []
-                guard !inboxes.isEmpty else { return "no inboxes; [[inbox]] in the settings makes one" }
+                guard !inboxes.isEmpty else { return "no inboxes; make one with: latchkey inbox add" }
                 return inboxes.map(InboxCommand.describe).joined(separator: "\n")
+            }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add an inbox, until it is removed.",
+            discussion: """
+                Messages that match the filter are kept from now on, also after a restart. Beyond its limits the oldest go \
+                first. It ends with 'latchkey inbox remove', and with the board's registration. There are at most 32. To \
+                add what is there already changes nothing.
+                """)
+        @Argument(help: "Name of the inbox: lower-case letters, digits and hyphens.") var name: String
+        @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String
+        @Flag(help: "Take the filter as it is, not below the device's own topics.") var raw = false
+        @Option(help: "Quality of service: 0, 1 or 2.") var qos = 1
+        @Option(help: ArgumentHelp("The most messages that wait; 10000 unless given.", valueName: "n"))
+        var limitMessages: Int64?
+        @Option(help: ArgumentHelp("The most bytes that they take; 16 MiB unless given.", valueName: "bytes"))
+        var limitBytes: Int64?
+        @Option(help: ArgumentHelp("How long a message waits; 720 unless given.", valueName: "hours"))
+        var maxAgeHours: Int64?
+        @Flag(help: "Also what the broker had retained before.") var retained = false
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var body: [String: JSON] = [
+                "name": .string(name), "filter": .string(filter), "raw": .bool(raw), "qos": .integer(Int64(qos)),
+                "retained": .bool(retained),
+            ]
+            body["limitMessages"] = limitMessages.map { .integer($0) }
+            body["limitBytes"] = limitBytes.map { .integer($0) }
+            body["maxAgeHours"] = maxAgeHours.map { .integer($0) }
+            options.show(try await options.client.post("/v1/inbox", .object(body))) {
+                $0["changed"]?.bool == true ? "added inbox \(name)" : "inbox \(name) is there already"
             }
         }
     }
@@ -133,9 +169,11 @@ struct InboxCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove all messages of an inbox, read or not.",
-            discussion: "Those too that an action has given up, and those of an inbox that the settings no longer have."
-        )
+            abstract: "Remove an inbox that was added, with its messages, or all messages of another.",
+            discussion: """
+                Of an inbox of the settings, of an action, and of one that the settings no longer have, all messages are \
+                removed, read or not; the inbox itself is the settings'.
+                """)
         @Argument(help: "Name of the inbox.") var name: String
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var options: ClientOptions
@@ -143,7 +181,10 @@ struct InboxCommand: AsyncParsableCommand {
         func run() async throws {
             try Confirmation.ask("this removes all messages of inbox \(name), read or not", isGiven: yes)
             let answer = try await options.client.delete(InboxCommand.path(name))
-            options.show(answer) { "removed \(Amount.of($0["removed"]?.integer ?? 0, "message"))" }
+            options.show(answer) {
+                let inbox = $0["ended"]?.bool == true ? "the inbox and " : ""
+                return "removed \(inbox)\(Amount.of($0["removed"]?.integer ?? 0, "message"))"
+            }
         }
     }
 
@@ -156,6 +197,7 @@ struct InboxCommand: AsyncParsableCommand {
         if unread > 0 { text += " since \(inbox["oldest"]?.string ?? "?")" }
         if let dead = inbox["dead"]?.integer, dead > 0 { text += out.yellow(", \(dead) set aside") }
         if let dropped = inbox["dropped"]?.integer, dropped > 0 { text += out.yellow(", \(dropped) dropped") }
+        if inbox["added"]?.bool == true { text += ", added" }
         if inbox["filter"] == nil { text += ", no longer in the settings" }
         return text
     }

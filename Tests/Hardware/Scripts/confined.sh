@@ -93,11 +93,43 @@ step pressed
 board press button 500
 await '"button.released"'
 
+# From the next start on, messages start commands.
+install -m 755 "$scripts/action.pl" /usr/local/bin/action.pl
+printf '#!/bin/sh\ntrap "" TERM\nsetsid sleep 98765 &\necho begun\nwait\n' > /usr/local/bin/slow
+chmod 755 /usr/local/bin/slow
+cat >> /etc/latchkey/latchkey.toml <<'END'
+[[actions]]
+name = "act"
+filter = "act"
+command = ["/usr/bin/perl", "/usr/local/bin/action.pl", "--fixed"]
+[[actions]]
+name = "slow"
+filter = "slow"
+command = ["/usr/local/bin/slow"]
+timeout_seconds = 3
+retries = 0
+END
+systemctl start latchkey-actions.socket || give_up
+
 step restarted
 restart
 board sensor cpu 51000
 await_reading cpu.temperature '51\(\.0\)*'
 note_confinement
+
+step acted
+# What it publishes to its own topics comes back from the broker.
+printf '%s\n' "\$(touch /run/trap); 'quoted\"" | latchkey publish act --json >> "$log"
+await '"action.ended"'
+ask actions log act
+perl /usr/local/bin/action.pl < /dev/null | sed 's/^{/{"event":"outside",/' >> "$log"
+latchkey publish slow now --json >> "$log"
+await '"action.failed"'
+ask actions log slow
+observe left "$(grep -slz '9876[5]' /proc/[0-9]*/cmdline | wc -l)"
+observe trapped "$(find /run -maxdepth 1 -name trap | wc -l)"
+systemctl show latchkey-actions.socket -p ActiveState,NAccepted,NConnections | note socket
+observe runners "$(systemctl list-units --plain --no-legend --state=failed 'latchkey-actions@*' | wc -l)"
 
 step killed
 kill -9 "$main"
