@@ -58,27 +58,27 @@ extension ProxyTests {
 
     @Test("without single sign-on, programs by grant never act as the user (MAG 12.1)")
     func privateSession() async throws {
-        let socket = "/tmp/lk-proxy-\(UInt32.random(in: .min ... .max)).sock"
-        let settings = "[proxy]\nenabled = true\nsocket = \"\(socket)\"\ngroup = \"games\"\n"
-        try await withLabAndBoard(CallBoard.lab, settings: settings) { lab, board in
-            let caller = ProxyCaller(socket: socket, board: board)
-            let file = board.folder.appending(path: "msso_config.json")
-            let document = String(decoding: try await lab.configurationDocument(), as: UTF8.self)
-            try #require(document.contains(/"sso_enabled"\s*:\s*true/))
-            try document.replacing(/"sso_enabled"\s*:\s*true/, with: #""sso_enabled":false"#)
-                .write(to: file, atomically: true, encoding: .utf8)
-            _ = try await board.enroll(file.path)
-            let logIn = try await board.latchkey(
-                "login", "--user", "alice", "--password-stdin", input: "alice-password\n")
-            try #require(logIn.status == 0, "\(logIn.errors)")
-            _ = try await board.ask("grants", "allow", "--user", "games", "--as", "user", "--as", "board")
-            #expect(try await caller.run("http://gateway/lab/hello").json["user"] as? String == "alice")
-            let shared = try await caller.run("http://gateway/lab/hello", as: Self.games)
-            #expect(try shared.json["user"] is NSNull, "\(shared.output)")
-            _ = try await board.ask("grants", "revoke", "1")
-            _ = try await board.ask("grants", "allow", "--user", "games", "--as", "user")
-            let refused = try await caller.run("http://gateway/lab/hello", as: Self.games)
-            #expect(refused.output.contains("grants.session-private"), "\(refused.output)")
+        try await Self.withSocket { socket, settings in
+            try await withLabAndBoard(CallBoard.lab, settings: settings) { lab, board in
+                let caller = ProxyCaller(socket: socket, board: board)
+                let file = board.folder.appending(path: "msso_config.json")
+                let document = String(decoding: try await lab.configurationDocument(), as: UTF8.self)
+                try #require(document.contains(/"sso_enabled"\s*:\s*true/))
+                try document.replacing(/"sso_enabled"\s*:\s*true/, with: #""sso_enabled":false"#)
+                    .write(to: file, atomically: true, encoding: .utf8)
+                _ = try await board.enroll(file.path)
+                let logIn = try await board.latchkey(
+                    "login", "--user", "alice", "--password-stdin", input: "alice-password\n")
+                try #require(logIn.status == 0, "\(logIn.errors)")
+                _ = try await board.ask("grants", "allow", "--user", "games", "--as", "user", "--as", "board")
+                #expect(try await caller.run("http://gateway/lab/hello").json["user"] as? String == "alice")
+                let shared = try await caller.run("http://gateway/lab/hello", as: Self.games)
+                #expect(try shared.json["user"] is NSNull, "\(shared.output)")
+                _ = try await board.ask("grants", "revoke", "1")
+                _ = try await board.ask("grants", "allow", "--user", "games", "--as", "user")
+                let refused = try await caller.run("http://gateway/lab/hello", as: Self.games)
+                #expect(refused.output.contains("grants.session-private"), "\(refused.output)")
+            }
         }
     }
 }

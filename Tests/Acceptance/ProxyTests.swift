@@ -14,11 +14,21 @@ struct ProxyTests {
     static func withProxy(
         _ settings: String = "", _ body: (Lab, TestBoard, ProxyCaller) async throws -> Void
     ) async throws {
-        let socket = "/tmp/lk-proxy-\(UInt32.random(in: .min ... .max)).sock"
-        let proxy = "[proxy]\nenabled = true\nsocket = \"\(socket)\"\ngroup = \"games\"\n"
-        try await CallBoard.withUser(settings: proxy + settings) { lab, board in
-            try await body(lab, board, ProxyCaller(socket: socket, board: board))
+        try await withSocket { socket, proxy in
+            try await CallBoard.withUser(settings: proxy + settings) { lab, board in
+                try await body(lab, board, ProxyCaller(socket: socket, board: board))
+            }
         }
+    }
+
+    /// A socket that other users can reach, in a folder of its own, and the settings of a proxy there.
+    static func withSocket(_ body: (_ socket: String, _ settings: String) async throws -> Void) async throws {
+        let folder = "/tmp/lk-proxy-\(UInt32.random(in: .min ... .max))"
+        mkdir(folder, 0o755)
+        chmod(folder, 0o755)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let socket = folder + "/proxy.sock"
+        try await body(socket, "[proxy]\nenabled = true\nsocket = \"\(socket)\"\ngroup = \"games\"\n")
     }
 
     @Test(
@@ -84,6 +94,9 @@ struct ProxyTests {
             let listed = try #require(try await board.ask("grants")["grants"] as? [[String: Any]])
             #expect(listed.map { $0["id"] as? String } == ["sensors", "orders"])
             #expect(listed.map { $0["uses"] as? Int } == [2, 2])
+            let shown = try await board.latchkey("grants").output.split(separator: "\n")
+            let line = "sensors: uid 5, as board, gateway /lab/hello, /lab/file/*, in the settings, used 2 times"
+            #expect(shown.first.map(String.init) == line)
             let refused = try await board.latchkey("grants", "revoke", "sensors")
             #expect(refused.status != 0 && refused.errors.contains("the grant sensors is in the settings"))
             let records = try #require(try await board.ask("grants", "log")["records"] as? [[String: Any]])

@@ -42,9 +42,11 @@ struct RelayTests {
     private func withRelay(
         stall: Duration = .seconds(60), _ body: (_ api: String, _ relay: String) async throws -> Void
     ) async throws {
-        let (api, path) = (
-            "/tmp/lk-\(UInt32.random(in: .min ... .max)).api", "/tmp/lk-\(UInt32.random(in: .min ... .max)).relay"
-        )
+        // Of its own, because whoever begins to listen locks the folder.
+        let folder = "/tmp/lk-\(UInt32.random(in: .min ... .max)).relay"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (api, path) = (folder + "/api.sock", folder + "/relay.sock")
         var router = Router()
         router.on("GET", "/v1/hello", needs: .read, .init("Hello", answer: .object([:], required: []))) { _ in
             .json(["from": "the local API"])

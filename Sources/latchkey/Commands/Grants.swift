@@ -122,6 +122,7 @@ struct Grants: AsyncParsableCommand {
         if !list("scopes").isEmpty { parts.append("scopes \(list("scopes"))") }
         if grant["token"]?.bool == true { parts.append("with the token") }
         if grant["inSettings"]?.bool == true { parts.append("in the settings") }
+        if let uses = grant["uses"]?.integer, uses > 0 { parts.append("used \(Amount.of(uses, "time"))") }
         return "\(grant["id"]?.string ?? "?"): " + parts.joined(separator: ", ")
     }
 
