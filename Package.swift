@@ -207,7 +207,7 @@ let package = Package(
         .testTarget(
             name: "AcceptanceTests",
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
-            path: "Tests/Acceptance", exclude: ["console.py", "every_route.py", "glewlwyd.py", "gps.py"],
+            path: "Tests/Acceptance", exclude: ["console.py", "every_route.py", "glewlwyd.py", "gps.py", "proxy.py"],
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],

@@ -7,7 +7,9 @@
 #include "../CLinux/late.h"
 #include <microhttpd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* The kernel's struct ucred (unix(7)). */
 struct latchkey_peer { pid_t pid; uid_t uid; gid_t gid; };
@@ -24,10 +26,29 @@ static inline int latchkey_groups_of(int descriptor, gid_t *groups, socklen_t *b
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups, bytes);
 }
 
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+/* The next connection of a listening socket, or -1. accept4(2) has no declaration here without _GNU_SOURCE. */
+static inline int latchkey_accept(int listening) {
+    return (int)syscall(SYS_accept4, listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/* A pidfd of the process that connected, or -1. `*is_certain`: the kernel kept it since then (SO_PEERPIDFD, Linux 6.5);
+   otherwise it is of the process that has that number now. */
+static inline int latchkey_process_of(int descriptor, pid_t pid, int *is_certain) {
+    int process = -1;
+    socklen_t length = sizeof process;
+    *is_certain = getsockopt(descriptor, SOL_SOCKET, SO_PEERPIDFD, &process, &length) == 0;
+    return *is_certain ? process : (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 #define LATCHKEY_HTTP_CALLS(CALL) \
     CALL(start_daemon, MHD_start_daemon) \
     CALL(quiesce_daemon, MHD_quiesce_daemon) \
     CALL(stop_daemon, MHD_stop_daemon) \
+    CALL(add_connection, MHD_add_connection) \
     CALL(suspend_connection, MHD_suspend_connection) \
     CALL(resume_connection, MHD_resume_connection) \
     CALL(get_connection_info, MHD_get_connection_info) \
@@ -94,3 +115,6 @@ static inline size_t latchkey_http_head_size(const struct latchkey_http_calls *h
 
 /* What a content reader returns when there is no more: a cast, which Swift does not import. */
 static const ssize_t latchkey_http_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+
+/* What a content reader returns when the rest will never come: the connection is closed. */
+static const ssize_t latchkey_http_broken_stream = MHD_CONTENT_READER_END_WITH_ERROR;

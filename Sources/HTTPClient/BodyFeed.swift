@@ -10,8 +10,8 @@ public final class BodyFeed: Sendable {
     /// From this many bytes on, the source has to wait.
     public static let bound = 262_144
 
-    /// Of the whole body, in bytes.
-    public let length: Int
+    /// Of the whole body, in bytes; `nil` if it is not known: then ``finish()`` ends the body.
+    public let length: Int?
 
     private struct State {
         /// How much the source has handed over.
@@ -22,12 +22,14 @@ public final class BodyFeed: Sendable {
         /// The transfer asked for more and is paused.
         var isPaused = false
         var hasEnded = false
+        /// The source has handed over everything.
+        var isWhole = false
         var order: TransferOrder?
     }
     private let state = AsyncCondition(State())
 
-    /// - Parameter length: of the whole body, in bytes.
-    public init(length: Int) { self.length = length }
+    /// - Parameter length: of the whole body, in bytes; `nil` if it is not known.
+    public init(length: Int?) { self.length = length }
 
     /// Waits until there is room, then adds the piece.
     ///
@@ -35,7 +37,7 @@ public final class BodyFeed: Sendable {
     public func send(_ piece: [UInt8]) async -> Bool {
         let length = length
         let (isOpen, paused) = await state.wait { state -> (Bool, TransferOrder?)? in
-            guard !state.hasEnded, state.received + piece.count <= length else { return (false, nil) }
+            guard !state.hasEnded, state.received + piece.count <= length ?? .max else { return (false, nil) }
             guard state.waiting.count - state.taken < Self.bound else { return nil }
             state.waiting.removeFirst(state.taken)
             state.taken = 0
@@ -46,6 +48,16 @@ public final class BodyFeed: Sendable {
         }
         if let paused { TransferEngine.resume(paused) }
         return isOpen
+    }
+
+    /// Ends a body of unknown length after what was handed over.
+    public func finish() {
+        let paused = state.change { state in
+            state.isWhole = true
+            defer { state.isPaused = false }
+            return state.isPaused ? state.order : nil
+        }
+        if let paused { TransferLoop.shared.resume(paused) }
     }
 
     /// The transfer is over, or there will be none: a source that waits gets `false`.
@@ -61,11 +73,13 @@ public final class BodyFeed: Sendable {
 
     /// On the transfer thread.
     ///
-    /// - Returns: the count of bytes read; `nil` when the next piece has not come yet.
+    /// - Returns: the count of bytes read, 0 at the end of a body of unknown length; `nil` when the next piece has not
+    ///   come yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         state.change { state in
             let piece = state.waiting[state.taken...].prefix(buffer.count)
             guard !piece.isEmpty else {
+                if state.isWhole { return 0 }
                 state.isPaused = true
                 return nil
             }

@@ -72,7 +72,9 @@ extension Transfer {
             try easy.set(CURLOPT_POSTFIELDS, pointer: upload.start)
         } else if let feed = order.feed {
             try easy.set(CURLOPT_POST, true)
-            try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: feed.length)
+            try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: feed.length ?? -1)
+            // HTTP/2 has no need of it, and libcurl leaves it out there.
+            if feed.length == nil { try addHeader("Transfer-Encoding: chunked") }
             // What was sent cannot be sent again, so it must not go to a connection that may be dead.
             try easy.set(CURLOPT_FRESH_CONNECT, true)
             try easy.set(
@@ -86,15 +88,17 @@ extension Transfer {
             try easy.set(CURLOPT_NOBODY, true)
         }
         try easy.set(CURLOPT_CUSTOMREQUEST, order.method)
-        for line in order.headerLines {
-            guard let list = easy.curl.calls.slist_append(headerList, line) else {
-                throw .library(operation: "keep a header", reason: "no memory")
-            }
-            headerList = list
-        }
+        for line in order.headerLines { try addHeader(line) }
         try easy.set(CURLOPT_HTTPHEADER, pointer: headerList)
         try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         try easy.set(CURLOPT_FOLLOWLOCATION, false)
+    }
+
+    private func addHeader(_ line: String) throws(HTTPError) {
+        guard let list = easy.curl.calls.slist_append(headerList, line) else {
+            throw .library(operation: "keep a header", reason: "no memory")
+        }
+        headerList = list
     }
 
     private func setConnection() throws(HTTPError) {

@@ -42,7 +42,8 @@ struct Latchkey: AsyncParsableCommand {
                     Publish.self, Subscribe.self, Send.self, InboxCommand.self, ActionsCommand.self, DeadLetters.self,
                     Brokers.self,
                 ]),
-            CommandGroup(name: "APIs", subcommands: [Call.self, Hosts.self, Keys.self, LocationCommand.self]),
+            CommandGroup(
+                name: "APIs", subcommands: [Call.self, Hosts.self, Grants.self, Keys.self, LocationCommand.self]),
             CommandGroup(
                 name: "Services of the gateway",
                 subcommands: [

@@ -252,6 +252,12 @@ for account in ACCOUNTS:
     ask("POST", f"{account}/call", {"method": "POST", "path": "/lab/echo", "query": [{"name": "a", "value": "b c"}], "form": [{"name": "d", "value": "e&f"}],
                                     "accept": "json", "as": "board", "timeoutSeconds": 30})
     stream_call(account)
+ask("GET", "/v1/grants")
+granted = ask("POST", "/v1/grants", {"uid": 1000, "as": ["board", "user"], "paths": ["/lab/*"], "token": True})
+ask("POST", "/v1/grants", {"unit": "sensors.service", "verdict": "never"})
+ask("GET", "/v1/grants")
+ask("DELETE", f"/v1/grants/{granted['id']}")
+ask("GET", "/v1/grants/log")
 ask("GET", "/v1/hosts")
 ask("POST", "/v1/hosts", {"host": "weather.example", "publicAuthorities": True, "public": True, "timeoutSeconds": 5})
 ask("GET", "/v1/hosts")

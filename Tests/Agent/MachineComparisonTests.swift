@@ -50,12 +50,17 @@ struct MachineComparisonTests {
             settings.api.read = ["root", "no-such-user"]
             settings.api.publish = ["@latchkey", "@no-such-group"]
             settings.api.group = "no-such-group"
+            settings.grants = [
+                GrantSettings(user: "root"), GrantSettings(user: "no-such-user", group: "no-such-group"),
+            ]
         }
         #expect(
             found.faults == [
                 "api.read[1]: this machine does not know no-such-user",
                 "api.publish[1]: this machine does not know @no-such-group",
                 "api.group: this machine does not know the group no-such-group",
+                "grants[1].user: this machine does not know no-such-user",
+                "grants[1].group: this machine does not know @no-such-group",
             ])
     }
 

@@ -109,7 +109,7 @@ extension GatewaySession {
     }
 }
 
-private func gateway(_ change: (inout [String: Any]) -> Void) throws -> GatewayConfiguration {
+func gateway(_ change: (inout [String: Any]) -> Void) throws -> GatewayConfiguration {
     let client: [String: Any] = [
         "client_id": "5c0e", "client_secret": "a secret", "scope": "openid msso", "redirect_uri": "labagent://callback",
         "environment": "ALL", "status": "ENABLED",

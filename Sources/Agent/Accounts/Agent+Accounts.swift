@@ -19,6 +19,11 @@ extension Agent {
         } catch {
             report(.own(.configurationUnusable(error)))
         }
+        do {
+            try await grants.load(from: vault)
+        } catch {
+            report(.own(.configurationUnusable(error)))
+        }
         await takeDefaultDocument()
         let names: [AccountName]
         do {

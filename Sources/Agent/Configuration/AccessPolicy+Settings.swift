@@ -13,6 +13,12 @@ extension AccessPolicy {
         if !settings.group.isEmpty { socketGroup = try Self.group(settings.group) }
     }
 
+    /// - Returns: `nil` for the empty name.
+    /// - Throws: ``ConfigurationError/unknownPeer(name:)``
+    static func optionalGroup(_ name: String) throws(ConfigurationError) -> UInt32? {
+        name.isEmpty ? nil : try group(name)
+    }
+
     /// Whether a user, or a group after `@`, that the settings name exists on this machine.
     static func knows(_ name: String) -> Bool { (try? grant([name])) != nil }
 

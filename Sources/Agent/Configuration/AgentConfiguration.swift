@@ -35,6 +35,8 @@ public struct AgentConfiguration: Sendable, Equatable {
     var inboxes: [InboxSettings] = []
     /// Commands that messages start.
     var actions: [ActionSettings] = []
+    /// What local programs may do in the name of the board or its user.
+    var grants: [GrantSettings] = []
     /// The features' own settings, by key path; see ``Setting``.
     var ofFeatures: [String: JSON] = [:]
 

@@ -7,7 +7,7 @@ public enum ConfigurationError: Explained, Equatable {
     case unreadable(path: String, reason: String)
     /// Every fault of the file, in file order.
     case faults(path: String, [SettingsFault])
-    /// A user or a group of `[api]` does not exist on this machine.
+    /// A user or a group of `[api]`, `[[grants]]` or `[proxy]` does not exist on this machine.
     case unknownPeer(name: String)
 
     public var explanation: Explanation {
@@ -24,7 +24,7 @@ public enum ConfigurationError: Explained, Equatable {
         case .unknownPeer(let name):
             Explanation(
                 "configuration.unknown-peer", .configuration,
-                "[api] names \(name), which this machine does not know",
+                "the settings name \(name), which this machine does not know",
                 remedy: "write a user's name, or @ and a group's name, that getent(1) finds")
         }
     }

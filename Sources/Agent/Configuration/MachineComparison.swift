@@ -147,6 +147,21 @@ struct MachineComparison {
                 "api.group", "this machine does not know the group \(api.group)",
                 fix: "write a group's name that getent(1) finds")
         }
+        comparePrograms()
+    }
+
+    private mutating func comparePrograms() {
+        let programs = configuration.grants.enumerated().flatMap { index, grant in
+            [
+                ("grants[\(index)].user", grant.user),
+                ("grants[\(index)].group", grant.group.isEmpty ? "" : "@\(grant.group)"),
+            ]
+        }
+        let group = configuration[ProxyFeature.group]
+        for (key, name) in programs + [("proxy.group", group.isEmpty ? "" : "@\(group)")]
+        where !name.isEmpty && !AccessPolicy.knows(name) {
+            fail(key, "this machine does not know \(name)", fix: "write a name that getent(1) finds")
+        }
     }
 
     private mutating func compareBoard(_ machine: Machine) {

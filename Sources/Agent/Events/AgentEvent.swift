@@ -28,6 +28,7 @@ public struct AgentEvent: Sendable {
         case network(NetworkEvent)
         case inbox(InboxEvent)
         case action(ActionEvent)
+        case grant(GrantEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -53,6 +54,7 @@ public struct AgentEvent: Sendable {
             case .network(let event): event.report
             case .inbox(let event): event.report
             case .action(let event): event.report
+            case .grant(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report

@@ -24,6 +24,7 @@ public struct Catalogue: Sendable {
         GatewayChoiceError.self, GatewayError.self, MultiFactorError.self, ItemError.self, ServiceError.self,
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,
         OAuthAccountError.self, PromptError.self, ProximityError.self, SessionLockError.self,
+        GrantError.self, ProxyError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,
     ]

@@ -10,6 +10,8 @@ enum Features {
         OneTimePasswordFeature(),
         SigningFeature(),
         LocationFeature(),
+        GrantsFeature(),
+        ProxyFeature(),
         AccountsFeature(),
         UsersFeature(),
         LockFeature(),

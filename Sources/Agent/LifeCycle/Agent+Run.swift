@@ -41,9 +41,10 @@ extension Agent {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let server: LocalServer
         do {
+            try agent.setGrants()
             server = LocalServer(
                 socketPath: configuration.api.socket, policy: try AccessPolicy(configuration.api),
-                router: agent.router())
+                router: agent.router(), units: { agent.grants.units }, relay: try agent.relay())
             try server.listen()
         } catch {
             await agent.end()

@@ -33,6 +33,8 @@ public final actor Agent {
     /// The brokers of the settings; not connected until somebody uses them.
     nonisolated let brokers: [NamedBroker]
     nonisolated let location: LocationFinder
+    nonisolated let grants = GrantBook()
+    nonisolated let grantLog: GrantLog
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now
@@ -67,6 +69,7 @@ public final actor Agent {
             idle: .seconds(60 * configuration[ConsoleFeature.idleMinutes]))
         hosts = HostList(configuration.hosts)
         location = LocationFinder(configuration)
+        grantLog = GrantLog(directory: configuration.stateDirectory)
         brokerAccount = AccountName(configuration.broker.account) ?? .gateway
         let reporter = EventReporter(logger)
         self.reporter = reporter

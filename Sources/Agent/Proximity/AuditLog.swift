@@ -19,22 +19,28 @@ final actor AuditLog {
     /// The size, in bytes, beyond which a file is renamed; the default is some thousand lines.
     private let limit: Int
 
-    init(directory: String, limit: Int = 1 << 20) {
-        granted = "\(directory)/proximity-audit.jsonl"
-        refused = "\(directory)/proximity-refusals.jsonl"
+    /// - Parameter name: what the files' names begin with.
+    init(directory: String, name: String = "proximity", limit: Int = 1 << 20) {
+        granted = "\(directory)/\(name)-audit.jsonl"
+        refused = "\(directory)/\(name)-refusals.jsonl"
         self.limit = limit
     }
 
     /// - Throws: ``AgentError/stateDirectory(path:reason:)``
     func append(_ record: AuditRecord) throws(AgentError) {
-        let path = record.outcome == .refused ? refused : granted
+        try append(record.json, isRefusal: record.outcome == .refused)
+    }
+
+    /// - Throws: ``AgentError/stateDirectory(path:reason:)``
+    func append(_ record: JSON, isRefusal: Bool) throws(AgentError) {
+        let path = isRefusal ? refused : granted
         var status = stat()
         if stat(path, &status) == 0, Int(status.st_size) >= limit { rename(path, "\(path).1") }
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
         // A line left incomplete by a power cut must not spoil this one.
-        let line = (endsInsideLine(descriptor) ? [Self.lineFeed] : []) + record.json.bytes + [Self.lineFeed]
+        let line = (endsInsideLine(descriptor) ? [Self.lineFeed] : []) + record.bytes + [Self.lineFeed]
         guard line.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == line.count,
             fdatasync(descriptor) == 0
         else { throw failure(path) }

@@ -22,33 +22,30 @@ extension Agent {
             "json": Schema.anything("the answer's body, where its media type is JSON's").asSensitive,
         ]
         router.on(
-            "POST", "/v1/call", needs: .operate,
+            "POST", "/v1/call", needs: .call,
             .init(
                 "Call an API of the gateway or of a configured host, in the name of the user or the device",
                 body: CallRequest.members, required: ["method", "path"],
                 answer: .object(head.merging(whole) { own, _ in own }, required: required.union(["body"])))
         ) { request in
-            let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
+            let asked = try await self.asked(by: request)
             if let account = try await self.oauthAccount(of: request) {
+                try request.checkMayOperate()
                 let response = try await account.answer(to: asked)
                 try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
                 return .json(.object(response.wholeReport(as: nil)))
             }
+            let permit = try await self.permit(request, asked)
             let session = try await self.account(of: request).session
-            guard !asked.call.isPublic else {
-                return .json(.object(try await session.call(asked.call).wholeReport(as: nil)))
-            }
-            return try await session.acting(as: asked.principal) { principal in
-                var call = asked.call
-                call.principal = principal
-                call.passwordAsker = asked.asker(at: self.prompts, uid: request.peer.uid)
-                let response = try await session.call(call)
+            return try await permit.run(of: self.grants) {
+                let (response, principal) = try await self.answer(
+                    to: asked, as: permit.principal, by: session, for: request.peer.uid)
                 try asked.checkType(ofAnswer: response.status, response.headers, isEmpty: response.body.isEmpty)
                 return .json(.object(response.wholeReport(as: principal)))
             }
         }
         router.on(
-            "POST", "/v1/call/stream", needs: .operate,
+            "POST", "/v1/call/stream", needs: .call,
             .init(
                 "Make a call whose body or answer may be of any size: both pass in pieces",
                 body: CallRequest.members.merging(CallRequest.uploadMember) { own, _ in own },
@@ -64,28 +61,45 @@ extension Agent {
                     "end": .object(["bytes": .integer("of the answer's body")], required: ["bytes"]),
                 ], hasFrames: true)
         ) { request in
-            let asked = try await self.withSigningKey(CallRequest(RequestBody(request)))
+            let asked = try await self.asked(by: request)
             if let account = try await self.oauthAccount(of: request) {
+                try request.checkMayOperate()
                 let answer = try await account.answer(to: asked)
                 try asked.checkType(ofAnswer: answer.status, answer.headers, isEmpty: answer.body.isEmpty)
                 return .stream { try await answer.write(to: $0) }
             }
+            let permit = try await self.permit(request, asked)
             let session = try await self.account(of: request).session
             let exchange = CallExchange(
-                asked: asked, session: session, uploads: self.uploads, prompts: self.prompts, uid: request.peer.uid)
-            return .stream { try await exchange.run($0) }
+                asked: asked, principal: permit.principal, session: session, uploads: self.uploads,
+                prompts: self.prompts, uid: request.peer.uid)
+            return .stream { writer in try await permit.run(of: self.grants) { try await exchange.run(writer) } }
+        }
+    }
+
+    /// - Returns: the answer, and in whose name it was asked for; `nil` for a public call.
+    private nonisolated func answer(
+        to asked: CallRequest, as principal: Principal?, by session: GatewaySession, for uid: UInt32
+    ) async throws -> (HTTPResponse, Principal?) {
+        guard !asked.call.isPublic else { return (try await session.call(asked.call), nil) }
+        return try await session.acting(as: principal) { principal in
+            var call = asked.call
+            call.principal = principal
+            call.passwordAsker = asked.asker(at: self.prompts, uid: uid)
+            return (try await session.call(call), principal)
         }
     }
 
     nonisolated func addUploadRoute(to router: inout Router) {
         router.on(
-            "POST", "/v1/call/uploads/{id}", needs: .operate,
+            "POST", "/v1/call/uploads/{id}", needs: .call,
             .init(
                 "The next bytes of the body of a call, at most 1 MiB; answered when there is room for more",
                 path: ["id": .string("from the event upload of the call")], text: "the bytes, as they are",
                 answer: .object(
                     ["taken": .boolean("false: the call takes no more; its own stream says why")], required: ["taken"]))
         ) { request in
+            try self.admit(request)
             guard let feed = self.uploads.feed(request.parameters["id"] ?? "", of: request.peer.uid) else {
                 return .json(["taken": false])
             }
@@ -97,6 +111,8 @@ extension Agent {
 /// A call whose body and answer pass through the agent in pieces: little of them is in memory at any time.
 struct CallExchange: Sendable {
     let asked: CallRequest
+    /// Whose token is used; `nil` for that of whoever serves a program that does not say.
+    let principal: Principal?
     let session: GatewaySession
     let uploads: UploadDesk
     let prompts: PromptDesk
@@ -124,7 +140,7 @@ struct CallExchange: Sendable {
     }
 
     private func protected(_ writer: StreamWriter, _ number: String) async throws -> (CallAnswer, Principal?) {
-        try await session.acting(as: asked.principal) { principal in
+        try await session.acting(as: principal) { principal in
             var call = feeding(asked.call, writer, number)
             call.principal = principal
             call.passwordAsker = asked.asker(at: prompts, uid: uid) { event in

@@ -64,6 +64,15 @@ extension Schema {
             ]
         ),
         (
+            "grants", "GrantEvent",
+            [
+                "uid": .integer("of the program's user"), "user": .string("the name of that user"),
+                "unit": .string("of the program"), "host": .string("where its call goes"),
+                "as": .string("whose token, if the program said so", choices: ["board", "user"]),
+                "grant": .string("by which, or which one was changed"), "by": .string("who changed it"),
+            ]
+        ),
+        (
             "items", "ItemEvent",
             [
                 "place": .string("where it is stored", choices: ItemEvent.Place.allCases.map(\.rawValue)),

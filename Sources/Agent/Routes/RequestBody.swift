@@ -4,7 +4,7 @@ import Proximity
 
 /// Reads the members of a JSON request body, and names the one that is wrong.
 struct RequestBody {
-    private let json: JSON
+    let json: JSON
 
     /// A request without a body counts as one without members.
     ///

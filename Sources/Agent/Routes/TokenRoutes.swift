@@ -17,24 +17,31 @@ extension Agent {
             ], required: ["accessToken", "expiresAt", "scope"])
         let parameters: [String: Schema] = ["as": .principal(Schema.whose), "scope": .additionalScope]
         router.on(
-            "GET", "/v1/token", needs: .operate,
+            "GET", "/v1/token", needs: .call,
             .init("A valid access token of the user or the device", query: parameters, answer: answer)
         ) { request in
+            try self.admit(request)
             if let account = try await self.oauthAccount(of: request) {
+                try request.checkMayOperate()
                 guard request.query["as"] == nil else { throw AgentError.onlyAtGateway("as") }
                 return .json(try await account.token(scope: request.query["scope"]).json)
             }
-            return try await self.token(
-                of: request, as: try Principal(request.query["as"]), scope: request.query["scope"])
+            let (principal, scope) = (try Principal(request.query["as"]), request.query["scope"])
+            let permit = try await self.permit(request, tokenAs: principal, scope: scope)
+            return try await permit.run(of: self.grants) {
+                try await self.token(of: request, as: permit.principal, scope: scope)
+            }
         }
         router.on(
             "POST", "/v1/token/refresh", needs: .operate,
             .init("A new access token, though the old one may be valid", body: parameters, answer: answer)
         ) { request in
             let body = try RequestBody(request)
-            return try await self.token(
-                of: request, as: try Principal(body.optionalString("as")), scope: try body.optionalString("scope"),
-                refreshing: true)
+            let (principal, scope) = (try Principal(body.optionalString("as")), try body.optionalString("scope"))
+            let permit = try await self.permit(request, tokenAs: principal, scope: scope)
+            return try await permit.run(of: self.grants) {
+                try await self.token(of: request, as: permit.principal, scope: scope, refreshing: true)
+            }
         }
         router.on(
             "DELETE", "/v1/token", needs: .operate,

@@ -36,7 +36,7 @@ extension GatewayConfiguration {
     /// - Parameter call: a name of `custom` or of ``namedEndpoints``, with or without its ending `_endpoint_path`; after
     ///   it what is added to the path, from a `/` or a `?`.
     /// - Throws: ``GatewayError/endpointUnknown(name:known:)``
-    func address(ofEndpoint call: Substring) throws(GatewayError) -> String {
+    public func address(ofEndpoint call: Substring) throws(GatewayError) -> String {
         let name = call.prefix { $0 != "/" && $0 != "?" }
         let path = [String(name), name + GatewayEndpoint.nameEnding].lazy.compactMap { name in
             customEndpoints[name] ?? namedEndpoints.first { $0.name == name }?.path

@@ -6,6 +6,9 @@ public enum Permission: String, Sendable, CaseIterable {
     case publish
     /// Change the board's identity, and act on its behalf at the gateway.
     case operate
+    /// Call APIs, and get tokens for them. Everybody may who can connect: the route itself decides, by what it knows of
+    /// the program (``LocalRequest/mayOperate``).
+    case call
 }
 
 /// Which users may do what. Permissions are independent: the right to operate does not include the right to read.
@@ -27,7 +30,6 @@ public struct AccessPolicy: Sendable, Equatable {
     public var grants: [Permission: AccessRight]
     /// Group of the socket, whose members may connect; `nil` leaves the process's group.
     public var socketGroup: UInt32?
-
     public init(owners: Set<UInt32>, grants: [Permission: AccessRight] = [:], socketGroup: UInt32? = nil) {
         self.owners = owners
         self.grants = grants
@@ -38,7 +40,7 @@ public struct AccessPolicy: Sendable, Equatable {
     public func isOwner(_ peer: Peer) -> Bool { owners.contains(peer.uid) }
 
     func allows(_ peer: Peer, _ permission: Permission) -> Bool {
-        if isOwner(peer) { return true }
+        if isOwner(peer) || permission == .call { return true }
         guard let right = grants[permission] else { return false }
         return right.users.contains(peer.uid) || !right.groups.isDisjoint(with: peer.groups)
     }

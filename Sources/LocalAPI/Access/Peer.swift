@@ -11,21 +11,27 @@ public struct Peer: Sendable, Equatable {
     /// These are the groups of the process (`SO_PEERGROUPS`), not those of its user in the user database: a service
     /// gets groups from its unit, and looking in the database may need the network.
     public let groups: Set<UInt32>
+    /// The systemd unit of the process; `nil` if it is unknown, or was not looked up (``LocalServer/Units``).
+    public private(set) var unit: String?
 
     /// Nobody that a policy can name: 2^32-1 is not a user (chown(2) takes it for none).
     static let unknown = Peer(uid: .max, pid: 0, groups: [])
 
-    public init(uid: UInt32, pid: Int32, groups: Set<UInt32>) {
+    public init(uid: UInt32, pid: Int32, groups: Set<UInt32>, unit: String? = nil) {
         self.uid = uid
         self.pid = pid
         self.groups = groups
+        self.unit = unit
     }
 
     /// `nil` if the descriptor is not a connected Unix socket.
-    init?(descriptor: Int32) {
+    ///
+    /// - Parameter units: those that are looked for; `nil` if units do not matter.
+    init?(descriptor: Int32, units: Set<String>?) {
         var peer = latchkey_peer()
         guard descriptor >= 0, latchkey_peer_of(descriptor, &peer) == 0 else { return nil }
         self.init(uid: peer.uid, pid: peer.pid, groups: Self.supplementaryGroups(descriptor).union([peer.gid]))
+        if let units { unit = PeerUnit.of(self, at: descriptor, among: units) }
     }
 
     /// Empty if the kernel does not report them: then only user and group count.

@@ -112,7 +112,7 @@ extension Router {
     }
 
     private static func rights(of peer: Peer, by policy: AccessPolicy) -> [String: JSON] {
-        let allowed = Permission.allCases.filter { policy.allows(peer, $0) }
+        let allowed = Permission.allCases.filter { $0 != .call && policy.allows(peer, $0) }
         return [
             "uid": .integer(Int64(peer.uid)), "permissions": .array(allowed.map { .string($0.rawValue) }),
         ]

@@ -16,6 +16,8 @@ public struct LocalRequest: Sendable {
     public let peer: Peer
     /// Whether the peer may do everything.
     public let isOwner: Bool
+    /// Whether the policy lets the peer operate.
+    public let mayOperate: Bool
 
     /// The body as a JSON object.
     ///

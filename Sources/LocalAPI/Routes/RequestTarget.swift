@@ -28,7 +28,8 @@ struct RequestTarget: Equatable {
         for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             let decoded = try decode(segment)
             guard !decoded.isEmpty else { throw .badTarget(reason: "has an empty path segment") }
-            guard decoded != ".", decoded != "..", !decoded.contains("/"), !decoded.contains("\\") else {
+            // By bytes: a character may be a slash with an accent.
+            guard decoded != ".", decoded != "..", !decoded.utf8.contains(where: { $0 == 0x2F || $0 == 0x5C }) else {
                 throw .badTarget(reason: "has a path segment that leads elsewhere")
             }
             segments.append(decoded)

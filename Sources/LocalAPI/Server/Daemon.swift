@@ -10,6 +10,21 @@ final class Daemon: @unchecked Sendable {
     private let socket: ListeningSocket
     private let service: ServerContext
     private let isStopping = Mutex(false)
+    private var listener: RelayListener?
+
+    /// Serves the connections of a relay's socket too, on the same thread.
+    ///
+    /// - Throws: ``LocalAPIError/cannotListen(path:reason:)``
+    convenience init(
+        on socket: consuming ListeningSocket, serving service: ServerContext, relaying path: String, group: UInt32?
+    ) throws(LocalAPIError) {
+        try self.init(on: socket, serving: service)
+        let second = try ListeningSocket(at: path, group: group)
+        listener = RelayListener(on: second) { [weak self] connection in
+            guard let self else { return false }
+            return self.add(connection)
+        }
+    }
 
     /// - Throws: ``LocalAPIError/cannotListen(path:reason:)``
     init(on socket: consuming ListeningSocket, serving service: ServerContext) throws(LocalAPIError) {
@@ -39,6 +54,24 @@ final class Daemon: @unchecked Sendable {
         await service.finish(within: limit)
     }
 
+    /// Hands a connection over, which libmicrohttpd closes.
+    ///
+    /// - Returns: `false` if it was not taken.
+    private func add(_ connection: Int32) -> Bool {
+        isStopping.withLock { isStopping in
+            guard !isStopping else { return false }
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = service.library.calls.add_connection(
+                        handle, connection, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            return true
+        }
+    }
+
     deinit {
         _ = stopAccepting()
         service.library.calls.stop_daemon(handle)
@@ -52,6 +85,7 @@ final class Daemon: @unchecked Sendable {
         }
         guard isFirst else { return false }
         socket.removeFile()
+        listener?.stop()
         // Returns the listening socket, which `socket` closes.
         _ = service.library.calls.quiesce_daemon(handle)
         service.stop()
@@ -67,37 +101,42 @@ final class Daemon: @unchecked Sendable {
             if event == .CONNECTION_NOTIFY_STARTED {
                 // Repeated for each connection, because there is no callback for the start of the thread.
                 CurrentThread.setName("local-api")
-                let opened = PeerConnection(latchkey_http_descriptor(service.library.table, connection), in: service)
+                let descriptor = latchkey_http_descriptor(service.library.table, connection)
+                let opened = PeerConnection(descriptor, in: service.context(of: descriptor))
                 stored.pointee = opened.map { Unmanaged.passRetained($0).toOpaque() }
             } else if let held = stored.pointee {
                 stored.pointee = nil
                 let closed = Unmanaged<PeerConnection>.fromOpaque(held).takeRetainedValue()
-                service.deadlines.forget(closed.descriptor)
+                closed.service.deadlines.forget(closed.descriptor)
             }
         },
         begun: { context, target, connection in
             guard let context, let target, let connection else { return nil }
             let service = Unmanaged<ServerContext>.fromOpaque(context).takeUnretainedValue()
             guard let held = latchkey_http_stored(service.library.table, connection) else { return nil }
-            let exchange = Exchange(
-                connection, target: Array(UnsafeRawBufferPointer(start: target, count: strlen(target))),
-                of: Unmanaged<PeerConnection>.fromOpaque(held).takeUnretainedValue(),
-                service: service)
+            let peer = Unmanaged<PeerConnection>.fromOpaque(held).takeUnretainedValue()
+            let text = Array(UnsafeRawBufferPointer(start: target, count: strlen(target)))
+            let exchange: any ServedExchange =
+                if let relay = peer.service.relay {
+                    RelayExchange(connection, target: text, of: peer, relay: relay)
+                } else {
+                    Exchange(connection, target: text, of: peer, service: peer.service)
+                }
             exchange.begin()
-            return Unmanaged.passRetained(exchange).toOpaque()
+            return Unmanaged.passRetained(HeldExchange(exchange)).toOpaque()
         },
-        handler: { _, _, _, method, _, body, size, held in
+        handler: { _, _, _, method, version, body, size, held in
             // Without an exchange the connection was refused.
-            guard let held = held?.pointee, let method, let size else { return .NO }
+            guard let held = held?.pointee, let method, let version, let size else { return .NO }
             let piece = UnsafeRawBufferPointer(start: body, count: body == nil ? 0 : size.pointee)
-            size.pointee = 0
-            let exchange = Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
-            return exchange.handle(String(cString: method), piece) ? .YES : .NO
+            let exchange = Unmanaged<HeldExchange>.fromOpaque(held).takeUnretainedValue().exchange
+            return exchange.handle(String(cString: method), String(cString: version), piece, left: &size.pointee)
+                ? .YES : .NO
         },
         completed: { _, _, held, _ in
             guard let held, let ended = held.pointee else { return }
             held.pointee = nil
-            Unmanaged<Exchange>.fromOpaque(ended).takeRetainedValue().complete()
+            Unmanaged<HeldExchange>.fromOpaque(ended).takeRetainedValue().exchange.complete()
         },
         // Paths and queries stay encoded: RequestTarget decodes them, strictly.
         unescape: { _, _, text in text.map { strlen($0) } ?? 0 })

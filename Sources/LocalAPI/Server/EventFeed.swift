@@ -14,6 +14,8 @@ final class EventFeed: Sendable {
         /// How much of `waiting` has been written.
         var written = 0
         var hasEnded = false
+        /// The rest will never come: the reader must not take what it has for all.
+        var isBroken = false
 
         var isFull: Bool { waiting.count - written >= EventFeed.bound }
 
@@ -64,11 +66,23 @@ final class EventFeed: Sendable {
         connection.resume()
     }
 
+    /// Ends the stream at once, so that its reader sees that it is not complete.
+    func abort() {
+        state.change { state in
+            guard !state.hasEnded else { return }
+            (state.waiting, state.written) = ([], 0)
+            (state.hasEnded, state.isBroken) = (true, true)
+        }
+        connection.resume()
+    }
+
     /// On libmicrohttpd's thread: fills its buffer, or suspends the connection until there is something to write.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         if connection.suspend(unless: { state.read { !$0.waiting.isEmpty || $0.hasEnded } }) { return 0 }
         return state.change { state in
-            guard !state.waiting.isEmpty else { return latchkey_http_end_of_stream }
+            guard !state.waiting.isEmpty else {
+                return state.isBroken ? latchkey_http_broken_stream : latchkey_http_end_of_stream
+            }
             let piece = state.waiting[state.written...].prefix(buffer.count)
             buffer.copyBytes(from: piece)
             state.written += piece.count

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// libmicrohttpd retains it from the first line of the request until its completion callback; the task retains it
 /// until the handler is done.
-final class Exchange: @unchecked Sendable {
+final class Exchange: ServedExchange, @unchecked Sendable {
     // `target` and the variables down to `drained` are used on libmicrohttpd's thread only; everything shared with
     // the task and a stopping server is in `state`.
     private let connection: SuspendableConnection
@@ -54,12 +54,8 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: On libmicrohttpd's thread
 
-    /// Called with the head, then with each piece of the body, then without a piece; and again when the connection is
-    /// resumed.
-    ///
-    /// - Parameter body: a piece of the body; empty at the end.
-    /// - Returns: `false` to close the connection.
-    func handle(_ method: String, _ body: UnsafeRawBufferPointer) -> Bool {
+    func handle(_ method: String, _: String, _ body: UnsafeRawBufferPointer, left: inout Int) -> Bool {
+        left = 0
         if let answer = state.withLock(\.answer) { return queue(answer) }
         switch admission {
         case .pending:

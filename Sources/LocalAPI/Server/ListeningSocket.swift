@@ -116,6 +116,19 @@ struct ListeningSocket: ~Copyable {
         guard unlink(path) == 0 else { throw failure(path) }
     }
 
+    /// The path of the socket that a connection was made to; `nil` if it is not a Unix socket with one.
+    static func path(of connection: Int32) -> String? {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(connection, $0, &length) == 0 }
+        }
+        guard isKnown, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        return withUnsafeBytes(of: &address.sun_path) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
     private static func address(_ path: String) -> sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

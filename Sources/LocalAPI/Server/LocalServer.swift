@@ -37,10 +37,23 @@ public final class LocalServer: Sendable {
     private let policy: AccessPolicy
     private let router: Router
     private let limits: Limits
+    private let relay: Relay?
+    private let units: Units
     private let daemon = Mutex<Daemon?>(nil)
 
-    public init(socketPath: String, policy: AccessPolicy, router: Router, limits: Limits = Limits()) {
+    /// The systemd units that tell programs apart; `nil` if units do not matter, and are not looked up.
+    public typealias Units = @Sendable () -> Set<String>?
+
+    /// - Parameters:
+    ///   - units: asked at each new connection.
+    ///   - relay: a second socket, whose requests pass on to other servers.
+    public init(
+        socketPath: String, policy: AccessPolicy, router: Router, limits: Limits = Limits(),
+        units: @escaping Units = { nil }, relay: Relay? = nil
+    ) {
+        self.units = units
         self.socketPath = socketPath
+        self.relay = relay
         self.policy = policy
         self.limits = limits
         var router = router
@@ -53,8 +66,22 @@ public final class LocalServer: Sendable {
     /// - Throws: ``LocalAPIError/alreadyRunning(path:)``, ``LocalAPIError/cannotListen(path:reason:)``,
     ///   ``LocalAPIError/libraryMissing(name:)``
     public func listen() throws(LocalAPIError) {
-        let service = ServerContext(try MicroHTTPD.library(), router: router, policy: policy, limits: limits)
-        let started = try Daemon(on: try ListeningSocket(at: socketPath, group: policy.socketGroup), serving: service)
+        let library = try MicroHTTPD.library()
+        guard let relay else {
+            let service = ServerContext(library, router: router, policy: policy, limits: limits, units: units)
+            let socket = try ListeningSocket(at: socketPath, group: policy.socketGroup)
+            let started = try Daemon(on: socket, serving: service)
+            return daemon.withLock { $0 = started }
+        }
+        let relayed = ServerContext(
+            library, router: Router(), policy: policy, limits: relay.limits, units: units, relay: relay)
+        var all = limits
+        all.connections += relay.limits.connections
+        let service = ServerContext(
+            library, router: router, policy: policy, limits: all, units: units, relayed: relayed)
+        let socket = try ListeningSocket(at: socketPath, group: policy.socketGroup)
+        let started = try Daemon(
+            on: socket, serving: service, relaying: relay.socketPath, group: relay.group ?? policy.socketGroup)
         daemon.withLock { $0 = started }
     }
 

@@ -4,12 +4,15 @@ import Glibc
 final class PeerConnection: Sendable {
     let descriptor: Int32
     let peer: Peer
+    /// What its requests are answered by.
+    let service: ServerContext
     private let place: UserShares.Place
 
     /// - Returns: `nil` if the connection was refused and shut down.
     init?(_ descriptor: Int32, in service: ServerContext) {
         // On loopback the kernel does not say who it is: requests of the console show whose rights they have.
-        guard let peer = service.console == nil ? Peer(descriptor: descriptor) : .unknown else {
+        let isKnown = service.console == nil
+        guard let peer = isKnown ? Peer(descriptor: descriptor, units: service.units()) : .unknown else {
             shutdown(descriptor, Int32(SHUT_RDWR))
             return nil
         }
@@ -22,6 +25,7 @@ final class PeerConnection: Sendable {
         }
         self.descriptor = descriptor
         self.peer = peer
+        self.service = service
         service.deadlines.await(descriptor, isNew: true)
     }
 }

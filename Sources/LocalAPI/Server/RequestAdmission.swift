@@ -55,7 +55,8 @@ extension ServerContext {
         }
         let request = LocalRequest(
             method: head.method, path: target.path, parameters: parameters, query: target.query,
-            members: checks.members, headers: head.headers, peer: peer, isOwner: isOwner)
+            members: checks.members, headers: head.headers, peer: peer, isOwner: isOwner,
+            mayOperate: policy.allows(peer, .operate))
         if let session = caller.session { console?.begin(session) }
         return AdmittedRequest(route: route, request: request, place: place, session: caller.session, form: form)
     }

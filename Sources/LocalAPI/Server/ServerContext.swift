@@ -16,9 +16,14 @@ final class ServerContext: Sendable {
     let record: AnswerRecord?
     /// What requests pass that come from the console's page; `nil` on the Unix socket.
     let console: ConsoleDoor?
+    let units: LocalServer.Units
+    /// What answers the requests of a relay's socket; `nil` on any other.
+    let relay: Relay?
+    /// What serves the connections of the relay's socket, which the same thread handles.
+    let relayed: ServerContext?
 
     private struct State {
-        var exchanges: [ObjectIdentifier: Exchange] = [:]
+        var exchanges: [ObjectIdentifier: any ServedExchange] = [:]
         var isStopping = false
         var isOutOfTime = false
     }
@@ -26,8 +31,12 @@ final class ServerContext: Sendable {
 
     init(
         _ library: MicroHTTPD, router: Router, policy: AccessPolicy, limits: LocalServer.Limits,
-        console: ConsoleDoor? = nil
+        console: ConsoleDoor? = nil, units: @escaping LocalServer.Units = { nil }, relay: Relay? = nil,
+        relayed: ServerContext? = nil
     ) {
+        self.units = units
+        self.relay = relay
+        self.relayed = relayed
         self.library = library
         self.router = router
         self.policy = policy
@@ -37,18 +46,18 @@ final class ServerContext: Sendable {
         deadlines = RequestDeadlines(limit: limits.request)
         self.console = console
         // The page's files are not JSON, and the other answers are those of the Unix socket.
-        record = console == nil ? AnswerRecord(of: router) : nil
+        record = console == nil && relay == nil ? AnswerRecord(of: router) : nil
     }
 
     /// - Returns: whether the exchange may proceed; it may not while the server is stopping.
-    func add(_ exchange: Exchange) -> Bool {
+    func add(_ exchange: any ServedExchange) -> Bool {
         state.change { state in
             state.exchanges[ObjectIdentifier(exchange)] = exchange
             return !state.isStopping
         }
     }
 
-    func remove(_ exchange: Exchange) { state.change { $0.exchanges[ObjectIdentifier(exchange)] = nil } }
+    func remove(_ exchange: any ServedExchange) { state.change { $0.exchanges[ObjectIdentifier(exchange)] = nil } }
 
     /// Gives every request its last answer and every stream its last event. libmicrohttpd cannot stop while a
     /// connection is suspended.
@@ -58,6 +67,15 @@ final class ServerContext: Sendable {
             return Array(state.exchanges.values)
         }
         for exchange in exchanges { exchange.stop() }
+        relayed?.stop()
+    }
+
+    /// What serves a new connection: it is the relay's if it was made to the relay's socket.
+    func context(of descriptor: Int32) -> ServerContext {
+        guard let relayed, let relay = relayed.relay, ListeningSocket.path(of: descriptor) == relay.socketPath else {
+            return self
+        }
+        return relayed
     }
 
     /// The headers of an answer: one to a browser also says what it may do with the page.
@@ -80,5 +98,6 @@ final class ServerContext: Sendable {
         }
         await state.wait { $0.exchanges.isEmpty || $0.isOutOfTime ? () : nil }
         timer.cancel()
+        await relayed?.finish(within: limit)
     }
 }

@@ -1,0 +1,194 @@
+import FoundationEssentials
+import Gateway
+import Groundwork
+import LocalAPI
+import Prompts
+
+/// Grants as the agent applies them: to whom it asks, what it records.
+extension Agent {
+    private static let choices = ["once", "always", "never"]
+
+    /// Takes the grants of the settings.
+    ///
+    /// - Throws: ``ConfigurationError/unknownPeer(name:)``
+    nonisolated func setGrants() throws(ConfigurationError) {
+        let fixed = try configuration.grants.map { settings throws(ConfigurationError) in try settings.resolved() }
+        grants.set(fixed, asks: configuration[GrantsFeature.askSeconds] > 0)
+    }
+
+    /// Whether a program may use the routes for calls and tokens at all.
+    ///
+    /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``
+    nonisolated func admit(_ request: LocalRequest) throws(LocalAPIError) {
+        guard grants.concerns(LocalProgram(request)) else {
+            throw .accessDenied(permission: .operate, uid: request.peer.uid)
+        }
+    }
+
+    /// Lets a program do something, after a person was asked if that is needed.
+    ///
+    /// - Throws: ``GrantError``, ``PromptError``
+    nonisolated func permit(_ program: LocalProgram, _ use: GrantUse) async throws -> Permit {
+        switch grants.decide(program, use) {
+        case .allowed(let grant):
+            var use = use
+            use.principal = try await principal(of: program, use, by: grant)
+            if let grant { grants.count(grant) }
+            await note(program, use, grant)
+            return Permit(program, use)
+        case .refused:
+            await noteRefusal(program, use)
+            throw GrantError.refused(program: program.name, use: use.text)
+        case .missing:
+            await noteRefusal(program, use)
+            throw GrantError.missing(program: program.name, use: use.text)
+        case .open:
+            return try await ask(program, use)
+        }
+    }
+
+    /// In whose name a program acts: as it says, or as its grant allows; `nil` for those who need no grant and do not
+    /// say.
+    ///
+    /// - Parameter grant: what allows it; `nil` if nothing has to.
+    /// - Throws: ``GrantError/sessionPrivate``
+    private nonisolated func principal(
+        of program: LocalProgram, _ use: GrantUse, by grant: Grant?
+    ) async throws -> Principal? {
+        guard let grant else { return use.principal }
+        let allowed = use.principal.map { [$0] } ?? grant.principals
+        return try await principal(of: program, use, among: allowed)
+    }
+
+    /// Without single sign-on the user's session is the agent's alone, and that of those who may operate it; programs
+    /// by grant get the board's token (MAG 12.1).
+    ///
+    /// - Throws: ``GrantError/sessionPrivate``
+    private nonisolated func principal(
+        of program: LocalProgram, _ use: GrantUse, among allowed: Set<Principal>
+    ) async throws -> Principal {
+        let link = try await account(use.account).link
+        var allowed = allowed
+        if !program.isOwner, !program.mayOperate, !link.gateway.singleSignOn { allowed.remove(.user) }
+        guard let first = allowed.first else {
+            await noteRefusal(program, use)
+            throw GrantError.sessionPrivate
+        }
+        return allowed.count == 1 ? first : try await link.session.principal()
+    }
+
+    // MARK: Asking
+
+    private nonisolated func ask(_ program: LocalProgram, _ use: GrantUse) async throws -> Permit {
+        // Asked about by its name: a person decides for somebody.
+        var asked = use
+        asked.principal = try await principal(
+            of: program, use, among: use.principal.map { [$0] } ?? Set(Principal.allCases))
+        var about = asked
+        about.target?.segments = []
+        do {
+            try await grants.questions(about: program.peer.uid).join(.init(unit: program.peer.unit, use: about)) {
+                [asked] _ in try await self.settle(program, asked)
+            }
+        } catch {
+            await noteRefusal(program, asked)
+            throw error
+        }
+        // Whoever was answered with once has no grant.
+        guard case .allowed(let grant) = grants.decide(program, asked) else {
+            await note(program, asked, nil)
+            return Permit(program, asked, isOnce: true)
+        }
+        if let grant { grants.count(grant) }
+        await note(program, asked, grant)
+        return Permit(program, asked)
+    }
+
+    /// Asks a person, and keeps the answer if it is for longer.
+    ///
+    /// - Throws: ``GrantError/refused(program:use:)``, ``PromptError``
+    private nonisolated func settle(_ program: LocalProgram, _ asked: GrantUse) async throws {
+        // What was asked before may have been answered for longer.
+        guard case .open = grants.decide(program, asked) else { return }
+        let question = await question(program, asked)
+        let patience = Duration.seconds(configuration[GrantsFeature.askSeconds])
+        let (answer, answerer) = try await prompts.ask(question, patience: patience) { answer, _, answerer in
+            guard case .choice(let choice) = answer else { throw CancellationError() }
+            return .right((choice, answerer))
+        }
+        guard answer != "once" else { return }
+        var grant = Grant(id: "", subject: program.subject)
+        grant.verdict = answer == "never" ? .never : .allow
+        grant.principals = asked.principal.map { [$0] } ?? []
+        (grant.accounts, grant.scopes) = ([asked.account.text], asked.scopes)
+        if let target = asked.target { grant.hosts = [target.host] } else { (grant.token, grant.paths) = (true, []) }
+        _ = try await allow(grant, by: answerer.description)
+        guard answer != "never" else { throw GrantError.refused(program: program.name, use: asked.text) }
+    }
+
+    private func userName(at account: AccountName) async -> String? {
+        guard let session = try? self.account(account).session else { return nil }
+        return try? await session.user()?.userName
+    }
+
+    private func question(_ program: LocalProgram, _ use: GrantUse) async -> PromptQuestion {
+        let name: String =
+            if use.principal == .user { DisplayText.clean(await userName(at: use.account) ?? "the user") } else {
+                "the board"
+            }
+        return PromptQuestion(
+            .choice, "\(program.name) wants to \(use.text) as \(name)", choices: Self.choices)
+    }
+
+    // MARK: Changing
+
+    /// - Parameter by: who says so.
+    nonisolated func allow(_ grant: Grant, by: String) async throws -> Grant {
+        let added = try await grants.add(grant, in: vault)
+        report(.grant(.allowed(added, by: by)))
+        await grantLog.write(
+            [
+                "outcome": .string(added.verdict == .never ? "never" : "allowed"), "grant": .string(added.id),
+                "by": .string(by),
+            ], at: time.now, isRefusal: false, onFailure: reportLogFailure)
+        return added
+    }
+
+    nonisolated func revoke(_ id: String, by: String) async throws -> Grant {
+        let removed = try await grants.remove(id, in: vault)
+        report(.grant(.revoked(removed, by: by)))
+        await grantLog.write(
+            ["outcome": "revoked", "grant": .string(removed.id), "by": .string(by)], at: time.now, isRefusal: false,
+            onFailure: reportLogFailure)
+        return removed
+    }
+
+    // MARK: Recording
+
+    private nonisolated func reportLogFailure(_ error: AgentError) { report(.grant(.logFailed(error))) }
+
+    /// Records what a program does. What repeats within an hour is counted, and recorded with the next.
+    private nonisolated func note(_ program: LocalProgram, _ use: GrantUse, _ grant: Grant?) async {
+        guard !program.isOwner, let due = grantLog.due(program, use, grant?.id, isRefusal: false) else { return }
+        report(.grant(.used(program, use, grant: grant?.id)))
+        await write(due, GrantLog.entry(program, use), "used", grant?.id)
+    }
+
+    /// Records a refusal. What repeats within a minute is counted, and recorded with the next.
+    nonisolated func noteRefusal(_ program: LocalProgram, _ use: GrantUse) async {
+        guard let due = grantLog.due(program, use, nil, isRefusal: true) else { return }
+        report(.grant(.refused(program, use)))
+        await write(due, GrantLog.entry(program, use), "refused", nil)
+    }
+
+    private nonisolated func write(
+        _ due: GrantLog.Due, _ entry: [String: JSON], _ outcome: String, _ grant: String?
+    ) async {
+        var entry = entry
+        entry["outcome"] = .string(outcome)
+        entry["grant"] = grant.map(JSON.string)
+        entry["times"] = .integer(due.times)
+        entry["omitted"] = due.omitted > 0 ? .integer(due.omitted) : nil
+        await grantLog.write(entry, at: time.now, isRefusal: outcome == "refused", onFailure: reportLogFailure)
+    }
+}

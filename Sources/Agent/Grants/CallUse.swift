@@ -1,0 +1,88 @@
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+
+extension Agent {
+    /// The call that a program asks for. What is signed is said by the board, not by the program: grants do not give
+    /// that.
+    ///
+    /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``, what reading the request throws
+    func asked(by request: LocalRequest) async throws -> CallRequest {
+        try admit(request)
+        let asked = try CallRequest(RequestBody(request))
+        if asked.signing != nil { try request.checkMayOperate() }
+        return try await withSigningKey(asked)
+    }
+
+    /// Lets a program make a call of the local API.
+    ///
+    /// - Throws: ``GrantError``, ``PromptError``, ``AgentError/badRequest(member:fault:)``
+    nonisolated func permit(_ request: LocalRequest, _ asked: CallRequest) async throws -> Permit {
+        let program = LocalProgram(request)
+        let account = try await account(of: request)
+        let isLimited = !program.isOwner && (!program.mayOperate || grants.isLimitedBySettings)
+        let target = try asked.target(at: account.link.gateway, strictly: isLimited)
+        if !program.mayOperate, target.host == Grant.gatewayHost, account.link.gateway.reserves(target.segments) {
+            throw GrantError.reserved(path: "/" + DisplayText.clean(target.segments.joined(separator: "/")))
+        }
+        let use = GrantUse(
+            principal: asked.principal, account: account.name, scopes: GrantUse.scopes(asked.call.scope), target: target
+        )
+        return try await permit(program, use)
+    }
+
+    /// Lets a program have a token itself.
+    ///
+    /// - Throws: ``GrantError``, ``PromptError``
+    nonisolated func permit(
+        _ request: LocalRequest, tokenAs principal: Principal?, scope: String?
+    ) async throws -> Permit {
+        let account = try await account(of: request).name
+        return try await permit(
+            LocalProgram(request),
+            GrantUse(principal: principal, account: account, scopes: GrantUse.scopes(scope)))
+    }
+}
+
+extension CallRequest {
+    /// Where the call goes, as grants name it.
+    ///
+    /// - Parameter strictly: whether a path that two readers could read differently is refused; else it counts as none.
+    fileprivate func target(at gateway: GatewayConfiguration, strictly: Bool) throws -> GrantUse.Target {
+        let identity = gateway.identity
+        var (host, path) = (Grant.gatewayHost, call.path)
+        if path.hasPrefix("@") { path = try gateway.address(ofEndpoint: path.dropFirst()) }
+        if !path.hasPrefix("/"), let address = try? HTTPSAddress(path) {
+            path = String(address.url.dropFirst("https://\(address.host):\(address.port)".count))
+            let prefix = identity.prefix.isEmpty ? "/" : "/\(identity.prefix)/"
+            if address.host == identity.host, address.port == identity.port, path.hasPrefix(prefix) {
+                path = String(path.dropFirst(prefix.count - 1))
+            } else {
+                host = "\(address.host):\(address.port)"
+            }
+        }
+        do {
+            return GrantUse.Target(host: host, segments: try StrictPath.segments(of: path.prefix { $0 != "?" }))
+        } catch {
+            guard strictly else { return GrantUse.Target(host: host, segments: []) }
+            throw AgentError.badRequest(member: "path", fault: "could be read in two ways")
+        }
+    }
+}
+
+extension GrantUse {
+    /// - Parameter text: scopes with blanks between.
+    static func scopes(_ text: String?) -> Set<String> {
+        Set((text ?? "").split(separator: " ").map(String.init))
+    }
+}
+
+extension LocalRequest {
+    /// Grants are about gateways' accounts; for others it takes the right to operate.
+    ///
+    /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``
+    func checkMayOperate() throws(LocalAPIError) {
+        guard mayOperate else { throw .accessDenied(permission: .operate, uid: peer.uid) }
+    }
+}

@@ -1,0 +1,152 @@
+import Gateway
+import Groundwork
+import LocalAPI
+
+/// What local programs of a user, a group or a systemd unit may do in the name of the board or its user.
+struct Grant: Sendable, Equatable {
+    /// The most grants of the settings, and the most that are kept beside them.
+    static let limit = 64
+    /// The gateway of an account, among the names of hosts.
+    static let gatewayHost = "gateway"
+
+    /// Programs: all of what is set has to fit.
+    struct Subject: Sendable, Hashable {
+        var uid: UInt32?
+        var gid: UInt32?
+        /// A unit of the system's manager.
+        var unit: String?
+
+        var isEmpty: Bool { uid == nil && gid == nil && unit == nil }
+
+        func fits(_ peer: Peer) -> Bool {
+            !isEmpty && uid.map { $0 == peer.uid } ?? true && gid.map(peer.groups.contains) ?? true
+                && unit.map { $0 == peer.unit } ?? true
+        }
+    }
+
+    enum Verdict: String, Sendable, CaseIterable {
+        case allow
+        /// Refuses what it names, without asking anybody; also to those who may operate. Accounts, hosts and scopes are
+        /// all where it names none.
+        case never
+    }
+
+    /// A name in the settings, or a number.
+    var id: String
+    var subject = Subject()
+    var verdict = Verdict.allow
+    /// Whose token may be used.
+    var principals: Set<Principal> = [.board]
+    var accounts: Set<String> = [AccountName.gateway.text]
+    /// ``gatewayHost``, or `host:port` of configured hosts.
+    var hosts: Set<String> = [Grant.gatewayHost]
+    /// Each a path, or the beginning of paths, which ends with `/*`.
+    var paths = ["/*"]
+    /// Scopes that may be asked for beyond the configured ones.
+    var scopes: Set<String> = []
+    /// Whether the programs may have the token itself.
+    var token = false
+
+    /// Whether it is about what a program wants to do.
+    func covers(_ use: GrantUse) -> Bool {
+        if verdict == .never { return refuses(use) }
+        guard accounts.contains(use.account.text), use.scopes.isSubset(of: scopes) else { return false }
+        if let principal = use.principal, !principals.contains(principal) { return false }
+        guard let target = use.target else { return token }
+        return hosts.contains(target.host) && paths.contains { Self.path($0, matches: target.segments) }
+    }
+
+    /// Whoever has the token itself could do all of it.
+    private func refuses(_ use: GrantUse) -> Bool {
+        guard accounts.isEmpty || accounts.contains(use.account.text) else { return false }
+        guard use.principal.map(principals.contains) ?? true else { return false }
+        guard scopes.isEmpty || !use.scopes.isDisjoint(with: scopes) else { return false }
+        guard let target = use.target else { return true }
+        guard hosts.isEmpty || hosts.contains(target.host) else { return false }
+        // In every way that a server may read as the same.
+        let plain = Self.plain(target.segments)
+        return paths.contains { Self.path($0, matches: target.segments) || Self.path($0, matchesPlain: plain) }
+    }
+
+    /// Segments as servers may read them that disregard case, parameters and a slash at the end.
+    static func plain(_ segments: [String]) -> [String] {
+        segments.map { StrictPath.name(of: $0).lowercased() }.filter { !$0.isEmpty }
+    }
+
+    private static func path(_ pattern: String, matchesPlain segments: [String]) -> Bool {
+        guard pattern != "/*" else { return true }
+        let isBeginning = pattern.hasSuffix("/*")
+        guard let own = try? StrictPath.segments(of: isBeginning ? pattern.dropLast(2) : pattern[...]) else {
+            return false
+        }
+        return isBeginning ? segments.starts(with: plain(own)) : segments == plain(own)
+    }
+
+    static func path(_ pattern: String, matches segments: [String]) -> Bool {
+        guard pattern.hasSuffix("/*") else { return (try? StrictPath.segments(of: pattern)) == segments }
+        guard let beginning = try? StrictPath.segments(of: pattern.dropLast(2)) else { return pattern == "/*" }
+        return segments.starts(with: beginning) && segments.count > beginning.count
+    }
+
+    static func isPath(_ pattern: String) -> Bool {
+        pattern == "/*"
+            || (try? StrictPath.segments(of: pattern.hasSuffix("/*") ? pattern.dropLast(2) : pattern[...])) != nil
+    }
+}
+
+/// What a program wants to do.
+struct GrantUse: Sendable, Hashable {
+    /// Where a call goes.
+    struct Target: Sendable, Hashable {
+        /// ``Grant/gatewayHost``, or `host:port`.
+        var host: String
+        /// Of the path below the gateway, or at the host.
+        var segments: [String]
+    }
+
+    /// `nil` if the program does not say in whose name.
+    var principal: Principal?
+    var account: AccountName
+    var scopes: Set<String> = []
+    /// `nil` if it wants the token itself.
+    var target: Target?
+
+    /// For people: `call api.example:8443`, `have the access token`.
+    var text: String { target.map { "call \($0.host)" } ?? "have the access token" }
+}
+
+/// A program that asks, as the kernel and the policy know it.
+struct LocalProgram: Sendable {
+    let peer: Peer
+    let isOwner: Bool
+    let mayOperate: Bool
+
+    init(_ request: LocalRequest) {
+        (peer, isOwner, mayOperate) = (request.peer, request.isOwner, request.mayOperate)
+    }
+
+    init(_ head: RelayHead) { (peer, isOwner, mayOperate) = (head.peer, head.isOwner, head.mayOperate) }
+
+    init(peer: Peer, isOwner: Bool = false, mayOperate: Bool = false) {
+        (self.peer, self.isOwner, self.mayOperate) = (peer, isOwner, mayOperate)
+    }
+
+    /// The programs that an answer about this one is about too. The user's service manager and sessions are not
+    /// programs.
+    var subject: Grant.Subject {
+        let unit = peer.unit.flatMap { $0.hasSuffix(".service") && !$0.hasPrefix("user@") ? $0 : nil }
+        return Grant.Subject(uid: peer.uid, unit: unit)
+    }
+
+    /// `sensors.service (user alice, uid 1000)`.
+    var name: String {
+        let user = "user \(UserName.of(peer.uid)), uid \(peer.uid)"
+        return subject.unit.map { "\(DisplayText.clean($0)) (\(user))" } ?? "a program of \(user)"
+    }
+
+    var members: [String: JSON] {
+        var members: [String: JSON] = ["uid": .integer(Int64(peer.uid)), "user": .string(UserName.of(peer.uid))]
+        members["unit"] = peer.unit.map { .string(DisplayText.clean($0)) }
+        return members
+    }
+}

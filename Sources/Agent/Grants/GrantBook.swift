@@ -1,0 +1,235 @@
+import Cryptography
+import Gateway
+import Groundwork
+import LocalAPI
+import Synchronization
+import Vault
+
+/// All grants, and what is under way by them: those of the settings, which only the administrator changes, and those
+/// that people gave while the agent ran, which the vault keeps.
+final class GrantBook: Sendable {
+    private static let record = RecordName(scope: "", name: "grants")
+
+    enum Decision {
+        case allowed(Grant?)
+        /// A grant says so.
+        case refused
+        /// Nothing allows it.
+        case missing
+        /// A person is to be asked.
+        case open
+    }
+
+    private struct State {
+        var fixed: [Grant] = []
+        var kept: [Grant] = []
+        var asks = false
+        /// Whether the vault's grants are known: until then none is changed, so that none is lost.
+        var isLoaded = false
+        /// The highest number that a grant had: a number is never another's.
+        var lastNumber: Int64 = 0
+        /// By the grants' names and numbers.
+        var uses: [String: Int64] = [:]
+        var running: [ObjectIdentifier: Permit] = [:]
+        var asking: [UInt32: SingleFlight<Question>] = [:]
+    }
+    private let state = Mutex(State())
+    private let change = AsyncMutex()
+
+    /// - Parameter asks: whether a person is asked about a program that no grant names.
+    func set(_ fixed: [Grant], asks: Bool) { state.withLock { ($0.fixed, $0.asks) = (fixed, asks) } }
+
+    /// Those of the settings, then those that are kept.
+    var all: (fixed: [Grant], kept: [Grant]) { state.withLock { ($0.fixed, $0.kept) } }
+
+    /// Whether the settings have grants: then they are all that programs may do, beside what was allowed since.
+    var isLimitedBySettings: Bool { state.withLock { !$0.fixed.isEmpty } }
+
+    /// The units that are named; `nil` if units do not matter.
+    var units: Set<String>? {
+        state.withLock { state in
+            let units = Set((state.fixed + state.kept).compactMap(\.subject.unit))
+            return units.isEmpty && !state.asks ? nil : units
+        }
+    }
+
+    // MARK: Deciding
+
+    func decide(_ program: LocalProgram, _ use: GrantUse) -> Decision { state.withLock { decide(program, use, $0) } }
+
+    private func decide(_ program: LocalProgram, _ use: GrantUse, _ state: State) -> Decision {
+        // Whoever may read the agent's memory gains nothing by a grant.
+        if program.isOwner { return .allowed(nil) }
+        func first(_ grants: [Grant], _ verdict: Grant.Verdict) -> Grant? {
+            grants.first { $0.verdict == verdict && $0.subject.fits(program.peer) && $0.covers(use) }
+        }
+        if let grant = first(state.fixed, .allow) { return .allowed(grant) }
+        if first(state.kept, .never) != nil { return .refused }
+        // A grant beside the right to operate takes nothing of it away.
+        if program.mayOperate, state.fixed.isEmpty { return .allowed(nil) }
+        if let grant = first(state.kept, .allow) { return .allowed(grant) }
+        return state.asks && !program.mayOperate ? .open : .missing
+    }
+
+    /// Whether the program may do anything at all: if not, the route is closed to it as any other.
+    func concerns(_ program: LocalProgram) -> Bool {
+        program.isOwner || program.mayOperate
+            || state.withLock { state in
+                state.asks || (state.fixed + state.kept).contains { $0.subject.fits(program.peer) }
+            }
+    }
+
+    /// Counts a use of a grant.
+    func count(_ grant: Grant) { state.withLock { $0.uses[grant.id, default: 0] += 1 } }
+
+    func uses(of grant: Grant) -> Int64 { state.withLock { $0.uses[grant.id] ?? 0 } }
+
+    // MARK: Asking
+
+    /// What a person is asked about a user's program.
+    struct Question: Hashable {
+        let unit: String?
+        let use: GrantUse
+    }
+
+    /// The questions about a user's programs, which are asked one after another: a program that wants many things must
+    /// not take the places of all others on the desk.
+    func questions(about uid: UInt32) -> SingleFlight<Question> {
+        state.withLock { state in
+            if let asking = state.asking[uid] { return asking }
+            if state.asking.count >= Grant.limit { state.asking = [:] }
+            let asking = SingleFlight<Question>()
+            state.asking[uid] = asking
+            return asking
+        }
+    }
+
+    // MARK: What is under way
+
+    /// Remembers what runs by a decision, until ``end(_:)``.
+    func begin(_ permit: Permit) { state.withLock { $0.running[ObjectIdentifier(permit)] = permit } }
+
+    func end(_ permit: Permit) { state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(permit)) } }
+
+    // MARK: Changing
+
+    /// - Throws: what the vault throws
+    func load(from vault: Vault) async throws {
+        guard let record = try await vault.record(Self.record) else {
+            return state.withLock { $0.isLoaded = true }
+        }
+        let stored = try? JSON(parsing: record.content.exposed())
+        guard let list = stored?["grants"]?.array, let last = stored?["last"]?.integer else {
+            throw AgentError.badRequest(member: "the stored list of grants", fault: "is not readable")
+        }
+        let grants = try list.map { json throws(AgentError) in try Grant(json: json, id: json["id"]?.string ?? "") }
+        state.withLock { ($0.kept, $0.lastNumber, $0.isLoaded) = (grants, last, true) }
+    }
+
+    /// Keeps a grant, instead of one about the same programs and the same use.
+    ///
+    /// - Returns: the grant with its number.
+    /// - Throws: ``GrantError/tooMany(limit:)``, what the vault throws
+    func add(_ grant: Grant, in vault: Vault) async throws -> Grant {
+        var added = grant
+        try await update(in: vault) { grants, last in
+            var other = grant
+            grants.removeAll {
+                (other.id, other.verdict) = ($0.id, $0.verdict)
+                return $0 == other
+            }
+            guard grants.count < Grant.limit else { throw GrantError.tooMany(limit: Grant.limit) }
+            last += 1
+            added.id = "\(last)"
+            grants.append(added)
+        }
+        return added
+    }
+
+    /// - Throws: ``GrantError/unknown(id:)``, ``GrantError/inSettings(id:)``, what the vault throws
+    func remove(_ id: String, in vault: Vault) async throws -> Grant {
+        guard !state.withLock({ $0.fixed.contains { $0.id == id } }) else { throw GrantError.inSettings(id: id) }
+        var removed: Grant?
+        try await update(in: vault) { grants, _ in
+            guard let index = grants.firstIndex(where: { $0.id == id }) else { throw GrantError.unknown(id: id) }
+            removed = grants.remove(at: index)
+        }
+        guard let removed else { throw GrantError.unknown(id: id) }
+        return removed
+    }
+
+    /// One change at a time, in the vault before it applies. What is under way and no longer allowed ends at once.
+    private func update(in vault: Vault, _ body: (inout [Grant], inout Int64) throws -> Void) async throws {
+        await change.lock()
+        defer { change.unlock() }
+        if state.withLock({ !$0.isLoaded }) { try await load(from: vault) }
+        var (grants, last) = state.withLock { ($0.kept, $0.lastNumber) }
+        try body(&grants, &last)
+        let stored = JSON.object([
+            "last": .integer(last), "grants": .array(grants.map { $0.json(isInSettings: false) }),
+        ])
+        try await vault.commit([.put(Self.record, .configuration, SecretBytes(stored.bytes))])
+        let ended = state.withLock { state in
+            (state.kept, state.lastNumber) = (grants, last)
+            let names = Set((state.fixed + grants).map(\.id))
+            state.uses = state.uses.filter { names.contains($0.key) }
+            return state.running.values.filter { permit in
+                switch decide(permit.program, permit.use, state) {
+                case .allowed: false
+                case .refused: true
+                // A person allowed it this once.
+                case .missing, .open: !permit.isOnce
+                }
+            }
+        }
+        for permit in ended { permit.revoke() }
+    }
+}
+
+/// What a program does by a decision, which may be taken back meanwhile.
+final class Permit: Sendable {
+    let program: LocalProgram
+    /// With the principal in whose name; `nil` for what serves whoever needs no grant and does not say.
+    let use: GrantUse
+    /// Whether a person allowed only this.
+    let isOnce: Bool
+    private enum Outcome { case revoked, over }
+    private let outcome = AsyncCondition<Outcome?>(nil)
+
+    init(_ program: LocalProgram, _ use: GrantUse, isOnce: Bool = false) {
+        (self.program, self.use, self.isOnce) = (program, use, isOnce)
+    }
+
+    var principal: Principal? { use.principal }
+
+    func revoke() { outcome.change { if $0 == nil { $0 = .revoked } } }
+
+    /// Does the work, unless the permission is taken back meanwhile.
+    ///
+    /// - Throws: ``GrantError/revoked``, what the work throws
+    func run<Value: Sendable>(
+        of book: GrantBook, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        // Nothing takes away what owners may do.
+        guard !program.isOwner else { return try await work() }
+        book.begin(self)
+        defer { book.end(self) }
+        // A change between the decision and this moment was not told to it.
+        if !isOnce { guard case .allowed = book.decide(program, use) else { throw GrantError.revoked } }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask { [outcome] in
+                let outcome = await withTaskCancellationHandler {
+                    await outcome.wait { $0 }
+                } onCancel: {
+                    outcome.change { if $0 == nil { $0 = .over } }
+                }
+                if outcome == .revoked { throw GrantError.revoked }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() { if let value { return value } }
+            throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,71 @@
+public import Groundwork
+
+/// Why a program may not act in the name of the board or its user, or a grant cannot be changed.
+public enum GrantError: Explained, Equatable {
+    /// No grant allows it.
+    case missing(program: String, use: String)
+    /// A grant refuses it.
+    case refused(program: String, use: String)
+    /// What allowed it was taken back.
+    case revoked
+    /// The gateway's configuration keeps the user's session to the agent itself (`sso_enabled`, MAG 12.1).
+    case sessionPrivate
+    /// The path is an endpoint of the gateway by which the agent manages the board's identity.
+    case reserved(path: String)
+    case unknown(id: String)
+    case inSettings(id: String)
+    case tooMany(limit: Int)
+    /// The settings say which programs may do what; only the owners may add to that.
+    case onlyOwners
+
+    public var explanation: Explanation {
+        switch self {
+        case .missing(let program, let use):
+            Explanation(
+                "grants.missing", .permission, "\(program) may not \(use)",
+                remedy: "allow it: latchkey grants allow, or [[grants]] of the settings",
+                meaning: "no grant allows this program to do that in the name of the board or its user")
+        case .refused(let program, let use):
+            Explanation(
+                "grants.refused", .denied, "\(program) may never \(use)",
+                remedy: "revoke the grant that says so: latchkey grants list, latchkey grants revoke",
+                meaning: "a grant refuses this program, without asking anybody")
+        case .revoked:
+            Explanation(
+                "grants.revoked", .denied, "the grant that allowed this was revoked",
+                remedy: "ask the administrator of this board")
+        case .sessionPrivate:
+            Explanation(
+                "grants.session-private", .permission,
+                "the gateway's configuration does not let programs share the user's session",
+                remedy: "act as the board, or ask the gateway's administrator for a configuration with sso_enabled")
+        case .reserved(let path):
+            Explanation(
+                "grants.reserved", .permission,
+                "\(path) is an endpoint by which the agent manages the board's identity",
+                remedy: "use the commands of the agent, such as renew, logout and token",
+                meaning: "programs may not use the gateway's endpoints for tokens, registration and logout")
+        case .unknown(let id):
+            Explanation(
+                "grants.unknown", .notFound, "there is no grant \(id)", remedy: "list them: latchkey grants list")
+        case .inSettings(let id):
+            Explanation(
+                "grants.in-settings", .conflict, "the grant \(id) is in the settings",
+                remedy: "change [[grants]] of the settings, and restart the agent")
+        case .tooMany(let limit):
+            Explanation(
+                "grants.too-many", .conflict, "there are already \(limit) grants",
+                remedy: "revoke some: latchkey grants revoke")
+        case .onlyOwners:
+            Explanation(
+                "grants.only-owners", .permission,
+                "the settings have grants, so that only root and the agent's user may change those beside them",
+                remedy: "use sudo, or change [[grants]] of the settings")
+        }
+    }
+
+    public static let examples: [GrantError] = [
+        .missing(program: "PROGRAM", use: "USE"), .refused(program: "PROGRAM", use: "USE"), .revoked, .sessionPrivate,
+        .reserved(path: "PATH"), .unknown(id: "ID"), .inSettings(id: "ID"), .tooMany(limit: 64), .onlyOwners,
+    ]
+}

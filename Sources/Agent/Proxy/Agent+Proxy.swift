@@ -1,0 +1,164 @@
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+import Synchronization
+
+/// The forward proxy: programs send a request to a Unix socket, and the agent makes the call for them. They never see a
+/// token.
+extension Agent {
+    /// Bodies up to this many bytes are collected, and can be sent again after a refused token.
+    private static let keptBody = 256 << 10
+
+    /// - Returns: `nil` if the settings do not have the proxy.
+    /// - Throws: ``ConfigurationError/unknownPeer(name:)``
+    nonisolated func relay() throws(ConfigurationError) -> Relay? {
+        guard configuration[ProxyFeature.enabled] else { return nil }
+        let group = try AccessPolicy.optionalGroup(configuration[ProxyFeature.group])
+        return Relay(socketPath: configuration[ProxyFeature.socket], group: group) { head in
+            let request = try ForwardRequest(method: head.method, target: head.target, headers: head.headers)
+            let (program, use) = (LocalProgram(head), request.use)
+            // What is refused in any case is refused before its body comes.
+            switch self.grants.decide(program, use) {
+            case .allowed, .open: break
+            case .refused, .missing: return { _, _ in _ = try await self.permit(program, use) }
+            }
+            return { body, writer in
+                let permit = try await self.permit(program, use)
+                try await permit.run(of: self.grants) {
+                    try await self.forward(request, body, writer, as: permit.principal)
+                }
+            }
+        }
+    }
+
+    private nonisolated func forward(
+        _ request: ForwardRequest, _ body: RelayBody, _ writer: RelayWriter, as principal: Principal?
+    ) async throws {
+        let account = request.account
+        let link = try await self.account(account).link
+        try check(request, at: link)
+        var call = APICall(request.method, request.path)
+        call.headers = request.headers
+        if case .host(let host, let port) = request.server { call.path = "https://\(host):\(port)\(request.path)" }
+        try await Self.take(body, into: &call)
+        let session = link.session
+        let prepared = call
+        let answer = try await session.acting(as: principal) { principal in
+            var call = prepared
+            call.principal = principal
+            return try await session.open(call)
+        }
+        writer.begin(
+            answer.status, ForwardRequest.passedOn(answer.headers, toGateway: false),
+            length: Self.length(of: answer, to: request.method))
+        guard request.method != "HEAD" else { return }
+        try await answer.forEachPiece { await writer.send($0) }
+    }
+
+    /// - Throws: ``ProxyError/gatewayByHost(_:)``, ``GrantError/reserved(path:)``
+    private nonisolated func check(_ request: ForwardRequest, at link: Link) throws {
+        switch request.server {
+        case .host(let host, let port):
+            let identity = link.gateway.identity
+            guard host != identity.host || port != identity.port else { throw ProxyError.gatewayByHost(host) }
+        case .gateway:
+            guard !link.gateway.reserves(request.segments) else {
+                throw GrantError.reserved(path: DisplayText.clean(String(request.path.prefix { $0 != "?" })))
+            }
+        }
+    }
+
+    /// Collects a small body; a larger one is passed on while it comes.
+    private static func take(_ body: RelayBody, into call: inout APICall) async throws {
+        var first: [UInt8] = []
+        var isWhole = false
+        while first.count <= keptBody {
+            guard let piece = try await body.next() else {
+                isWhole = true
+                break
+            }
+            first += piece
+        }
+        guard !isWhole else {
+            if body.length != 0 { call.body = first }
+            return
+        }
+        let source = UploadSource(first: first, rest: body)
+        call.feed = { try source.feed() }
+    }
+
+    /// How long the answer's body will be, in bytes; `nil` if nobody knows.
+    private static func length(of answer: CallAnswer, to method: String) -> Int? {
+        if method != "HEAD", case .whole(let bytes) = answer.body { return bytes.count }
+        let stated = Set(answer.headers.all("Content-Length"))
+        guard stated.count == 1 else { return nil }
+        return stated.first.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+}
+
+/// A body that is too large to be kept: it can be sent once.
+private final class UploadSource: Sendable {
+    private let first: Mutex<[UInt8]?>
+    private let rest: RelayBody
+
+    init(first: [UInt8], rest: RelayBody) {
+        self.first = Mutex(first)
+        self.rest = rest
+    }
+
+    /// - Throws: ``ProxyError/bodyGone`` the second time.
+    func feed() throws -> BodyFeed {
+        guard let bytes = first.withLock({ $0.take() }) else { throw ProxyError.bodyGone }
+        let (feed, rest) = (BodyFeed(length: rest.length), rest)
+        // Ends with the request: its body ends then, or is abandoned.
+        Task {
+            // What the API does not want is discarded: the program reads the answer after sending everything.
+            guard await feed.send(bytes) else { return rest.abandon() }
+            do {
+                while let piece = try await rest.next() {
+                    guard await feed.send(piece) else { return rest.abandon() }
+                }
+                if feed.length == nil { feed.finish() }
+            } catch {
+                feed.end()
+            }
+        }
+        return feed
+    }
+}
+
+extension ForwardRequest {
+    /// Whose credentials it gets; other hosts get those of the default account.
+    var account: AccountName { if case .gateway(let name) = server { name } else { .gateway } }
+
+    var use: GrantUse {
+        let host: String = if case .host(let name, let port) = server { "\(name):\(port)" } else { Grant.gatewayHost }
+        return GrantUse(account: account, target: .init(host: host, segments: segments))
+    }
+}
+
+extension GatewayConfiguration {
+    /// Whether the path is one of the gateway's own, by which the agent manages the board's identity. A server may
+    /// disregard case and parameters in segments.
+    func reserves(_ segments: [String]) -> Bool {
+        let wanted = Grant.plain(segments)
+        let own: [GatewayEndpoint] = [
+            .authorize, .token, .revoke, .logout, .registerUser, .registerClient, .renew, .remove, .initialize,
+        ]
+        return own.contains { endpoint in
+            var path = self.path(of: endpoint)
+            if !path.hasPrefix("/") {
+                guard let address = try? HTTPSAddress(path), address.host == identity.host,
+                    address.port == identity.port
+                else { return false }
+                path = String(address.url.dropFirst("https://\(address.host):\(address.port)".count))
+                if !identity.prefix.isEmpty, path.hasPrefix("/\(identity.prefix)/") {
+                    path = String(path.dropFirst(identity.prefix.count + 1))
+                }
+            }
+            guard let own = try? StrictPath.segments(of: path.prefix { $0 != "?" }) else { return false }
+            return wanted.starts(with: Grant.plain(own))
+        }
+    }
+}

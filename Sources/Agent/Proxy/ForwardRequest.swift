@@ -1,0 +1,109 @@
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+
+/// A request to the forward proxy, strictly read: where it goes, and what of it is passed on. Pure.
+struct ForwardRequest: Equatable {
+    enum Server: Equatable {
+        case gateway(AccountName)
+        /// Its port is 443 unless the request names another than 80.
+        case host(String, Int)
+    }
+
+    let method: String
+    let server: Server
+    /// With the query, as it was sent.
+    let path: String
+    /// Of the path, decoded.
+    let segments: [String]
+    let headers: HTTPHeaders
+
+    /// - Throws: ``ProxyError/badTarget(reason:)``, ``ProxyError/methodRefused(_:)``
+    init(method: String, target: String, headers: HTTPHeaders) throws(ProxyError) {
+        guard !["CONNECT", "TRACE", "TRACK"].contains(method.uppercased()) else { throw .methodRefused(method) }
+        let hosts = headers.all("Host")
+        guard hosts.count <= 1 else { throw .badTarget(reason: "names several hosts") }
+        let (authority, path) = try Self.parts(of: target, host: hosts.first)
+        guard path.hasPrefix("/") else { throw .badTarget(reason: "has no path") }
+        let segments: [String]
+        do {
+            segments = try StrictPath.segments(of: path.prefix { $0 != "?" })
+        } catch {
+            throw .badTarget(reason: "has a path that leads elsewhere, or could be read in two ways")
+        }
+        let address: HTTPSAddress
+        let server: Server
+        do {
+            let parts = authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let port = parts.count == 2 && parts[1] != "80" ? String(parts[1]) : "443"
+            address = try HTTPSAddress("https://\(parts.first ?? ""):\(port)\(path)")
+            server = try Self.server(address.host, address.port, isPlain: port == "443")
+        } catch let error as AddressFault {
+            throw .badTarget(reason: "is not one: \(error.reason)")
+        } catch {
+            throw .badTarget(reason: "names no account")
+        }
+        self.method = method
+        self.server = server
+        self.path = path
+        self.segments = segments
+        self.headers = Self.passedOn(headers, toGateway: true)
+    }
+
+    /// Authority and path: of the absolute form, whatever `Host` says (RFC 9112 section 3.2.2), or of the origin form.
+    private static func parts(of target: String, host: String?) throws(ProxyError) -> (String, String) {
+        if target.hasPrefix("/") {
+            guard let host, !host.isEmpty else { throw .badTarget(reason: "names no host") }
+            guard !host.contains("/"), !host.contains("?") else {
+                throw .badTarget(reason: "names a host that is none")
+            }
+            return (host, target)
+        }
+        guard target.lowercased().hasPrefix("http://") else {
+            throw .badTarget(reason: "is neither a path nor an http address")
+        }
+        let rest = target.dropFirst(7)
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let path = rest[end...]
+        return (String(rest[..<end]), path.hasPrefix("/") ? String(path) : "/" + path)
+    }
+
+    private struct NoAccount: Error {}
+
+    private static func server(_ host: String, _ port: Int, isPlain: Bool) throws -> Server {
+        guard host == Grant.gatewayHost || host.hasSuffix(".\(Grant.gatewayHost)") else { return .host(host, port) }
+        guard isPlain else { throw NoAccount() }
+        guard host != Grant.gatewayHost else { return .gateway(.gateway) }
+        guard let name = AccountName(String(host.dropLast(Grant.gatewayHost.count + 1))) else { throw NoAccount() }
+        return .gateway(name)
+    }
+
+    // MARK: Header fields
+
+    /// Fields that concern one connection only (RFC 9110 section 7.6.1), or what the proxy itself says of the body.
+    private static let ofConnection: Set<String> = [
+        "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate",
+        "proxy-authentication-info", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
+        "upgrade",
+    ]
+
+    /// Fields by which a board proves itself to its gateway (MAG 0.3), and says where it is (MAG 6.5): the agent's
+    /// alone. The last two name another path to some servers, about which no grant was asked.
+    private static let ofAgent: Set<String> = [
+        "authorization", "cert-format", "client-authorization", "create-session", "device-id", "device-name",
+        "geo-location", "id-token", "id-token-type", "mag-identifier", "msisdn", "redirect-uri",
+        "x-authorization-type", "x-cert", "x-original-url", "x-rewrite-url",
+    ]
+
+    /// - Parameter toGateway: whether the agent's own credentials go with it.
+    static func passedOn(_ headers: HTTPHeaders, toGateway: Bool) -> HTTPHeaders {
+        var dropped = ofConnection
+        if toGateway { dropped.formUnion(ofAgent) }
+        // Whatever the sender says is for this connection only.
+        for list in headers.all("Connection") {
+            for name in list.split(separator: ",") { dropped.insert(String(name).trimmed.lowercased()) }
+        }
+        return HTTPHeaders(headers.fields.filter { !dropped.contains($0.name.lowercased()) })
+    }
+}

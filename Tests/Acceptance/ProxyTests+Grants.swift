@@ -1,0 +1,84 @@
+import Foundation
+import GatewayLab
+import Glibc
+import TestSupport
+import Testing
+
+extension ProxyTests {
+    @Test("a person is asked about a program that no grant names, and the answer holds once, always or never")
+    func asked() async throws {
+        try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, caller in
+            func call(_ answer: String) async throws -> String {
+                let command = caller.command(
+                    ["-o", "/dev/null", "-w", "%{http_code}", "http://gateway/lab/hello"], as: Self.games)
+                let running = try RunningProgram(URL(filePath: "/usr/bin/env"), command)
+                let prompt = try await board.prompt()
+                let text = try #require(prompt["text"] as? String)
+                #expect(text.contains("user games, uid 5") && text.hasSuffix("wants to call gateway as alice"))
+                #expect(prompt["choices"] as? [String] == ["once", "always", "never"])
+                let answered = try await Program(name: "latchkey").run(
+                    ["prompts", "answer", "\(prompt["id"] ?? 0)", "--socket", board.socket]
+                        + (answer == "refuse" ? ["--refuse"] : ["--choice", answer]))
+                #expect(answered.status == 0, "\(answered.errors)")
+                _ = try await running.ended(within: 60)
+                return running.output.text
+            }
+            #expect(try await call("once") == "200")
+            #expect(try await call("refuse") == "403")
+            #expect(try await call("always") == "200")
+            // Nobody is asked again, also after a restart.
+            #expect(try await caller.status("/lab/hello", as: Self.games) == "200")
+            try await board.stop(SIGKILL)
+            try await board.start()
+            #expect(try await caller.status("/lab/hello", as: Self.games) == "200")
+            #expect(try await board.latchkey("grants", "revoke", "1").status == 0)
+            #expect(try await call("never") == "403")
+            #expect(try await caller.status("/lab/hello", as: Self.games) == "403")
+        }
+    }
+
+    @Test("programs of a unit are told apart by their control group", .enabled(if: ControlGroup.isUsable))
+    func unit() async throws {
+        try await Self.withProxy { lab, board, caller in
+            _ = try await board.ask("grants", "allow", "--unit", "lk-sensors.service", "--path", "/lab/*")
+            let group = try ControlGroup("system.slice/lk-sensors.service")
+            defer { group.remove() }
+            #expect(try await caller.status("/lab/hello", as: Self.games) == "403")
+            let inside =
+                ["sh", "-c", "echo $$ > \(group.processes) && exec \"$@\"", ""]
+                + caller.command(["-o", "/dev/null", "-w", "%{http_code}", "http://gateway/lab/hello"], as: Self.games)
+            #expect(try await Program.found.run(inside).output == "200")
+            // Below a unit that was delegated the name of a unit proves nothing.
+            let delegated = try ControlGroup("user.slice/user@5.service/lk-sensors.service")
+            defer { delegated.remove() }
+            let pretending = ["sh", "-c", "echo $$ > \(delegated.processes) && exec \"$@\"", ""] + inside.dropFirst(4)
+            #expect(try await Program.found.run(Array(pretending)).output == "403")
+        }
+    }
+
+    @Test("without single sign-on, programs by grant never act as the user (MAG 12.1)")
+    func privateSession() async throws {
+        try await Self.withSocket { socket, settings in
+            try await withLabAndBoard(CallBoard.lab, settings: settings) { lab, board in
+                let caller = ProxyCaller(socket: socket, board: board)
+                let file = board.folder.appending(path: "msso_config.json")
+                let document = String(decoding: try await lab.configurationDocument(), as: UTF8.self)
+                try #require(document.contains(/"sso_enabled"\s*:\s*true/))
+                try document.replacing(/"sso_enabled"\s*:\s*true/, with: #""sso_enabled":false"#)
+                    .write(to: file, atomically: true, encoding: .utf8)
+                _ = try await board.enroll(file.path)
+                let logIn = try await board.latchkey(
+                    "login", "--user", "alice", "--password-stdin", input: "alice-password\n")
+                try #require(logIn.status == 0, "\(logIn.errors)")
+                _ = try await board.ask("grants", "allow", "--user", "games", "--as", "user", "--as", "board")
+                #expect(try await caller.run("http://gateway/lab/hello").json["user"] as? String == "alice")
+                let shared = try await caller.run("http://gateway/lab/hello", as: Self.games)
+                #expect(try shared.json["user"] is NSNull, "\(shared.output)")
+                _ = try await board.ask("grants", "revoke", "1")
+                _ = try await board.ask("grants", "allow", "--user", "games", "--as", "user")
+                let refused = try await caller.run("http://gateway/lab/hello", as: Self.games)
+                #expect(refused.output.contains("grants.session-private"), "\(refused.output)")
+            }
+        }
+    }
+}

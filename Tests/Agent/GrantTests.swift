@@ -1,0 +1,198 @@
+import Gateway
+import Groundwork
+import HTTPClient
+import LocalAPI
+import Testing
+
+@testable import Agent
+
+@Suite("Grants")
+struct GrantTests {
+    private func program(
+        uid: UInt32 = 1000, groups: Set<UInt32> = [], unit: String? = nil, isOwner: Bool = false,
+        mayOperate: Bool = false
+    ) -> LocalProgram {
+        LocalProgram(
+            peer: Peer(uid: uid, pid: 7, groups: groups, unit: unit), isOwner: isOwner, mayOperate: mayOperate)
+    }
+
+    private func call(
+        _ path: String..., host: String = Grant.gatewayHost, as principal: Principal? = nil, scopes: Set<String> = []
+    ) -> GrantUse {
+        GrantUse(
+            principal: principal, account: .gateway, scopes: scopes, target: .init(host: host, segments: path))
+    }
+
+    private func isAllowed(_ decision: GrantBook.Decision) -> Bool {
+        if case .allowed = decision { true } else { false }
+    }
+
+    private func grant(_ json: JSON, id: String = "1") throws -> Grant { try Grant(json: json, id: id) }
+
+    @Test("all that is set of user, group and unit has to fit")
+    func subjects() throws {
+        let both = try grant(["uid": 1000, "unit": "a.service"]).subject
+        #expect(both.fits(program(unit: "a.service").peer))
+        #expect(!both.fits(program().peer) && !both.fits(program(uid: 1, unit: "a.service").peer))
+        let group = try grant(["gid": 60]).subject
+        #expect(group.fits(program(groups: [5, 60]).peer) && !group.fits(program(groups: [5]).peer))
+        #expect(!Grant.Subject().fits(program().peer))
+    }
+
+    @Test(
+        "a path is one, or the beginning of whole segments",
+        arguments: [
+            ("/*", ["a"], true), ("/a", ["a"], true), ("/a", ["a", ""], false), ("/a", ["a", "b"], false),
+            ("/a/*", ["a", "b"], true), ("/a/*", ["a"], false), ("/a/*", ["ab", "c"], false), ("/a%62", ["ab"], true),
+            ("/a/", ["a", ""], true),
+        ] as [(String, [String], Bool)])
+    func paths(pattern: String, segments: [String], matches: Bool) {
+        #expect(Grant.path(pattern, matches: segments) == matches)
+    }
+
+    @Test("a grant covers what it names of principal, host, scope and token, and nothing else")
+    func covers() throws {
+        let board = try grant(["uid": 1, "paths": ["/lab/*"], "scopes": ["orders"]])
+        #expect(board.covers(call("lab", "x")) && board.covers(call("lab", "x", as: .board, scopes: ["orders"])))
+        #expect(!board.covers(call("lab", "x", as: .user)) && !board.covers(call("x")))
+        #expect(!board.covers(call("lab", "x", host: "api.example:443")))
+        #expect(!board.covers(call("lab", "x", scopes: ["admin"])))
+        let token = GrantUse(principal: .board, account: .gateway, target: nil)
+        #expect(!board.covers(token))
+        #expect(try grant(["uid": 1, "token": true]).covers(token))
+        let other = GrantUse(principal: .board, account: try #require(AccountName("b")), target: nil)
+        #expect(try !grant(["uid": 1, "token": true]).covers(other))
+    }
+
+    @Test(
+        "a refusal covers all that it does not limit, however a path is written, and the token",
+        arguments: [
+            (["uid": 1, "verdict": "never"], ["admin"], true),
+            (["uid": 1, "verdict": "never", "as": ["board"]], [], false),
+            (["uid": 1, "verdict": "never", "paths": ["/admin/*"]], ["lab"], false),
+            (["uid": 1, "verdict": "never", "paths": ["/admin/*"]], ["Admin;x", "users"], true),
+            (["uid": 1, "verdict": "never", "paths": ["/admin"]], ["admin", ""], true),
+            (["uid": 1, "verdict": "never", "hosts": ["api.example"]], ["admin"], false),
+            (["uid": 1, "verdict": "never", "scopes": ["other"]], ["admin"], false),
+            (["uid": 1, "verdict": "never", "scopes": ["orders"]], ["admin"], true),
+        ] as [(JSON, [String], Bool)])
+    func refusals(json: JSON, segments: [String], covers: Bool) throws {
+        let use = GrantUse(
+            principal: .user, account: .gateway, scopes: ["orders"],
+            target: .init(host: Grant.gatewayHost, segments: segments))
+        #expect(try grant(json).covers(use) == covers)
+        #expect(try grant(["uid": 1, "verdict": "never"]).covers(GrantUse(account: .gateway)))
+    }
+
+    @Test("what repeats is counted, and invented hosts and scopes do not push other records out")
+    func records() {
+        let (log, now) = (GrantLog(directory: "/nonexistent"), ContinuousClock.now)
+        func due(_ use: GrantUse, after seconds: Int = 0, uid: UInt32 = 1000) -> GrantLog.Due? {
+            log.due(program(uid: uid), use, nil, isRefusal: true, now: now + .seconds(seconds))
+        }
+        #expect(due(call("a")) == .init(times: 1, omitted: 0))
+        #expect(due(call("b")) == nil && due(call("a"), after: 59) == nil, "all paths of a host are one use")
+        #expect(due(call("a"), after: 60) == .init(times: 3, omitted: 0))
+        let written = (1...50).count { due(call("a", host: "h\($0):443"), after: 61) != nil }
+        #expect(written == 9)
+        #expect(due(call("a"), after: 61, uid: 7) == .init(times: 1, omitted: 0), "another user's are written")
+        #expect(due(call("a", host: "other:443"), after: 121) == .init(times: 1, omitted: 41))
+    }
+
+    @Test("without grants in the settings the right to operate is enough, and with some it is not")
+    func settings() throws {
+        let book = GrantBook()
+        let operating = program(mayOperate: true)
+        #expect(isAllowed(book.decide(operating, call("x"))) && !isAllowed(book.decide(program(), call("x"))))
+        #expect(book.concerns(operating) && !book.concerns(program()) && book.units == nil)
+        book.set([try grant(["uid": 5, "unit": "a.service"], id: "sensors")], asks: false)
+        #expect(!isAllowed(book.decide(operating, call("x"))))
+        #expect(isAllowed(book.decide(program(isOwner: true), call("x"))))
+        #expect(isAllowed(book.decide(program(uid: 5, unit: "a.service"), call("x"))))
+        #expect(book.units == ["a.service"] && book.isLimitedBySettings)
+    }
+
+    @Test("a person is asked about programs that nothing names, never about those of users who may operate")
+    func asks() {
+        let book = GrantBook()
+        book.set([], asks: true)
+        guard case .open = book.decide(program(), call("x")) else {
+            Issue.record("nobody is asked")
+            return
+        }
+        #expect(isAllowed(book.decide(program(mayOperate: true), call("x"))))
+        #expect(book.units == [])
+    }
+
+    @Test("what somebody answers about a program is about its user, and its service if it runs in one")
+    func subjectOfAnswer() {
+        #expect(program(unit: "a.service").subject == .init(uid: 1000, unit: "a.service"))
+        #expect(program(unit: "session-3.scope").subject == .init(uid: 1000))
+        #expect(program(unit: "user@1000.service").subject == .init(uid: 1000))
+    }
+}
+
+@Suite("Requests to the forward proxy")
+struct ForwardRequestTests {
+    private func read(_ target: String, _ host: String? = "gateway", method: String = "GET") throws(ProxyError)
+        -> ForwardRequest
+    {
+        try ForwardRequest(method: method, target: target, headers: host.map { ["Host": $0] } ?? [:])
+    }
+
+    @Test("say where they go in the origin form by Host, and in the absolute form by themselves (RFC 9112 3.2)")
+    func targets() throws {
+        #expect(try read("/lab/hello?a=/../b").server == .gateway(.gateway))
+        #expect(try read("/lab/hello?a=/../b").path == "/lab/hello?a=/../b")
+        #expect(try read("http://gateway", "api.example").path == "/")
+        #expect(try read("http://API.example:8443/a/", nil).server == .host("api.example", 8443))
+        #expect(try read("/", "api.example").server == .host("api.example", 443))
+        #expect(try read("/", "api.example:80").server == .host("api.example", 443))
+        #expect(try read("/", "lab2.gateway").server == .gateway(try #require(AccountName("lab2"))))
+        #expect(try read("/a/").segments == ["a", ""])
+    }
+
+    @Test(
+        "are refused where two readers could read them differently",
+        arguments: [
+            ("/a", nil), ("/a", ""), ("*", "gateway"), ("https://gateway/", "gateway"), ("/a/../b", "gateway"),
+            ("/a/%2E./b", "gateway"), ("/a%2fb", "gateway"), ("//a", "gateway"), ("/a//b", "gateway"),
+            ("/a%5cb", "gateway"), ("/a/..;/b", "gateway"), ("/a/..%3bx/b", "gateway"), ("/a/;x/b", "gateway"),
+            ("/a/%252e%252e/b", "gateway"), ("/a/b%252fc", "gateway"), ("/a/..%2F%CC%81", "gateway"),
+            ("/a b", "gateway"), ("/a", "user@gateway"), ("/a", "gateway:8443"), ("/a", "UPPER_.gateway"),
+            ("/a", "gateway/x"), ("/a", "api.example:0"), ("/a", "[::1]"), ("http:///a", "gateway"),
+        ] as [(String, String?)])
+    func refused(target: String, host: String?) {
+        #expect(throws: ProxyError.self) { try read(target, host) }
+    }
+
+    @Test("make no tunnel, and no trace that would show the token", arguments: ["CONNECT", "TRACE", "trace"])
+    func methods(method: String) {
+        #expect(throws: ProxyError.methodRefused(method)) { try read("/", method: method) }
+    }
+
+    @Test("pass on neither the fields of their connection nor any by which a board proves itself (RFC 9110 7.6.1)")
+    func fields() {
+        let headers: HTTPHeaders = [
+            "Host": "gateway", "Connection": "close, X-Mine", "x-mine": "1", "Transfer-Encoding": "chunked",
+            "Authorization": "Bearer x", "MAG-Identifier": "x", "Geo-Location": "1,1", "X-Original-URL": "/a",
+            "TE": "trailers", "Accept": "a", "Cookie": "b",
+        ]
+        #expect(ForwardRequest.passedOn(headers, toGateway: true) == ["Accept": "a", "Cookie": "b"])
+        #expect(
+            ForwardRequest.passedOn(["Connection": "x", "X": "1", "Authorization": "a"], toGateway: false) == [
+                "Authorization": "a"
+            ])
+    }
+
+    @Test("never reach the endpoints by which the agent manages the board's identity, however they are written")
+    func reserved() throws {
+        let lab = try gateway { _ in }
+        for path in [
+            ["connect", "device", "remove"], ["Connect", "DEVICE", "remove;x"], ["auth", "oauth", "v2", "token", ""],
+        ] {
+            #expect(lab.reserves(path), "\(path)")
+        }
+        #expect(!lab.reserves(["lab", "hello"]) && !lab.reserves(["connect", "device"]))
+    }
+}
