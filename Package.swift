@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that, so that what is bound
-/// is read-only then, and has what libdispatch asks of the system go through `CDispatchPools`.
+/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that, so
+/// that what is bound is read-only then, and has what libdispatch asks of the system go through `CDispatchPools`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -152,7 +152,8 @@ let package = Package(
             path: "Sources/latchkey-lab", swiftSettings: strict),
         .target(name: "LabBrokerPlugin", path: "Sources/LabBrokerPlugin"),
 
-        // What tests share: programs as users start them, a board, clocks, authorities, a radio and a gateway that obey.
+        // What tests share: programs as users start them, a board, clocks, authorities, a radio and a gateway that
+        // obey.
         .target(
             name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
             path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
@@ -202,7 +203,8 @@ let package = Package(
             ], path: "Tests/Hardware",
             exclude: ["Probe", "BluetoothProbe", "Phone", "Scripts"], swiftSettings: strict),
         .testTarget(
-            name: "ArchitectureTests", dependencies: ["TestSupport"], path: "Tests/Architecture", swiftSettings: strict),
+            name: "ArchitectureTests", dependencies: ["TestSupport"], path: "Tests/Architecture",
+            swiftSettings: strict),
         // Whole programs: built before the tests because the tests depend on them.
         .testTarget(
             name: "AcceptanceTests",

@@ -2,10 +2,13 @@
 #pragma once
 #include <sqlite3.h>
 
-/* Sets SQLite up for a small board: no allocation statistics (they cost a lock per allocation), and 16 KiB of
-   lookaside memory a connection instead of 48 KiB. Only before the first connection of the process; SQLITE_MISUSE after. */
+/* Sets SQLite up for a small board: no allocation statistics (they cost a lock per allocation), 16 KiB of lookaside memory
+   a connection instead of 48 KiB, and pages of the cache one by one, not 20 with the first. Only before the first
+   connection of the process; SQLITE_MISUSE after. */
 static inline int latchkey_sqlite_configure(void) {
     int status = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (status != SQLITE_OK) return status;
+    status = sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
     if (status != SQLITE_OK) return status;
     return sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 512, 32);
 }

@@ -56,6 +56,8 @@ public final class Database {
             guard !options.isDamaged else { return }
             try configure(options)
             try migrate(migrations)
+            // The pages that were checked; most are not needed again.
+            try execute("PRAGMA shrink_memory")
         } catch {
             close()
             throw error

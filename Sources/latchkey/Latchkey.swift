@@ -63,8 +63,7 @@ struct Latchkey: AsyncParsableCommand {
 
     static func main() async {
         do {
-            try CommandNames.check(CommandLine.arguments.dropFirst(), of: Self.self)
-            var command = try parseAsRoot()
+            var command = try parsed(CommandLine.arguments.dropFirst())
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -73,5 +72,13 @@ struct Latchkey: AsyncParsableCommand {
         } catch {
             Failure(error, asJSON: CommandLine.arguments.contains("--json")).exit()
         }
+    }
+
+    private static func parsed(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        // The parser makes the configurations of all commands that it may meet, which stay in memory. The daemon's is
+        // parsed alone; what is not right with it, the whole parser says.
+        if arguments.first == "run", let run = try? Run.parse(Array(arguments.dropFirst())) { return run }
+        try CommandNames.check(arguments, of: Self.self)
+        return try parseAsRoot()
     }
 }

@@ -58,6 +58,18 @@ struct CommandLineTests {
         #expect(checked.errors == run.errors)
     }
 
+    @Test("the command line says what is wrong with the daemon's command as with any other, and helps with it")
+    func runMisused() async throws {
+        let program = Program(name: "latchkey")
+        let refused = try await program.run(["run", "--colour", "red"])
+        #expect(refused.status == 64)
+        #expect(refused.errors.hasPrefix("latchkey: Unknown option '--colour'\n"), "\(refused.errors)")
+        #expect(refused.errors.contains("latchkey run"), "\(refused.errors)")
+        let help = try await program.run(["run", "--help"])
+        #expect(help.status == 0 && help.output.contains("USAGE: latchkey run "), "\(help.output)")
+        #expect(help.output == (try await program.run(["help", "run"]).output))
+    }
+
     @Test("the command line does not remove an identity without a terminal and without --yes")
     func unconfirmed() async throws {
         try await withLabAndBoard { lab, board in

@@ -138,7 +138,7 @@ struct FootprintTests {
         let anonymous = try #require(try fields("/proc/\(process)/smaps_rollup")["Anonymous"])
         print("\(state): resident: \(resident) kB, anonymous: \(anonymous) kB, threads: \(threads)")
         #expect(resident <= 24_000)
-        #expect(anonymous <= 5 << 10)  // 5 MiB
+        #expect(anonymous <= 5000)
         #expect(threads <= 8)
     }
 

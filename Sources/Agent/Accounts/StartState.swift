@@ -45,11 +45,13 @@ enum StartState: String, CaseIterable {
         ["state": .string(rawValue), "state_ios": .integer(numberOfIOS), "state_android": .integer(numberOfAndroid)]
     }
 
-    static let schemas: [String: Schema] = [
-        "state": .string("whether what talks to the gateway runs", choices: allCases.map(\.rawValue)),
-        "state_ios": .integer("the state's number in the reference client for iOS"),
-        "state_android": .integer("the state's number in the reference client for Android"),
-    ]
+    static var schemas: [String: Schema] {
+        [
+            "state": .string("whether what talks to the gateway runs", choices: allCases.map(\.rawValue)),
+            "state_ios": .integer("the state's number in the reference client for iOS"),
+            "state_android": .integer("the state's number in the reference client for Android"),
+        ]
+    }
 }
 
 /// Whose token the board has at a gateway (MAG 13.1).

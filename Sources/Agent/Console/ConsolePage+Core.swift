@@ -125,7 +125,8 @@ extension ConsolePage {
           event?.preventDefault();
           try { await work(event); } catch (error) {
             if (error.isLocked) lock(error.message);
-            else notice(error instanceof TypeError ? "The agent does not answer. Has the session ended?" : error.message);
+            else if (error instanceof TypeError) notice("The agent does not answer. Has the session ended?");
+            else notice(error.message);
           }
           refresh();
         };

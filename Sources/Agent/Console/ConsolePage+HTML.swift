@@ -28,8 +28,8 @@ extension ConsolePage {
         <main id="main" tabindex="-1">
           <section id="locked" aria-labelledby="locked-title" hidden>
             <h2 id="locked-title">This page needs its address</h2>
-            <p>Run <code>latchkey console</code> on the board, and open the address that it prints. It works once; a session ends
-            when nobody has used it for a while.</p>
+            <p>Run <code>latchkey console</code> on the board, and open the address that it prints. It works once; a session
+            ends when nobody has used it for a while.</p>
             <p id="locked-reason"></p>
           </section>
           <div id="content" hidden>
@@ -57,7 +57,8 @@ extension ConsolePage {
                 <div id="people">
                   <label id="account-choice" hidden>Account <select id="account"></select></label>
                   <form id="login" aria-label="Log in by user name">
-                    <label>User name <input name="user" autocomplete="username" maxlength="256" required spellcheck="false"></label>
+                    <label>User name
+                      <input name="user" autocomplete="username" maxlength="256" required spellcheck="false"></label>
                     <div class="row">
                       <button class="primary">Log in</button>
                       <button type="button" id="by-qr">Log in by QR code</button>
@@ -75,7 +76,8 @@ extension ConsolePage {
                   <details>
                     <summary>Let in a device by its QR code</summary>
                     <form id="authorize" aria-label="Let in a device">
-                      <label>Text of the code <input name="text" required maxlength="1024" spellcheck="false" autocomplete="off"></label>
+                      <label>Text of the code
+                        <input name="text" required maxlength="1024" spellcheck="false" autocomplete="off"></label>
                       <label>Name of the device <input name="name" maxlength="64" autocomplete="off"></label>
                       <button>Ask for consent</button>
                     </form>
@@ -90,25 +92,35 @@ extension ConsolePage {
             <div class="column">
               <section aria-labelledby="messages-title">
                 <details id="messages-box">
-                  <summary><h2 id="messages-title">Messages <span id="message-count" class="count"></span></h2></summary>
+                  <summary>
+                    <h2 id="messages-title">Messages <span id="message-count" class="count"></span></h2>
+                  </summary>
                   <form id="publish" aria-label="Publish a message">
-                    <label>Topic <input name="topic" required maxlength="512" spellcheck="false" autocomplete="off"></label>
+                    <label>Topic
+                      <input name="topic" required maxlength="512" spellcheck="false" autocomplete="off"></label>
                     <label>Text <input name="payload" maxlength="4096" autocomplete="off"></label>
                     <button>Publish</button>
                   </form>
                   <p id="messages-note" class="quiet" role="status"></p>
-                  <div class="scroll" tabindex="0" role="region" aria-label="Received messages"><ol id="messages" class="plain lines"></ol></div>
+                  <div class="scroll" tabindex="0" role="region" aria-label="Received messages">
+                    <ol id="messages" class="plain lines"></ol>
+                  </div>
                 </details>
               </section>
               <section aria-labelledby="health-title">
-                <div class="bar"><h2 id="health-title">Health</h2><button type="button" id="examine">Check now</button></div>
+                <div class="bar">
+                  <h2 id="health-title">Health</h2>
+                  <button type="button" id="examine">Check now</button>
+                </div>
                 <ul id="health" class="plain" aria-live="polite"></ul>
               </section>
               <section aria-labelledby="logs-title">
                 <details id="logs-box">
                   <summary><h2 id="logs-title">Log</h2></summary>
                   <div class="bar"><label class="check"><input type="checkbox" id="details"> With details</label></div>
-                  <div class="scroll" tabindex="0" role="region" aria-label="Log entries"><ol id="logs" class="plain lines"></ol></div>
+                  <div class="scroll" tabindex="0" role="region" aria-label="Log entries">
+                    <ol id="logs" class="plain lines"></ol>
+                  </div>
                 </details>
               </section>
             </div>

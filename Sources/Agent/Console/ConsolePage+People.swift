@@ -5,13 +5,17 @@ extension ConsolePage {
           $("accounts").replaceChildren(...accounts.map(account => {
             const facts = el("dl", { className: "facts" });
             fact(facts, "Gateway", account.gateway.url);
-            fact(facts, "Registration", account.registration.state, account.registration.state === "registered" ? "good" : "warn");
-            fact(facts, "Certificate", account.certificate?.daysLeft === undefined ? "" : `${account.certificate.daysLeft} days left`);
+            const { registration, certificate } = account;
+            fact(facts, "Registration", registration.state, registration.state === "registered" ? "good" : "warn");
+            fact(facts, "Certificate", certificate?.daysLeft === undefined ? "" : `${certificate.daysLeft} days left`);
             fact(facts, "Messages", account.usesBroker ? "go by this account" : "");
             fact(facts, "Last error", account.lastError?.message, "bad");
-            return el("li", {}, el("h3", { textContent: account.name + (account.isDefault ? " (default)" : "") }), facts);
+            const title = account.name + (account.isDefault ? " (default)" : "");
+            return el("li", {}, el("h3", { textContent: title }), facts);
           }));
-          if (!accounts.length) $("accounts").append(el("li", { className: "quiet", textContent: "None: enroll the board first." }));
+          if (!accounts.length) {
+            $("accounts").append(el("li", { className: "quiet", textContent: "None: enroll the board first." }));
+          }
           showSessions(accounts);
           const names = accounts.map(account => account.name);
           if (names.join() === [...$("account").options].map(option => option.value).join()) return;
@@ -28,20 +32,30 @@ extension ConsolePage {
             const user = account.user?.loggedIn ? account.user : undefined;
             const locked = account.user?.locked ? account.user : undefined;
             const name = (user ?? locked)?.userName ?? "a user";
-            const item = el("li", {}, el("h3", { textContent: user ? name : locked ? `The session of ${name} is locked` : "Nobody is logged in" }));
+            const title = user ? name : locked ? `The session of ${name} is locked` : "Nobody is logged in";
+            const item = el("li", {}, el("h3", { textContent: title }));
             const facts = el("dl", { className: "facts" });
             if (accounts.length > 1) fact(facts, "Account", account.name);
             fact(facts, "Since", time(user?.loggedInAt ?? locked?.lockedAt));
             fact(facts, "Session ends", time((user ?? locked)?.sessionEnds));
             item.append(facts);
-            const verb = user ? "lock" : "unlock";
+            const path = `/v1/accounts/${account.name}`;
+            const verb = user ? "Lock" : "Unlock";
             if ((user || locked) && rights.has("operate")) {
-              item.append(el("button", { type: "button", textContent: user ? "Lock" : "Unlock", "aria-label": `${user ? "Lock" : "Unlock"} the session of ${name} of ${account.name}`,
-                onclick: act(() => runLogIn(`/v1/accounts/${account.name}/session/${verb}/prompted`, { answerers: "user" })) }));
+              item.append(el("button", {
+                type: "button", textContent: verb, "aria-label": `${verb} the session of ${name} of ${account.name}`,
+                onclick: act(() => runLogIn(`${path}/session/${verb.toLowerCase()}/prompted`, { answerers: "user" })),
+              }));
             }
             if (user && rights.has("operate")) {
-              item.append(el("button", { type: "button", textContent: "Log out", "aria-label": `Log out ${user.userName ?? ""} of ${account.name}`,
-                onclick: act(async () => { await call("POST", `/v1/accounts/${account.name}/logout`, {}); announce("Logged out."); }) }));
+              item.append(el("button", {
+                type: "button", textContent: "Log out",
+                "aria-label": `Log out ${user.userName ?? ""} of ${account.name}`,
+                onclick: act(async () => {
+                  await call("POST", `${path}/logout`, {});
+                  announce("Logged out.");
+                }),
+              }));
             }
             return item;
           }));
@@ -86,13 +100,20 @@ extension ConsolePage {
         $("login").onsubmit = act(async () => {
           const name = $("account").value;
           const userName = new FormData($("login")).get("user");
-          await runLogIn(name ? `/v1/accounts/${name}/login/prompted` : "/v1/login/prompted", { userName, answerers: "user" });
+          const path = name ? `/v1/accounts/${name}/login/prompted` : "/v1/login/prompted";
+          await runLogIn(path, { userName, answerers: "user" });
         });
         $("by-qr").onclick = act(() => runLogIn("/v1/login/nearby", { by: "qr" }));
         $("cancel-login").onclick = () => { logIn?.abort(); $("login").elements.user.focus(); };
 
-        $("share").onclick = act(async () => { await call("POST", "/v1/proximity/sharing", {}); announce("The session is shared for ten minutes."); });
-        $("unshare").onclick = act(async () => { await call("DELETE", "/v1/proximity/sharing"); announce("The session is no longer shared."); });
+        $("share").onclick = act(async () => {
+          await call("POST", "/v1/proximity/sharing", {});
+          announce("The session is shared for ten minutes.");
+        });
+        $("unshare").onclick = act(async () => {
+          await call("DELETE", "/v1/proximity/sharing");
+          announce("The session is no longer shared.");
+        });
         $("authorize").onsubmit = act(async () => {
           const { text, name } = Object.fromEntries(new FormData($("authorize")));
           await call("POST", "/v1/proximity/authorizations", name ? { text, name } : { text });
@@ -140,11 +161,18 @@ extension ConsolePage {
           // The stream has readings as they are sent; the first are those that were taken before.
           showReadings(event ? event.data.readings : (await call("GET", "/v1/sensors")).readings);
         });
-        streams.messages = new Stream("/v1/messages", showMessage, error => { $("messages-note").textContent = error.message; });
+        streams.messages = new Stream("/v1/messages", showMessage, error => {
+          $("messages-note").textContent = error.message;
+        });
         streams.logs = new Stream("/v1/logs/stream", showLog);
-        for (const name of ["messages", "logs"]) $(`${name}-box`).ontoggle = () => streams[name].set($(`${name}-box`).open);
+        for (const name of ["messages", "logs"]) {
+          const box = $(`${name}-box`);
+          box.ontoggle = () => streams[name].set(box.open);
+        }
         $("messages-box").open = matchMedia("(min-width: 60rem)").matches;
-        document.addEventListener("visibilitychange", () => { if (document.hidden) clearTimeout(aging); else refresh(); });
+        document.addEventListener("visibilitychange", () => {
+          if (document.hidden) clearTimeout(aging); else refresh();
+        });
         begin();
         """#
 }

@@ -38,7 +38,8 @@ extension ConsolePage {
           for (const { item, ends } of asked.values()) {
             if (ends === undefined) continue;
             runs = true;
-            item.querySelector(".left").textContent = `ends in ${span(Math.max(0, Math.round((ends - Date.now()) / 1000)))}`;
+            const secondsLeft = Math.max(0, Math.round((ends - Date.now()) / 1000));
+            item.querySelector(".left").textContent = `ends in ${span(secondsLeft)}`;
           }
           clearTimeout(counting);
           if (runs && !document.hidden) counting = setTimeout(count, 1000);
@@ -57,10 +58,11 @@ extension ConsolePage {
           if (prompt.attemptsLeft !== null) fact(facts, "Attempts left", prompt.attemptsLeft);
           if (prompt.answerers === "operators-and-button") fact(facts, "Or", "press the board's button");
           if (facts.children.length) item.append(facts);
-          if (prompt.state === "checking") item.append(el("p", { textContent: "The answer is being checked." }));
-          else if (!rights.has("operate")) item.append(el("p", { textContent: "You may not answer: it needs the right to operate." }));
-          else if (prompt.answerers === "user" && prompt.uid !== uid) item.append(el("p", { textContent: "Another user has to answer." }));
-          else item.append(promptForm(prompt, title.id));
+          let obstacle;
+          if (prompt.state === "checking") obstacle = "The answer is being checked.";
+          else if (!rights.has("operate")) obstacle = "You may not answer: it needs the right to operate.";
+          else if (prompt.answerers === "user" && prompt.uid !== uid) obstacle = "Another user has to answer.";
+          item.append(obstacle ? el("p", { textContent: obstacle }) : promptForm(prompt, title.id));
           item.append(el("p", { className: "left quiet" }));
           return item;
         }
@@ -72,20 +74,23 @@ extension ConsolePage {
           const form = el("form", { "aria-labelledby": titleID });
           const row = el("div", { className: "row" });
           if (prompt.kind === "consent") {
-            row.append(el("button", { type: "button", className: "primary", textContent: "Grant", onclick: answer({ grant: true }) }));
+            row.append(el("button", {
+              type: "button", className: "primary", textContent: "Grant", onclick: answer({ grant: true }),
+            }));
           } else if (prompt.kind === "choice") {
             const group = el("fieldset", {}, el("legend", { textContent: prompt.text, className: "unseen" }));
             for (const choice of prompt.choices ?? []) {
-              group.append(el("label", { className: "check" }, el("input", { type: "radio", name: "choice", value: choice, required: true }), choice));
+              const input = el("input", { type: "radio", name: "choice", value: choice, required: true });
+              group.append(el("label", { className: "check" }, input, choice));
             }
             form.append(group);
             form.onsubmit = event => answer({ choice: new FormData(form).get("choice") })(event);
           } else {
             const digits = prompt.kind === "pin" || prompt.kind === "one-time-password";
             const input = el("input", {
-              type: prompt.secret && prompt.kind !== "one-time-password" ? "password" : "text", required: true, maxLength: 1024,
-              spellcheck: false, inputMode: digits ? "numeric" : "text",
-              autocomplete: { "password": "current-password", "one-time-password": "one-time-code" }[prompt.kind] ?? "off",
+              type: prompt.secret && prompt.kind !== "one-time-password" ? "password" : "text",
+              required: true, maxLength: 1024, spellcheck: false, inputMode: digits ? "numeric" : "text",
+              autocomplete: completions[prompt.kind] ?? "off",
             });
             form.append(el("label", {}, answerNames[prompt.kind] ?? "Answer", input));
             form.onsubmit = event => {
@@ -101,6 +106,7 @@ extension ConsolePage {
           return form;
         }
 
+        const completions = { "password": "current-password", "one-time-password": "one-time-code" };
         const answerNames = {
           "password": "Password", "pin": "PIN", "one-time-password": "One-time code", "lock-passcode": "Passcode",
         };

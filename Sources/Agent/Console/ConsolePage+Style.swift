@@ -20,7 +20,10 @@ extension ConsolePage {
         body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
         .skip { position: absolute; left: -99rem; }
         .skip:focus { left: 1rem; top: .5rem; z-index: 2; background: var(--card); padding: .5rem 1rem; }
-        .unseen { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+        .unseen {
+          position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%);
+          white-space: nowrap;
+        }
         header {
           display: flex; flex-wrap: wrap; align-items: center; gap: .3rem 1.2rem; padding: .7rem 1.25rem;
           background: var(--card); border-bottom: 1px solid var(--line);
@@ -38,7 +41,9 @@ extension ConsolePage {
         #content { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; align-items: start; }
         .column { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; }
         .column:last-child { grid-column: 1 / -1; }
-        section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; min-width: 0; }
+        section {
+          background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; min-width: 0;
+        }
         #locked { max-width: 40rem; margin: 2rem auto; }
         #locked p { margin-bottom: .6rem; }
         .count { color: var(--quiet); font-weight: 400; font-size: .9rem; }
@@ -48,8 +53,13 @@ extension ConsolePage {
         .facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .25rem 1rem; margin: 0; }
         .facts dt { color: var(--quiet); }
         .facts dd { margin: 0; overflow-wrap: anywhere; }
-        button, select, input { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: 6px; background: var(--card); padding: .35rem .7rem; min-height: 2.5rem; }
-        input[type=checkbox], input[type=radio] { min-height: 0; width: 1.15rem; height: 1.15rem; accent-color: var(--accent); }
+        button, select, input {
+          font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: 6px; background: var(--card);
+          padding: .35rem .7rem; min-height: 2.5rem;
+        }
+        input[type=checkbox], input[type=radio] {
+          min-height: 0; width: 1.15rem; height: 1.15rem; accent-color: var(--accent);
+        }
         button { cursor: pointer; }
         button:hover { border-color: var(--accent); }
         button:disabled { cursor: default; opacity: .6; }
@@ -69,9 +79,14 @@ extension ConsolePage {
         #prompts h3 { margin-bottom: .4rem; }
         #prompts .facts { margin-bottom: .6rem; }
         #prompts .left:not(:empty), #sessions button { margin-top: .5rem; }
-        #troubles li { border-left: 4px solid var(--warn); padding: .2rem .8rem; margin-bottom: .6rem; overflow-wrap: anywhere; }
+        #troubles li {
+          border-left: 4px solid var(--warn); padding: .2rem .8rem; margin-bottom: .6rem; overflow-wrap: anywhere;
+        }
         #troubles li.bad { border-color: var(--bad); color: inherit; }
-        #sensors li { display: grid; grid-template-columns: minmax(0, 1fr) auto 8rem; gap: .2rem .8rem; align-items: center; padding: .35rem 0; border-bottom: 1px solid var(--line); }
+        #sensors li {
+          display: grid; grid-template-columns: minmax(0, 1fr) auto 8rem; gap: .2rem .8rem; align-items: center;
+          padding: .35rem 0; border-bottom: 1px solid var(--line);
+        }
         #sensors li:last-child { border: 0; }
         #sensors .name { overflow-wrap: anywhere; }
         #sensors .value { font-variant-numeric: tabular-nums; text-align: right; }
@@ -80,7 +95,10 @@ extension ConsolePage {
         #sessions li, #accounts li, #health li { padding: .5rem 0; border-bottom: 1px solid var(--line); }
         #sessions { margin-bottom: .8rem; }
         #accounts li:last-child, #health li:last-child { border: 0; }
-        #qr { display: block; width: min(100%, 16.5rem); height: auto; background: #fff; border-radius: 6px; margin-bottom: .6rem; image-rendering: pixelated; }
+        #qr {
+          display: block; width: min(100%, 16.5rem); height: auto; background: #fff; border-radius: 6px;
+          margin-bottom: .6rem; image-rendering: pixelated;
+        }
         #login-step { display: grid; gap: .5rem; justify-items: start; }
         summary { cursor: pointer; }
         summary h2 { display: inline; }
@@ -91,7 +109,11 @@ extension ConsolePage {
         .lines li { padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
         .lines code { font: inherit; font-family: ui-monospace, monospace; }
         .lines .head { color: var(--quiet); display: block; font-size: .85rem; }
-        #notice { position: fixed; right: 1rem; bottom: 1rem; max-width: min(30rem, calc(100vw - 2rem)); background: var(--card); border: 2px solid var(--bad); border-radius: 8px; padding: .7rem 1rem; box-shadow: 0 4px 20px #0004; overflow-wrap: anywhere; }
+        #notice {
+          position: fixed; right: 1rem; bottom: 1rem; max-width: min(30rem, calc(100vw - 2rem)); overflow-wrap: anywhere;
+          background: var(--card); border: 2px solid var(--bad); border-radius: 8px; padding: .7rem 1rem;
+          box-shadow: 0 4px 20px #0004;
+        }
         #notice.done { border-color: var(--good); }
         @media (max-width: 79.99rem) {
           #sensors li { grid-template-columns: minmax(0, 1fr) auto; }

@@ -27,13 +27,20 @@ extension ConsolePage {
           fact(list, "Device", registration?.deviceID);
           fact(list, "User", status.user?.userName);
           if (certificate?.daysLeft !== undefined) {
-            fact(list, "Certificate", `${certificate.daysLeft} days left`, certificate.daysLeft < 0 ? "bad" : certificate.daysLeft < 30 ? "warn" : "");
+            const { daysLeft } = certificate;
+            fact(list, "Certificate", `${daysLeft} days left`, daysLeft < 0 ? "bad" : daysLeft < 30 ? "warn" : "");
           }
           if (token) fact(list, "Token", `${span(token.lifeLeft)} left`);
-          if (status.network) fact(list, "Network", [status.network.interface, `gateway ${status.network.gateway}`].filter(Boolean).join(", "));
-          if (broker) fact(list, "Broker", `${broker.state}, ${broker.address}`, broker.state === "connected" ? "good" : "warn");
+          if (status.network) {
+            const parts = [status.network.interface, `gateway ${status.network.gateway}`];
+            fact(list, "Network", parts.filter(Boolean).join(", "));
+          }
+          if (broker) {
+            fact(list, "Broker", `${broker.state}, ${broker.address}`, broker.state === "connected" ? "good" : "warn");
+          }
           if (outbox && !outbox.error) {
-            fact(list, "Outbox", `${outbox.depth} waiting, ${bytes(outbox.bytes)}` + (outbox.oldestAge ? `, the oldest for ${span(outbox.oldestAge)}` : ""));
+            const oldest = outbox.oldestAge ? `, the oldest for ${span(outbox.oldestAge)}` : "";
+            fact(list, "Outbox", `${outbox.depth} waiting, ${bytes(outbox.bytes)}${oldest}`);
             if (outbox.deadLetters) fact(list, "Not sent", `${outbox.deadLetters} messages set aside`, "warn");
           }
           if (status.sensors?.failing.length) fact(list, "Failing sensors", status.sensors.failing.join(", "), "bad");
@@ -46,7 +53,8 @@ extension ConsolePage {
             if (error?.message) troubles.push([error.message + (error.remedy ? ` — ${error.remedy}` : ""), "bad"]);
           }
           for (const file of status.setAside ?? []) troubles.push([`${file} was damaged and set aside`, ""]);
-          $("troubles").replaceChildren(...troubles.map(([textContent, className]) => el("li", { textContent, className })));
+          const items = troubles.map(([textContent, className]) => el("li", { textContent, className }));
+          $("troubles").replaceChildren(...items);
           $("board").textContent = status.gateway?.host ?? "not enrolled";
         }
 
@@ -66,7 +74,8 @@ extension ConsolePage {
               const value = el("span", { className: "value" });
               sensor = { values: [], value, line, drawing };
               sensors.set(reading.name, sensor);
-              $("sensors").append(el("li", {}, el("span", { className: "name", textContent: reading.name }), value, drawing));
+              const name = el("span", { className: "name", textContent: reading.name });
+              $("sensors").append(el("li", {}, name, value, drawing));
             }
             const shown = reading.value === null ? "no value"
               : reading.unit === "B" ? bytes(reading.value) : `${+reading.value.toPrecision(6)} ${reading.unit}`;
@@ -91,12 +100,15 @@ extension ConsolePage {
           if (values.length === 1) points.unshift(`${place(-1)},16`);
           line.setAttribute("points", points.join(" "));
           drawing.setAttribute("aria-label", values.length
-            ? `${name}: ${values.length} readings from ${+least.toPrecision(4)} to ${+most.toPrecision(4)} ${unit}` : `${name}: no readings`);
+            ? `${name}: ${values.length} readings from ${+least.toPrecision(4)} to ${+most.toPrecision(4)} ${unit}`
+            : `${name}: no readings`);
         }
 
         // Adds a line to a list, and drops the oldest of too many.
         function addLine(list, first, head, content, className = "") {
-          const item = el("li", { className }, el("span", { className: "head", textContent: head }), el("code", { textContent: content }));
+          const item = el(
+            "li", { className }, el("span", { className: "head", textContent: head }),
+            el("code", { textContent: content }));
           if (first) list.prepend(item); else list.append(item);
           while (list.children.length > 200) (first ? list.lastChild : list.firstChild).remove();
         }
@@ -109,8 +121,9 @@ extension ConsolePage {
           if (event.event !== "message") return;
           const { data } = event;
           const from = data.envelope?.displayName ?? data.envelope?.senderID;
-          addLine($("messages"), true, [time(data.receivedAt), data.ownTopic ?? data.topic, from && `from ${from}`].filter(part => part).join(" · "),
-            (data.text ?? `${data.bytes} bytes that are not text`).slice(0, 4096));
+          const head = [time(data.receivedAt), data.ownTopic ?? data.topic, from && `from ${from}`];
+          const content = data.text ?? `${data.bytes} bytes that are not text`;
+          addLine($("messages"), true, head.filter(Boolean).join(" · "), content.slice(0, 4096));
           messageCount += 1;
           $("message-count").textContent = messageCount;
         }
@@ -119,7 +132,8 @@ extension ConsolePage {
           if (event === undefined) return $("logs").replaceChildren();
           const { time: when, level, text } = event.data;
           const isDetail = level === "trace" || level === "debug";
-          addLine($("logs"), true, `${time(when)} · ${level}`, text, isDetail ? "detail" : { warning: "warn", error: "bad", critical: "bad" }[level] ?? "");
+          const marks = { trace: "detail", debug: "detail", warning: "warn", error: "bad", critical: "bad" };
+          addLine($("logs"), true, `${time(when)} · ${level}`, text, marks[level] ?? "");
           if (isDetail) $("logs").firstChild.hidden = !$("details").checked;
         }
         $("details").onchange = () => {
@@ -130,9 +144,11 @@ extension ConsolePage {
           $("examine").disabled = true;
           try {
             const { checks } = await call("GET", "/v1/doctor");
-            $("health").replaceChildren(...checks.map(check => el("li", {},
-              el("h3", {}, check.name, " ", el("span", { className: { pass: "good", warn: "warn", fail: "bad" }[check.verdict] ?? "quiet", textContent: check.verdict })),
-              el("p", { textContent: check.message }), check.remedy ? el("p", { className: "quiet", textContent: check.remedy }) : "")));
+            const marks = { pass: "good", warn: "warn", fail: "bad" };
+            $("health").replaceChildren(...checks.map(({ name, verdict, message, remedy }) => el("li", {},
+              el("h3", {}, name, " ", el("span", { className: marks[verdict] ?? "quiet", textContent: verdict })),
+              el("p", { textContent: message }),
+              remedy ? el("p", { className: "quiet", textContent: remedy }) : "")));
           } finally { $("examine").disabled = false; }
         });
 

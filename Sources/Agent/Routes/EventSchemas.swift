@@ -5,11 +5,13 @@ import Messaging
 
 /// The data of the events of `GET /v1/events`, by the family of the event's name.
 extension Schema {
-    static let agentEvents: [String: Schema] = families.reduce(into: [:]) { events, family in
+    static var agentEvents: [String: Schema] {
+        families.reduce(into: [:]) { events, family in
         events["\(family.name).*"] = .named(
             family.schema,
             .object(
                 withExplanation(common.merging(family.members) { own, _ in own }), required: ["event", "time"]))
+    }
     }
 
     /// An event that reported a problem, as the status shows it.
@@ -31,11 +33,13 @@ extension Schema {
 
     private typealias Family = (name: String, schema: String, members: [String: Schema])
 
-    private static let families: [Family] = [
+    private static var families: [Family] {
+        [
         (
             "action", "ActionEvent",
             [
-                "action": .string("its name"), "id": .integer("of the message"), "topic": .string("the whole topic"),
+                    "action": .string("its name"), "id": .integer("of the message"),
+                    "topic": .string("the whole topic"),
                 "attempt": .integer("with this message, from 1"), "status": .integer("exit status of the command"),
                 "signal": .integer("that ended the command"),
                 "timedOut": .boolean("whether it was ended at its time limit"),
@@ -59,7 +63,8 @@ extension Schema {
         (
             "inbox", "InboxEvent",
             [
-                "inbox": .string("its name"), "count": .integer("messages"), "total": .integer("messages dropped ever"),
+                    "inbox": .string("its name"), "count": .integer("messages"),
+                    "total": .integer("messages dropped ever"),
                 "reason": .string("why they were dropped", choices: InboxEvent.DropReason.allCases.map(\.rawValue)),
             ]
         ),
@@ -100,7 +105,8 @@ extension Schema {
             "outbox", "OutboxEvent",
             [
                 "count": .integer("messages"),
-                "reason": .string("why they were dropped", choices: OutboxEvent.DropReason.allCases.map(\.rawValue)),
+                    "reason": .string(
+                        "why they were dropped", choices: OutboxEvent.DropReason.allCases.map(\.rawValue)),
                 "total": .integer("messages dropped ever"), "id": .integer("of a dead letter"),
                 "topic": .string("of a dead letter"),
                 "bytes": .integer("length of a dead letter's payload"),
@@ -111,6 +117,7 @@ extension Schema {
         ("sensor", "SensorEvent", ["sensor": .string("by the board definition")]),
         ("vault", "VaultEvent", [:]),
     ]
+    }
 
     /// A step between nearby devices, reported to the program that logs in a user.
     static var proximityStep: Schema {
@@ -121,7 +128,8 @@ extension Schema {
                 required: ["text"]))
     }
 
-    private static let proximityDetails: [String: Schema] = requester.merging([
+    private static var proximityDetails: [String: Schema] {
+        requester.merging([
         "address": .string("Bluetooth address").orNull, "id": .integer("of the question"),
         "rssi": .integer("in dBm"), "least_rssi": .integer("in dBm"),
         "pieces": .integer("that the request was written in"),
@@ -137,4 +145,5 @@ extension Schema {
         "state_ios": .integer("what the reference client for iOS calls it"),
         "error_android": .integer("the error's number there"), "error_ios": .integer("the error's number there"),
     ]) { _, new in new }
+    }
 }

@@ -98,7 +98,9 @@ extension Schema {
     static var promptStep: Schema { named("PromptStep", .object(promptDetails, required: alwaysInPrompt)) }
 
     /// The members of an event about a prompt.
-    static let promptDetails = promptMembers.merging(["by": .string("who answered or refused")]) { own, _ in own }
+    static var promptDetails: [String: Schema] {
+        promptMembers.merging(["by": .string("who answered or refused")]) { own, _ in own }
+    }
 
     private static let alwaysInPrompt: Set = [
         "id", "kind", "text", "secret", "answerers", "state", "attemptsLeft", "fault", "secondsLeft",

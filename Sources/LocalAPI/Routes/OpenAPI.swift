@@ -45,7 +45,8 @@ extension Router {
 extension Router.Route {
     fileprivate var operation: JSON {
         var operation: [String: JSON] = [
-            "operationId": .string(([method.lowercased()] + pattern.dropFirst().map(Self.word)).joined(separator: "-")),
+            "operationId": .string(
+                ([method.lowercased()] + segments.dropFirst().map(Self.word)).joined(separator: "-")),
             "summary": .string(description.summary),
             "description": .string("Needs the permission to \(permission.rawValue)."),
             "responses": [
@@ -124,5 +125,5 @@ extension Router.Route {
     }
 
     /// A path segment as part of an identifier: `{name}` becomes `name`.
-    private static func word(_ segment: String) -> String { segment.filter { $0.isLetter || $0.isNumber } }
+    private static func word(_ segment: Substring) -> String { segment.filter { $0.isLetter || $0.isNumber } }
 }

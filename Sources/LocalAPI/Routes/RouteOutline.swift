@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What of a route's description each request is checked by, kept from the first request on.
-final class RouteOutline: Sendable {
+struct RouteOutline: ~Copyable, Sendable {
     struct Checks: Sendable {
         /// The parameters of the query.
         let query: Set<String>

@@ -5,20 +5,24 @@ public struct Router: Sendable {
     /// Answers one request. An error becomes the JSON error of the answer, with the status of its kind.
     public typealias Handler = @Sendable (LocalRequest) async throws -> LocalResponse
 
-    struct Route: Sendable {
+    /// An object, and with its path as it was written: there are some two hundred, for as long as the agent runs.
+    final class Route: Sendable {
         let method: String
-        let pattern: [String]
+        /// Such as `/v1/sensors/{name}`.
+        let path: String
         let parameterCount: Int
         let permission: Permission
-        var handler: Handler
+        let handler: Handler
         private let describe: @Sendable () -> RouteDescription
-        private let outline: RouteOutline
+        private let outline = RouteOutline()
 
         /// Made anew each time: the schemas of all routes would be half a megabyte, which hardly anybody asks for.
         var description: RouteDescription { describe() }
 
-        var path: String { "/" + pattern.joined(separator: "/") }
-        var parameterNames: [String] { pattern.compactMap(Router.parameterName) }
+        var segments: [Substring] { path.split(separator: "/") }
+        var parameterNames: [String] {
+            segments.compactMap { Router.parameterName($0.utf8).map { String(Substring($0)) } }
+        }
 
         /// What each request of the route is checked by.
         var checks: RouteOutline.Checks { outline.checks(by: describe) }
@@ -28,26 +32,29 @@ public struct Router: Sendable {
             _ describe: @escaping @Sendable () -> RouteDescription, _ handler: @escaping Handler
         ) {
             self.method = method
-            pattern = path.split(separator: "/").map(String.init)
-            parameterCount = pattern.count { Router.parameterName($0) != nil }
+            self.path = path
+            parameterCount = path.utf8.count { $0 == UInt8(ascii: "{") }
             self.permission = permission
             self.describe = describe
             self.handler = handler
-            outline = RouteOutline()
         }
+
+        func answered(by handler: @escaping Handler) -> Route { Route(method, path, permission, describe, handler) }
 
         /// The values of the `{names}`; `nil` if the path does not match this pattern.
         func parameters(of segments: [String]) -> [String: String]? {
-            guard segments.count == pattern.count else { return nil }
             var parameters: [String: String] = [:]
-            for (expected, segment) in zip(pattern, segments) {
+            var rest = path.utf8.dropFirst()
+            for segment in segments {
+                let expected = rest.prefix { $0 != UInt8(ascii: "/") }
+                rest = rest[expected.endIndex...].dropFirst()
                 if let name = Router.parameterName(expected) {
-                    parameters[name] = segment
-                } else if expected != segment {
+                    parameters[String(Substring(name))] = segment
+                } else if !expected.elementsEqual(segment.utf8) {
                     return nil
                 }
             }
-            return parameters
+            return rest.isEmpty ? parameters : nil
         }
     }
 
@@ -73,10 +80,7 @@ public struct Router: Sendable {
 
     /// Adds every route of another router, with the permission that it needs there and another handler.
     public mutating func on(eachOf other: Router, handler: @escaping Handler) {
-        for var route in other.routes {
-            route.handler = handler
-            insert(route)
-        }
+        for route in other.routes { insert(route.answered(by: handler)) }
     }
 
     /// Adds every route of another router.
@@ -120,7 +124,8 @@ public struct Router: Sendable {
         throw .notFound(path: target.path)
     }
 
-    private static func parameterName(_ segment: String) -> String? {
-        segment.hasPrefix("{") && segment.hasSuffix("}") ? String(segment.dropFirst().dropLast()) : nil
+    private static func parameterName(_ segment: Substring.UTF8View) -> Substring.UTF8View? {
+        guard segment.first == UInt8(ascii: "{"), segment.last == UInt8(ascii: "}") else { return nil }
+        return segment.dropFirst().dropLast()
     }
 }

@@ -10,7 +10,9 @@ struct MicroHTTPD: Sendable {
     var calls: latchkey_http_calls { library.calls }
 
     private static let loaded = Result { () throws(LibraryMissing) in
-        MicroHTTPD(library: try LoadedLibrary(filling: latchkey_http_calls(), by: latchkey_load_http))
+        let library = try LoadedLibrary(filling: latchkey_http_calls(), by: latchkey_load_http)
+        latchkey_http_forgo_tls()
+        return MicroHTTPD(library: library)
     }
 
     /// - Throws: ``LocalAPIError/libraryMissing(name:)``

@@ -51,10 +51,9 @@ struct Accounts: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/accounts")) { answer in
-                let accounts = answer["accounts"]?.array ?? []
-                guard !accounts.isEmpty else { return "no accounts; enroll with: latchkey enroll -" }
-                return accounts.map { "\($0["name"]?.string ?? "?")  \(Accounts.describe($0))" }.joined(separator: "\n")
+            let answer = try await options.client.get("/v1/accounts")
+            options.show(answer, each: "accounts", orElse: "no accounts; enroll with: latchkey enroll -") {
+                "\($0["name"]?.string ?? "?")  \(Accounts.describe($0))"
             }
         }
     }

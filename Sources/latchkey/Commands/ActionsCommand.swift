@@ -21,11 +21,9 @@ struct ActionsCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/actions")) { answer in
-                let actions = answer["actions"]?.array ?? []
-                guard !actions.isEmpty else { return "no actions; [[actions]] in the settings makes one" }
-                return actions.map(Self.describe).joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/actions"), each: "actions",
+                orElse: "no actions; [[actions]] in the settings makes one", Self.describe)
         }
 
         private static func describe(_ action: JSON) -> String {
@@ -44,10 +42,8 @@ struct ActionsCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/actions/\(PercentEncoding.encode(name))")) { answer in
-                let runs = answer["runs"]?.array ?? []
-                return runs.isEmpty ? "it was never started" : runs.map(Self.describe).joined(separator: "\n")
-            }
+            let answer = try await options.client.get("/v1/actions/\(PercentEncoding.encode(name))")
+            options.show(answer, each: "runs", orElse: "it was never started", Self.describe)
         }
 
         private static func describe(_ run: JSON) -> String {

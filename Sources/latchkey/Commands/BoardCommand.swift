@@ -132,17 +132,17 @@ struct BoardCommand: AsyncParsableCommand {
             switch part["verdict"]?.string {
             case "fault":
                 let remedy = part["error"]?["remedy"]?.string.map { "\n      \($0)" } ?? ""
-                return
-                    "\(out.red("fault"))       \(name.padded(to: 28)) \(part["error"]?["message"]?.string ?? "")\(remedy)"
+                let message = part["error"]?["message"]?.string ?? ""
+                return "\(out.red("fault"))       \(name.padded(to: 28)) \(message)\(remedy)"
             case "not-fitted": return "\(out.dim("not fitted"))  \(name)"
             case "simulated": return "\(out.yellow("simulated"))   \(name)"
             default:
                 guard let reading = part["reading"], let value = reading["value"]?.number else {
                     return "\(out.green("present"))     \(name)"
                 }
-                let shown = Amount.reading(value, unit: reading["unit"]?.string ?? "")
-                return
-                    "\(out.green("present"))     \(name.padded(to: 28)) \(shown.value)\(shown.unit.isEmpty ? "" : " \(shown.unit)")"
+                let (number, unit) = Amount.reading(value, unit: reading["unit"]?.string ?? "")
+                let shown = unit.isEmpty ? number : "\(number) \(unit)"
+                return "\(out.green("present"))     \(name.padded(to: 28)) \(shown)"
             }
         }
     }

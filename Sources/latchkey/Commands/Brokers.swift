@@ -32,11 +32,9 @@ struct Brokers: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/brokers")) { answer in
-                let brokers = answer["brokers"]?.array ?? []
-                return brokers.isEmpty
-                    ? "no brokers in the settings" : brokers.map(Brokers.describe).joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/brokers"), each: "brokers", orElse: "no brokers in the settings",
+                Brokers.describe)
         }
     }
 

@@ -12,10 +12,9 @@ struct Consent: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/proximity/consents")) { answer in
-                let waiting = answer["consents"]?.array ?? []
-                return waiting.isEmpty ? "no pending requests" : waiting.map(Consent.line).joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/proximity/consents"), each: "consents", orElse: "no pending requests",
+                Consent.line)
         }
     }
 

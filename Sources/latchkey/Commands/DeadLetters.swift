@@ -19,11 +19,9 @@ struct DeadLetters: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/dead-letters")) { answer in
-                let letters = answer["deadLetters"]?.array ?? []
-                guard !letters.isEmpty else { return "no dead letters" }
-                return letters.map { DeadLetters.describe($0) }.joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/dead-letters"), each: "deadLetters", orElse: "no dead letters"
+            ) { DeadLetters.describe($0) }
         }
     }
 

@@ -7,8 +7,9 @@ struct GatewayCommand: AsyncParsableCommand {
         commandName: "gateway",
         abstract: "Show the configuration in use, switch to a known gateway, stop and start what talks to it.",
         discussion: """
-            The board keeps its registration at each gateway that it was enrolled at, and goes back to one without a new \
-            URL. While it is stopped, nothing goes to the gateway or to the broker; sensors go on, and messages wait here.
+            The board keeps its registration at each gateway that it was enrolled at, and goes back to one without a \
+            new URL. While it is stopped, nothing goes to the gateway or to the broker; sensors go on, and messages \
+            wait here.
 
               $ latchkey gateway list
               $ latchkey gateway use gw.example
@@ -31,16 +32,13 @@ struct GatewayCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/gateways")) { answer in
-                let gateways = answer["gateways"]?.array ?? []
-                guard !gateways.isEmpty else { return "no gateways; enroll with: latchkey enroll -" }
-                return gateways.map { gateway in
-                    var parts = [gateway["url"]?.string ?? "?"]
-                    parts.append(gateway["registered"]?.bool == true ? "registered" : "not registered")
-                    if let account = gateway["account"]?.string { parts.append("in use by the account \(account)") }
-                    if gateway["stopped"]?.bool == true { parts.append("stopped") }
-                    return parts.joined(separator: ", ")
-                }.joined(separator: "\n")
+            let answer = try await options.client.get("/v1/gateways")
+            options.show(answer, each: "gateways", orElse: "no gateways; enroll with: latchkey enroll -") { gateway in
+                var parts = [gateway["url"]?.string ?? "?"]
+                parts.append(gateway["registered"]?.bool == true ? "registered" : "not registered")
+                if let account = gateway["account"]?.string { parts.append("in use by the account \(account)") }
+                if gateway["stopped"]?.bool == true { parts.append("stopped") }
+                return parts.joined(separator: ", ")
             }
         }
     }
@@ -68,9 +66,10 @@ struct GatewayCommand: AsyncParsableCommand {
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Stop everything that talks to the gateway and the broker.",
-            discussion:
-                "It stays stopped when the agent or the board is started again. Readings and messages are accepted and wait."
-        )
+            discussion: """
+                It stays stopped when the agent or the board is started again. Readings and messages are accepted and \
+                wait.
+                """)
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 

@@ -21,18 +21,14 @@ struct Groups: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let answer = try await options.client.get(
-                account.path("groups" + directory.query.text), timeout: .seconds(90))
-            options.show(answer) { answer in
-                directory.show(answer, "group") { groups in
-                    var table = Table("GROUP", "OWNER", "MEMBERS", "ID")
-                    for group in groups {
-                        table.add(
-                            group["displayName"]?.string ?? "?", group["owner"]?["value"]?.string ?? "",
-                            "\(group["members"]?.array?.count ?? 0)", group["id"]?.string ?? "")
-                    }
-                    return table.text
+            try await directory.list("group", account, options) { groups in
+                var table = Table("GROUP", "OWNER", "MEMBERS", "ID")
+                for group in groups {
+                    table.add(
+                        group["displayName"]?.string ?? "?", group["owner"]?["value"]?.string ?? "",
+                        "\(group["members"]?.array?.count ?? 0)", group["id"]?.string ?? "")
                 }
+                return table.text
             }
         }
     }

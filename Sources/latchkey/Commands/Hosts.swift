@@ -21,10 +21,8 @@ struct Hosts: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/hosts")) { answer in
-                let hosts = answer["hosts"]?.array ?? []
-                return hosts.isEmpty ? "no hosts" : hosts.map(Hosts.describe).joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/hosts"), each: "hosts", orElse: "no hosts", Hosts.describe)
         }
     }
 

@@ -24,11 +24,9 @@ struct InboxCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/inbox")) { answer in
-                let inboxes = answer["inboxes"]?.array ?? []
-                guard !inboxes.isEmpty else { return "no inboxes; make one with: latchkey inbox add" }
-                return inboxes.map(InboxCommand.describe).joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/inbox"), each: "inboxes",
+                orElse: "no inboxes; make one with: latchkey inbox add", InboxCommand.describe)
         }
     }
 

@@ -19,10 +19,7 @@ struct Keys: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/keys")) { answer in
-                let keys = answer["keys"]?.array ?? []
-                return keys.isEmpty ? "no keys" : keys.map(Keys.describe).joined(separator: "\n")
-            }
+            options.show(try await options.client.get("/v1/keys"), each: "keys", orElse: "no keys", Keys.describe)
         }
     }
 

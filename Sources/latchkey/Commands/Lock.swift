@@ -6,11 +6,11 @@ struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lock the session of the user who is logged in, by a passcode.",
         discussion: """
-            The user's tokens are revoked, and the session is sealed: until it is unlocked, nothing works in the user's \
-            name, and nobody logs in or out. The board's own work goes on. The passcode is asked for twice without echo; \
-            it can be given elsewhere too, with 'latchkey prompts'. Where standard input is not a terminal, or with \
-            '--passcode-stdin', its first line is the passcode. '--remove' gives up a locked session: the user has to log \
-            in again.
+            The user's tokens are revoked, and the session is sealed: until it is unlocked, nothing works in the \
+            user's name, and nobody logs in or out. The board's own work goes on. The passcode is asked for twice \
+            without echo; it can be given elsewhere too, with 'latchkey prompts'. Where standard input is not a \
+            terminal, or with '--passcode-stdin', its first line is the passcode. '--remove' gives up a locked \
+            session: the user has to log in again.
 
               $ latchkey lock
               $ latchkey unlock
@@ -45,10 +45,10 @@ struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unlock the user's session by its passcode.",
         discussion: """
-            The passcode is asked for without echo; it can be given elsewhere too, with 'latchkey prompts'. Where standard \
-            input is not a terminal, or with '--passcode-stdin', its first line is the passcode. With needs_button of \
-            [lock] it takes a press of the board's button too. After too many wrong passcodes, or when the session has \
-            ended meanwhile, the user has to log in again.
+            The passcode is asked for without echo; it can be given elsewhere too, with 'latchkey prompts'. Where \
+            standard input is not a terminal, or with '--passcode-stdin', its first line is the passcode. With \
+            needs_button of [lock] it takes a press of the board's button too. After too many wrong passcodes, or when \
+            the session has ended meanwhile, the user has to log in again.
             """)
     @Flag(help: "Read the passcode from standard input.") var passcodeStdin = false
     @OptionGroup var account: AccountOption

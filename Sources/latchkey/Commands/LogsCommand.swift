@@ -19,9 +19,7 @@ struct LogsCommand: AsyncParsableCommand {
     func run() async throws {
         let client = options.client
         guard follow else {
-            return options.show(try await client.get("/v1/logs")) { answer in
-                (answer["entries"]?.array ?? []).map(Self.line).joined(separator: "\n")
-            }
+            return options.show(try await client.get("/v1/logs"), each: "entries", orElse: "", Self.line)
         }
         try await Following(client: client, path: "/v1/logs/stream").run { event in
             Terminal.line(options.json ? event.data.text : Self.line(event.data))

@@ -66,8 +66,8 @@ struct Publish: AsyncParsableCommand {
     /// fast writer's in batches.
     private func publishLines(by client: LocalClient) async throws -> Int64 {
         let path =
-            "\(broker.path ?? speaker.path)/messages/lines?topic=\(PercentEncoding.encode(topic))&qos=\(qos)&retain=\(retain)"
-            + (broker.path == nil ? "&raw=\(raw)" : "")
+            "\(broker.path ?? speaker.path)/messages/lines?topic=\(PercentEncoding.encode(topic))"
+            + "&qos=\(qos)&retain=\(retain)" + (broker.path == nil ? "&raw=\(raw)" : "")
         let interruption = try Interruption()
         var input = InputLines(STDIN_FILENO, lineLimit: Input.payloadLimit, endedBy: interruption)
         var progress = Progress()

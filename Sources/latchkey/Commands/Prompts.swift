@@ -20,10 +20,9 @@ struct Prompts: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/prompts")) { answer in
-                let waiting = answer["prompts"]?.array ?? []
-                return waiting.isEmpty ? "nothing is being asked" : waiting.map(\.promptLine).joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/prompts"), each: "prompts", orElse: "nothing is being asked",
+                \.promptLine)
         }
     }
 

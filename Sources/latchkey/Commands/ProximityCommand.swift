@@ -84,10 +84,9 @@ struct ProximityCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            options.show(try await options.client.get("/v1/proximity/audit?count=\(count)")) { answer in
-                let records = answer["records"]?.array ?? []
-                return records.isEmpty ? "no requests yet" : records.map(line).joined(separator: "\n")
-            }
+            options.show(
+                try await options.client.get("/v1/proximity/audit?count=\(count)"), each: "records",
+                orElse: "no requests yet", line)
         }
 
         private func line(_ record: JSON) -> String {

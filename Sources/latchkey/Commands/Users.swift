@@ -43,8 +43,16 @@ struct DirectoryOptions: ParsableArguments {
         return "\(first)–\(first + shown - 1) of \(Amount.of(total, noun))"
     }
 
+    /// Asks for a page of users or groups and prints it.
+    func list(_ noun: String, _ account: AccountOption, _ options: ClientOptions, as table: ([JSON]) -> String)
+        async throws
+    {
+        let answer = try await options.client.get(account.path("\(noun)s" + query.text), timeout: .seconds(90))
+        options.show(answer) { show($0, noun, table) }
+    }
+
     /// A table, or the attributes that were asked for as JSON.
-    func show(_ answer: JSON, _ noun: String, _ table: ([JSON]) -> String) -> String {
+    private func show(_ answer: JSON, _ noun: String, _ table: ([JSON]) -> String) -> String {
         let resources = answer["resources"]?.array ?? []
         let rows = attributes == nil ? table(resources) : resources.map(\.text).joined(separator: "\n")
         guard Terminal.standardOutput.isTerminal else { return rows }
@@ -94,19 +102,15 @@ struct Users: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let answer = try await options.client.get(
-                account.path("users" + directory.query.text), timeout: .seconds(90))
-            options.show(answer) { answer in
-                directory.show(answer, "user") { users in
-                    var table = Table("USER", "NAME", "MAIL", "ID")
-                    for user in users {
-                        table.add(
-                            user["userName"]?.string ?? "?",
-                            user["displayName"]?.string ?? user["name"]?["formatted"]?.string ?? "",
-                            user["emails"]?[0]?["value"]?.string ?? "", user["id"]?.string ?? "")
-                    }
-                    return table.text
+            try await directory.list("user", account, options) { users in
+                var table = Table("USER", "NAME", "MAIL", "ID")
+                for user in users {
+                    table.add(
+                        user["userName"]?.string ?? "?",
+                        user["displayName"]?.string ?? user["name"]?["formatted"]?.string ?? "",
+                        user["emails"]?[0]?["value"]?.string ?? "", user["id"]?.string ?? "")
                 }
+                return table.text
             }
         }
     }

@@ -5,7 +5,9 @@ final class SegmentReader {
     private let file: PlainFile
     private let mark: UInt64
     /// What was read last, and where in the file it begins.
-    private var window = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    private var window = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// As large as what there is to read, up to this many bytes unless a frame is larger.
+    private static let windowBytes = 1 << 16
     private var start = 0
     private var filled = 0
 
@@ -73,9 +75,10 @@ final class SegmentReader {
     private func fill(_ offset: Int, _ needed: Int, _ limit: Int) throws(StorageError) {
         if offset >= start, offset + needed <= start + filled { return }
         filled = 0
-        if window.count < needed {
+        let room = max(needed, min(Self.windowBytes, limit - offset))
+        if window.count < room {
             window.deallocate()
-            window = .allocate(byteCount: needed, alignment: 16)
+            window = .allocate(byteCount: room, alignment: 16)
         }
         start = offset
         filled = try file.read(
