@@ -41,8 +41,8 @@ outcome('signal another process', kill 0, 1);
 opens('see another process', '/proc/1/status', O_RDONLY);
 opens('see the others\' temporary files', '/tmp/latchkey-attempt', O_RDONLY);
 outcome('list a home', opendir(my $home, '/root'));
-opens('write below /usr', '/usr/share/latchkey/attempt', O_CREAT | O_WRONLY);
-unlink '/usr/share/latchkey/attempt';
+opens('write below /usr', '/usr/share/latchkey/action', O_CREAT | O_WRONLY);
+unlink '/usr/share/latchkey/action';
 # Numbers of x86-64, as the board is.
 outcome('change its personality', syscall(135, 0x0020000) != -1);
 outcome('make a user name space', syscall(272, 0x10000000) != -1);
