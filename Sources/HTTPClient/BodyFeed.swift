@@ -57,7 +57,7 @@ public final class BodyFeed: Sendable {
             defer { state.isPaused = false }
             return state.isPaused ? state.order : nil
         }
-        if let paused { TransferLoop.shared.resume(paused) }
+        if let paused { TransferEngine.resume(paused) }
     }
 
     /// The transfer is over, or there will be none: a source that waits gets `false`.
