@@ -30,9 +30,11 @@ static inline int latchkey_groups_of(int descriptor, gid_t *groups, socklen_t *b
 #define SO_PEERPIDFD 77
 #endif
 
-/* The next connection of a listening socket, or -1. accept4(2) has no declaration here without _GNU_SOURCE. */
-static inline int latchkey_accept(int listening) {
-    return (int)syscall(SYS_accept4, listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+/* The next connection of a listening socket, or -1. accept4(2) has no declaration here without _GNU_SOURCE. The flags are those of
+   open(2), which the kernel has for sockets too: named here, SOCK_CLOEXEC would belong to this module, and in an optimized build
+   be unknown to who imports Glibc alone. */
+static inline int latchkey_accept(int listening, int flags) {
+    return (int)syscall(SYS_accept4, listening, NULL, NULL, flags);
 }
 
 /* A pidfd of the process that connected, or -1. `*is_certain`: the kernel kept it since then (SO_PEERPIDFD, Linux 6.5);

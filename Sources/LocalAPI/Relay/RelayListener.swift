@@ -24,7 +24,7 @@ final class RelayListener: @unchecked Sendable {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler {
             while true {
-                let connection = latchkey_accept(descriptor)
+                let connection = latchkey_accept(descriptor, O_CLOEXEC | O_NONBLOCK)
                 if connection >= 0 {
                     if !take(connection) { close(connection) }
                 } else if errno != EINTR, errno != ECONNABORTED {
