@@ -113,8 +113,7 @@ struct InboxStateTests {
                 allow_root = true
                 """
             try await withLabAndBoard(settings: DamageTests.quiet + "\n" + settings) { lab, board in
-                _ = try await socket.listen(settings: board.configuration)
-                try await kill(at: state, lab, board, topic: "act")
+                try await killActing(at: state, lab, board, socket)
                 try await board.start()
                 _ = try await board.daemon?.errors.line(containing: "action.ended")
                 let ran = try String(contentsOf: socket.folder.appending(path: "ran"), encoding: .utf8)
@@ -140,8 +139,7 @@ struct InboxStateTests {
                 allow_root = true
                 """
             try await withLabAndBoard(settings: DamageTests.quiet + "\n" + settings) { lab, board in
-                _ = try await socket.listen(settings: board.configuration)
-                try await kill(at: Self.actions[0], lab, board, topic: "act")
+                try await killActing(at: Self.actions[0], lab, board, socket)
                 try await board.start()
                 _ = try await board.daemon?.errors.line(containing: "the message is set aside")
                 let action = (try await board.ask("actions")["actions"] as? [[String: Any]])?.first
@@ -160,8 +158,29 @@ struct InboxStateTests {
         try await board.start()
         let daemon = try #require(board.daemon)
         _ = try await board.status { $0.isConnected }
+        try await publish(to: topic, of: device, lab, board)
+        try await expectKilled(daemon, at: state, board)
+    }
+
+    /// Has the agent killed while its action has a message, which waited until there was a runner: so the broker knows
+    /// that it was kept, and does not send it again.
+    private func killActing(at state: State, _ lab: Lab, _ board: TestBoard, _ socket: ActionSocket) async throws {
+        let device = try #require(try await board.enroll(at: lab).registration.deviceID)
+        _ = try await board.status { $0.isConnected }
+        try await publish(to: "act", of: device, lab, board)
+        _ = try await board.daemon?.errors.line(containing: "cannot be started")
+        try await board.stop()
+        _ = try await socket.listen(settings: board.configuration)
+        board.environment = ["LATCHKEY_KILL_AT": state.point]
+        try await expectKilled(board.launch(), at: state, board)
+    }
+
+    private func publish(to topic: String, of device: String, _ lab: Lab, _ board: TestBoard) async throws {
         let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)
         try await phone.publish("message", to: "/2.0/client/devices/\(device)/custom/\(topic)")
+    }
+
+    private func expectKilled(_ daemon: RunningProgram, at state: State, _ board: TestBoard) async throws {
         #expect(try await daemon.ended(within: 20) == 128 + SIGKILL)
         #expect(daemon.errors.lines.contains("killed at \(state.point)"))
         board.environment = [:]

@@ -48,7 +48,10 @@ struct RelayTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let (api, path) = (folder + "/api.sock", folder + "/relay.sock")
         var router = Router()
-        router.on("GET", "/v1/hello", needs: .read, .init("Hello", answer: .object([:], required: []))) { _ in
+        router.on(
+            "GET", "/v1/hello", needs: .read,
+            .init("Hello", answer: .object(["from": .string("who answers")], required: ["from"]))
+        ) { _ in
             .json(["from": "the local API"])
         }
         var relay = Relay(socketPath: path, group: nil) { head in
