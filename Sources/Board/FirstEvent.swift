@@ -1,8 +1,8 @@
 import Dispatch
 import Groundwork
 
-/// Waits for the first event of a source, or for the cancellation of the task. Then libdispatch has let go of the source's
-/// descriptor, which may be closed.
+/// Waits for the first event of a source, or for the cancellation of the task. Then libdispatch has let go of the
+/// source's descriptor, which may be closed.
 func firstEvent(of makeSource: () -> any DispatchSourceProtocol) async {
     // Dispatch objects may be used from every thread; their Swift types do not say so.
     nonisolated(unsafe) let source = makeSource()

@@ -33,8 +33,8 @@ struct NetworkSnapshot: Equatable {
     /// The link by which this machine reaches others: that of the best default route, or else the first with an
     /// address, as servers may be on the same link. `nil` if there is no network.
     ///
-    /// A link without a carrier keeps its routes in the kernel, and one that is switched off loses those of IPv4 without
-    /// notice: links decide, then addresses, then routes.
+    /// A link without a carrier keeps its routes in the kernel, and one that is switched off loses those of IPv4
+    /// without notice: links decide, then addresses, then routes.
     var wayOut: Link? {
         let usable = links.filter { link in
             link.isRunning && addresses.contains { $0.index == link.index && $0.isGlobal }

@@ -44,7 +44,8 @@ public final class HTTPClient: Sendable {
     /// Sends a request and returns as soon as the head of its response is there; the body follows in chunks.
     ///
     /// For streams of events that stay open, and for bodies of any size: the total length is not limited, and the total
-    /// time only if the request says so; the unread bytes are. Canceling the task, or releasing the stream, ends the transfer.
+    /// time only if the request says so; the unread bytes are. Canceling the task, or releasing the stream, ends the
+    /// transfer.
     public func open(_ request: HTTPRequest) async throws(HTTPError) -> HTTPStream {
         let queue = ChunkQueue()
         let order = try TransferOrder(request, for: connections, totalTimeout: request.streamTimeout, sink: queue)

@@ -40,8 +40,8 @@ public final class PromptDesk: Sendable {
 
     public init(clock: any PromptClock = MachineClock()) { self.clock = clock }
 
-    /// Changes the state, and then delivers the events of the change: not under the lock, as a subscriber that is canceled
-    /// holds locks of its own while it withdraws its question.
+    /// Changes the state, and then delivers the events of the change: not under the lock, as a subscriber that is
+    /// canceled holds locks of its own while it withdraws its question.
     private func change<Result>(_ body: (inout State) -> sending Result) -> Result {
         defer { events.deliver() }
         return state.withLock(body)

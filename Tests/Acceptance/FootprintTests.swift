@@ -110,8 +110,8 @@ struct FootprintTests {
             let woken = try Self.wakeups(of: process).reduce(0) { $0 + $1.value - (start[$1.key] ?? 0) }
             try Self.expectBudget(of: process, as: "sampling")
             print("wake-ups a message: \(woken / messages)")
-            // Five or six: the timer, the sensors and back, the sending, the acknowledgement and its taking over. With a sync
-            // for each they were eleven. A busy machine has some more, when threads wait for each other.
+            // Five or six: the timer, the sensors and back, the sending, the acknowledgement and its taking over. With
+            // a sync for each they were eleven. A busy machine has some more, when threads wait for each other.
             #expect(woken <= 8 * messages)
         }
     }

@@ -43,8 +43,8 @@ private let root = URL(filePath: #filePath).deletingLastPathComponent().deleting
 
 @Suite("The arrows between the rooms point down")
 struct ArrowTests {
-    /// A target of the manifest, as `swift package dump-package` prints it: that reads the manifest alone, so it neither
-    /// resolves dependencies nor waits for the build that runs this test.
+    /// A target of the manifest, as `swift package dump-package` prints it: that reads the manifest alone, so it
+    /// neither resolves dependencies nor waits for the build that runs this test.
     struct Manifest: Decodable {
         struct Target: Decodable {
             struct Dependency: Decodable {
@@ -100,8 +100,8 @@ struct ArrowTests {
         }
     }
 
-    /// A library that uses Apple's Network where there is one finds ours instead: whether it then compiles depends on the
-    /// order in which modules are built.
+    /// A library that uses Apple's Network where there is one finds ours instead: whether it then compiles depends on
+    /// the order in which modules are built.
     @Test("and no room has the name of a module that a dependency looks for")
     func names() async throws {
         let found = try await Program.found.run([

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What the gateway's protocol demands of clients and servers is numbered (docs/protocols/mag.md, 14.2). Titles of tests
-/// name the numbers that they prove.
+/// What the gateway's protocol demands of clients and servers is numbered (docs/protocols/mag.md, 14.2). Titles of
+/// tests name the numbers that they prove.
 @Suite("The checklist of the gateway's protocol")
 struct ChecklistTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

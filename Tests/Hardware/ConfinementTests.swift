@@ -3,8 +3,8 @@ import Groundwork
 import TestSupport
 import Testing
 
-/// The shipped service on a board that systemd started: installed by `deploy/install`, and at work behind the restrictions
-/// of its unit. One board is booted for all of these.
+/// The shipped service on a board that systemd started: installed by `deploy/install`, and at work behind the
+/// restrictions of its unit. One board is booted for all of these.
 @Suite(
     "The service behind its unit's restrictions",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),

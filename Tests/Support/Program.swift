@@ -114,8 +114,8 @@ package final class RunningProgram: Sendable {
             }
         }
 
-        /// Reads to the end on a thread of its own. A dispatch source would miss what comes for a descriptor whose number
-        /// another source has just let go of.
+        /// Reads to the end on a thread of its own. A dispatch source would miss what comes for a descriptor whose
+        /// number another source has just let go of.
         func read(into collected: Collected) {
             let descriptor = ownEnd
             Thread.detachNewThread {
@@ -245,7 +245,8 @@ package final class Collected: Sendable {
         }
     }
 
-    /// The first line that holds `part`, for as long as anything comes: the limit is for a silence, however much there is.
+    /// The first line that holds `part`, for as long as anything comes: the limit is for a silence, however much there
+    /// is.
     package func line(containing part: String, silence seconds: Double) async throws -> String {
         while true {
             let before = count

@@ -44,8 +44,8 @@ actor LocationFinder {
         var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     }
 
-    /// A question with the full patience, whoever asked it first; those who wait for its answer have limits of their own.
-    /// With the last of them it is given up: a receiver may be switched on for as long as it is asked.
+    /// A question with the full patience, whoever asked it first; those who wait for its answer have limits of their
+    /// own. With the last of them it is given up: a receiver may be switched on for as long as it is asked.
     private final class Question: Sendable {
         private struct State {
             var task: Task<Void, Never>?

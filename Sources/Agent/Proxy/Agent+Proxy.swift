@@ -18,11 +18,6 @@ extension Agent {
         return Relay(socketPath: configuration[ProxyFeature.socket], group: group) { head in
             let request = try ForwardRequest(method: head.method, target: head.target, headers: head.headers)
             let (program, use) = (LocalProgram(head), request.use)
-            // What is refused in any case is refused before its body comes.
-            switch self.grants.decide(program, use) {
-            case .allowed, .open: break
-            case .refused, .missing: return { _, _ in _ = try await self.permit(program, use) }
-            }
             return { body, writer in
                 let permit = try await self.permit(program, use)
                 try await permit.run(of: self.grants) {

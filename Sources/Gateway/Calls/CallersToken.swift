@@ -3,8 +3,8 @@ public import OAuth
 
 /// Tokens for local programs.
 extension GatewaySession {
-    /// Whose token serves a program that does not say: the user's while one is logged in, else that of the flow (MAG 6.2).
-    /// A locked session is still the user's, so that such programs are refused.
+    /// Whose token serves a program that does not say: the user's while one is logged in, else that of the flow (MAG
+    /// 6.2). A locked session is still the user's, so that such programs are refused.
     ///
     /// - Throws: what the vault throws.
     public func principal() async throws -> Principal {
@@ -16,8 +16,8 @@ extension GatewaySession {
     ///
     /// Work in the name of a user waits for a login where nobody is logged in, if somebody may be asked for it.
     ///
-    /// - Parameter named: without it, unless the flow demands a user, work that finds that the user's login has ended is
-    ///   done in the board's name: as it would have been a moment later.
+    /// - Parameter named: without it, unless the flow demands a user, work that finds that the user's login has ended
+    ///   is done in the board's name: as it would have been a moment later.
     public func acting<Value: Sendable>(
         as named: Principal?, _ work: (Principal) async throws -> Value
     ) async throws -> Value {

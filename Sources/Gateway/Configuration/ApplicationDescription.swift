@@ -33,8 +33,8 @@ extension GatewayConfiguration {
 
     /// The address of a call by an endpoint's name.
     ///
-    /// - Parameter call: a name of `custom` or of ``namedEndpoints``, with or without its ending `_endpoint_path`; after
-    ///   it what is added to the path, from a `/` or a `?`.
+    /// - Parameter call: a name of `custom` or of ``namedEndpoints``, with or without its ending `_endpoint_path`;
+    ///   after it what is added to the path, from a `/` or a `?`.
     /// - Throws: ``GatewayError/endpointUnknown(name:known:)``
     public func address(ofEndpoint call: Substring) throws(GatewayError) -> String {
         let name = call.prefix { $0 != "/" && $0 != "?" }

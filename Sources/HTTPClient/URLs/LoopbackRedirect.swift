@@ -1,7 +1,7 @@
 import Groundwork
 
-/// A redirect URI on the machine's own loopback interface, where a program waits for the browser (RFC 8252 section 7.3).
-/// Pure.
+/// A redirect URI on the machine's own loopback interface, where a program waits for the browser (RFC 8252 section
+/// 7.3). Pure.
 public enum LoopbackRedirect {
     /// The most bytes of a browser's request that are read.
     public static let limit = 8192

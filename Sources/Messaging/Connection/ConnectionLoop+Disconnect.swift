@@ -26,9 +26,9 @@ extension ConnectionLoop {
         }
     }
 
-    /// Closing with bytes unread, such as the acknowledgement of `offline`, resets the connection (RFC 2525 section 2.17).
-    /// The reset may overtake DISCONNECT, and the broker would publish the will as well. What was not acknowledged comes
-    /// again.
+    /// Closing with bytes unread, such as the acknowledgement of `offline`, resets the connection (RFC 2525 section
+    /// 2.17). The reset may overtake DISCONNECT, and the broker would publish the will as well. What was not
+    /// acknowledged comes again.
     private func discardUnread(_ socket: Int32, until deadline: ContinuousClock.Instant) {
         var piece = [UInt8](repeating: 0, count: 16_384)
         while ContinuousClock.now < deadline, recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT)) > 0 {}

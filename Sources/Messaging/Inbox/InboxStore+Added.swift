@@ -28,7 +28,8 @@ extension InboxStore {
 
     /// Removes an inbox that was added, with all of its messages.
     ///
-    /// - Returns: how many there were, and what it was, for ``Messenger/end(_:)``; `nil` if none was added by that name.
+    /// - Returns: how many there were, and what it was, for ``Messenger/end(_:)``; `nil` if none was added by that
+    ///   name.
     public func remove(_ name: String) throws(MessagingError) -> (messages: Int, inbox: InboxPolicy)? {
         _ = try use { _ in }
         guard let policy = added.first(where: { $0.name == name }) else { return nil }

@@ -8,8 +8,8 @@ struct ActionsCommand: AsyncParsableCommand {
         commandName: "actions",
         abstract: "Show commands that messages start.",
         discussion: """
-            Each of [[actions]] in the settings has a command that gets every message of a filter on its standard input, \
-            one after another. A message is done when the command has ended with status 0.
+            Each of [[actions]] in the settings has a command that gets every message of a filter on its standard \
+            input, one after another. A message is done when the command has ended with status 0.
 
               $ latchkey actions
               $ latchkey actions log reboot

@@ -18,8 +18,8 @@ struct Brokers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the brokers beside the gateway's, and end their connections.",
         discussion: """
-            They are in the settings, [[brokers]] of latchkey.toml, with their credentials. A connection is made when the \
-            first program publishes or subscribes, and ends half a minute after the last.
+            They are in the settings, [[brokers]] of latchkey.toml, with their credentials. A connection is made when \
+            the first program publishes or subscribes, and ends half a minute after the last.
 
               $ latchkey publish --broker plant line/3/state running
               $ latchkey subscribe --broker plant 'line/#'

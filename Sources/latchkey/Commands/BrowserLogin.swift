@@ -5,8 +5,8 @@ import HTTPClient
 import LocalAPI
 
 /// A login in a browser, at a gateway or an OAuth server: on this machine, where the command waits for it on the
-/// loopback interface; on a phone, where the gateway says when it is done; or anywhere, where a person enters the address
-/// that the browser was led to.
+/// loopback interface; on a phone, where the gateway says when it is done; or anywhere, where a person enters the
+/// address that the browser was led to.
 struct BrowserLogin {
     let client: LocalClient
     /// The path of the account's route.
@@ -100,8 +100,8 @@ struct BrowserLogin {
         }
     }
 
-    /// - Returns: `nil` for an answer to another login, which every page in the browser can send here: the browser's own
-    ///   is still awaited.
+    /// - Returns: `nil` for an answer to another login, which every page in the browser can send here: the browser's
+    ///   own is still awaited.
     private func complete(_ path: String, byBrowser answer: String) async throws -> JSON? {
         do {
             return try await complete(path, ["answer": .string(answer)])

@@ -8,8 +8,8 @@ struct Call: AsyncParsableCommand {
         abstract: "Call an API of the gateway, or of a host that may be called, as the user or as this device.",
         discussion: """
             The access token, the identifier and the client certificate are added, and renewed where that is needed. \
-            The method is POST where there is something to send, PUT for a file with -T, otherwise GET. What is sent with \
-            -d is JSON if it is an object or an array, otherwise a form; --type says so. Hosts beside the gateway: \
+            The method is POST where there is something to send, PUT for a file with -T, otherwise GET. What is sent \
+            with -d is JSON if it is an object or an array, otherwise a form; --type says so. Hosts beside the gateway: \
             latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the same. At a \
             terminal, a one-time password that the API demands is asked for, unless --json is given.
 

@@ -9,8 +9,8 @@ struct DeadLetters: AsyncParsableCommand {
         abstract: "Show and handle messages that the broker refuses.",
         discussion: """
             A message is set aside when the broker ended the connection three times after it was sent alone: it is too \
-            large for the broker, or its topic is not allowed. All other messages go on. Dead letters are kept until they \
-            are sent again, removed, or older than outbox.max_age_hours.
+            large for the broker, or its topic is not allowed. All other messages go on. Dead letters are kept until \
+            they are sent again, removed, or older than outbox.max_age_hours.
             """,
         subcommands: [List.self, Show.self, Retry.self, Remove.self], defaultSubcommand: List.self)
 

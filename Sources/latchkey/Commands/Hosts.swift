@@ -7,8 +7,8 @@ struct Hosts: AsyncParsableCommand {
         abstract: "Show and change the hosts beside the gateways that may be called.",
         discussion: """
             A host has to prove itself, by a certificate, by the hash of a public key, or by the public authorities. \
-            Unless it is public it gets the access token, the identifier and the client certificate as the gateway does. \
-            Hosts may be in the settings too: [[hosts]] of latchkey.toml.
+            Unless it is public it gets the access token, the identifier and the client certificate as the gateway \
+            does. Hosts may be in the settings too: [[hosts]] of latchkey.toml.
 
               $ latchkey hosts add api.example:8443 --certificate ca.pem
               $ latchkey hosts add weather.example --public --public-authorities

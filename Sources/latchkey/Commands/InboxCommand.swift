@@ -8,8 +8,8 @@ struct InboxCommand: AsyncParsableCommand {
         commandName: "inbox",
         abstract: "Show and read messages that wait for a program.",
         discussion: """
-            An inbox is a standing subscription: the agent keeps its messages on the disk, whether a program reads or not, \
-            until one has acknowledged them. Each [[inbox]] of the settings makes one, and so does 'latchkey inbox add'.
+            An inbox is a standing subscription: the agent keeps its messages on the disk, whether a program reads or \
+            not, until one has acknowledged them. Each [[inbox]] of the settings makes one, and so does 'latchkey inbox add'.
 
               $ latchkey inbox add orders 'orders/#'
               $ latchkey inbox
@@ -34,9 +34,9 @@ struct InboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add an inbox, until it is removed.",
             discussion: """
-                Messages that match the filter are kept from now on, also after a restart. Beyond its limits the oldest go \
-                first. It ends with 'latchkey inbox remove', and with the board's registration. There are at most 32. To \
-                add what is there already changes nothing.
+                Messages that match the filter are kept from now on, also after a restart. Beyond its limits the \
+                oldest go first. It ends with 'latchkey inbox remove', and with the board's registration. There are at \
+                most 32. To add what is there already changes nothing.
                 """)
         @Argument(help: "Name of the inbox: lower-case letters, digits and hyphens.") var name: String
         @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String
@@ -169,8 +169,8 @@ struct InboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove an inbox that was added, with its messages, or all messages of another.",
             discussion: """
-                Of an inbox of the settings, of an action, and of one that the settings no longer have, all messages are \
-                removed, read or not; the inbox itself is the settings'.
+                Of an inbox of the settings, of an action, and of one that the settings no longer have, all messages \
+                are removed, read or not; the inbox itself is the settings'.
                 """)
         @Argument(help: "Name of the inbox.") var name: String
         @Flag(help: "Do not ask for confirmation.") var yes = false

@@ -6,8 +6,8 @@ struct Prompts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what the daemon asks people, and answer.",
         discussion: """
-            Whatever the daemon needs a person for waits here: passwords, PINs, consent, a choice. A secret is asked for \
-            without echo, or read from standard input where that is not a terminal; it is never an argument.
+            Whatever the daemon needs a person for waits here: passwords, PINs, consent, a choice. A secret is asked \
+            for without echo, or read from standard input where that is not a terminal; it is never an argument.
 
               $ latchkey prompts
               $ latchkey prompts answer 3

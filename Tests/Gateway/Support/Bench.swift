@@ -57,8 +57,8 @@ struct Bench: Sendable {
 
 /// Runs a test with a lab and a vault, and removes both.
 ///
-/// Suites that use it are serialized: each test makes RSA keys, and all of them at once on two processors would each take as
-/// long as all together, which no time limit of a single test could tell from a hang.
+/// Suites that use it are serialized: each test makes RSA keys, and all of them at once on two processors would each
+/// take as long as all together, which no time limit of a single test could tell from a hang.
 func withBench(
     _ change: (inout LabConfiguration) -> Void = { _ in }, _ test: (Bench) async throws -> Void
 ) async throws {
