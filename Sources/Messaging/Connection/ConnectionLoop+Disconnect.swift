@@ -17,20 +17,28 @@ extension ConnectionLoop {
                 ready & (POLLERR | POLLHUP) == 0
             else { return }
         }
-        discardUnread(client.socket, until: deadline)
+        // Holds the connection when the library closes its socket.
+        let held = fcntl(client.socket, F_DUPFD_CLOEXEC, 0)
+        guard held >= 0 else { return client.disconnect() }
+        defer { close(held) }
         client.disconnect()
         while client.socket >= 0, client.wantsToWrite, ContinuousClock.now < deadline {
             guard let ready = try? poll(client.socket, events: POLLOUT, timeout: deadline - .now),
                 ready & POLLOUT != 0, client.write() == nil
             else { return }
         }
+        linger(on: held, until: deadline)
     }
 
-    /// Closing with bytes unread, such as the acknowledgement of `offline`, resets the connection (RFC 2525 section
-    /// 2.17). The reset may overtake DISCONNECT, and the broker would publish the will as well. What was not
-    /// acknowledged comes again.
-    private func discardUnread(_ socket: Int32, until deadline: ContinuousClock.Instant) {
+    /// Waits until the broker closes too, and discards what still comes. Closing with bytes unread, such as the
+    /// acknowledgement of `offline`, would reset the connection (RFC 2525 section 2.17): the reset may overtake
+    /// DISCONNECT, and the broker would publish the will as well. What was not acknowledged comes again.
+    private func linger(on socket: Int32, until deadline: ContinuousClock.Instant) {
+        shutdown(socket, Int32(SHUT_WR))
         var piece = [UInt8](repeating: 0, count: 16_384)
-        while ContinuousClock.now < deadline, recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT)) > 0 {}
+        while ContinuousClock.now < deadline, (try? poll(socket, events: POLLIN, timeout: deadline - .now)) != nil {
+            let count = recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT))
+            guard count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) else { return }
+        }
     }
 }
