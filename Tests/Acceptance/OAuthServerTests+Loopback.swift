@@ -50,7 +50,7 @@ extension OAuthServerTests {
     func fixedPort() async throws {
         try await withServerAndBoard { server, board in
             for (name, host) in [("four", "127.0.0.1"), ("six", "[::1]")] {
-                let redirectURI = "http://\(host):\(try Self.unusedPort())/done"
+                let redirectURI = "http://\(host):\(try UnusedPort.reserve())/done"
                 try await allow(redirectURI, at: server)
                 try await add(
                     name, at: server, client: "code-board", "--scope", "openid", "--redirect-uri", redirectURI,
@@ -65,24 +65,5 @@ extension OAuthServerTests {
                 #expect(try claims(try await token(name, of: board))["client_id"] as? String == "code-board")
             }
         }
-    }
-
-    /// One that the system gives to nobody who does not ask for it.
-    private static func unusedPort() throws -> Int {
-        for port in (20_000..<30_000).shuffled() {
-            let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(descriptor) }
-            // Of both kinds of addresses.
-            var address = sockaddr_in6()
-            address.sin6_family = sa_family_t(AF_INET6)
-            address.sin6_port = in_port_t(port).bigEndian
-            let isFree = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0
-                }
-            }
-            if isFree { return port }
-        }
-        throw Unexpected("no port is free")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import Messaging
@@ -44,7 +45,7 @@ struct BrokerOnlyOutboxTests {
 
     @Test("refuses with the reason when no connection can be made, or it is lost")
     func unreachable() async throws {
-        let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
+        let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, durability: .broker)
         let refused = await #expect(throws: MessagingError.self) { try await station.outbox.accept(try message("x")) }
         #expect(refused?.code == "messaging.cannot-connect")
@@ -63,7 +64,7 @@ struct BrokerOnlyOutboxTests {
 
     @Test("refuses what waits when it is closed, and more than fits in memory")
     func bounded() async throws {
-        let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
+        let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, durability: .broker, running: false)
         let waiting = Task { try await station.outbox.accept(try message("x")) }
         try await until { await station.outbox.status().unwritten == 1 }

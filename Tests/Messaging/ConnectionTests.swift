@@ -139,7 +139,7 @@ struct ConnectionTests {
 
     @Test("an error names the host and port that nothing listens on, and a host that does not exist")
     func nobodyListens() async throws {
-        let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
+        let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, running: false)
         #expect(await failure(of: station) == .cannotConnect(address, reason: "Connection refused"))
         let unknown = BrokerAddress(host: "nowhere.invalid", port: 1)
@@ -184,7 +184,7 @@ struct ConnectionTests {
 
     @Test("a broker connection ends in order when its task is canceled, also while waiting to retry (MAG checklist 41)")
     func stopping() async throws {
-        let address = BrokerAddress(host: "127.0.0.1", port: try TestBroker.freePort())
+        let address = BrokerAddress(host: "127.0.0.1", port: try UnusedPort.reserve())
         let station = try await Station(at: address, running: false) {
             $0.backoff = Backoff(initial: .seconds(1000), cap: .seconds(1000))
         }
@@ -264,7 +264,7 @@ final class SilentServer: Sendable {
     private let accepted = Mutex<[Int32]>([])
 
     init(hangsUp: Bool = false) throws {
-        port = try TestBroker.freePort()
+        port = try UnusedPort.reserve()
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)

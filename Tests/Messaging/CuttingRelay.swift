@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 @testable import Messaging
 
@@ -33,7 +34,7 @@ final class CuttingRelay: Sendable {
         self.broker = broker.port
         self.fatal = fatal.map { Array($0.utf8) }
         self.bytesUntilCut = bytesUntilCut
-        let port = try TestBroker.freePort()
+        let port = try UnusedPort.reserve()
         address = BrokerAddress(host: "127.0.0.1", port: port)
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var one: Int32 = 1

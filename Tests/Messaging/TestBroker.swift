@@ -1,9 +1,10 @@
 import Cryptography
 import Foundation
+import TestSupport
 
 @testable import Messaging
 
-/// A real Mosquitto on an ephemeral loopback port, with its state in a directory of its own; stopped with its last
+/// A real Mosquitto on a loopback port of its own, with its state in a directory of its own; stopped with its last
 /// reference. It can be stopped and started again with what it knew. Its limits are those it has by default: a kinder broker
 /// hides what users meet.
 final class TestBroker {
@@ -21,7 +22,7 @@ final class TestBroker {
 
     init(_ options: Options = Options(), bench: Bench? = nil, host: String = "127.0.0.1") async throws {
         self.bench = try bench ?? Bench()
-        address = BrokerAddress(host: host, port: try Self.freePort())
+        address = BrokerAddress(host: host, port: try UnusedPort.reserve())
         try self.bench.write(
             """
             listener \(address.port) 127.0.0.1
@@ -58,23 +59,6 @@ final class TestBroker {
                 .map { "\(libraries)/\($0)/mosquitto_dynamic_security.so" }
             return found.first { FileManager.default.fileExists(atPath: $0) } ?? ""
         }
-    }
-
-    /// A port that nobody listens on at the moment.
-    static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &name) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) | getsockname(descriptor, $0, &size)
-            }
-        }
-        guard status == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
-        return Int(UInt16(bigEndian: name.sin_port))
     }
 }
 
