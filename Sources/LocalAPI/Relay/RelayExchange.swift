@@ -17,7 +17,6 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
     private let target: [UInt8]
     private var answering: Relay.Answering?
     private var body: RelayBody?
-    private var isHead = false
     private var hasBegun = false
     private var drained = 0
 
@@ -27,17 +26,10 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
     }
     private struct State {
         var answer: Answer?
-        var task: Task<Void, Never>?
+        var ends = ExchangeEnds()
         var body: RelayBody?
         /// Ends the exchange when neither end moves.
         var stall: Task<Void, Never>?
-        var watch: HangUpWatch?
-        var place: UserShares.Place?
-        var handlerIsDone = false
-        var connectionIsDone = false
-        var isStopping = false
-
-        mutating func settle() { if handlerIsDone && connectionIsDone { place = nil } }
     }
     private let state = Mutex(State())
 
@@ -89,7 +81,6 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
 
     /// Decides on the head alone.
     private func admit(_ method: String, _ version: String) -> Bool {
-        isHead = method == "HEAD"
         service.deadlines.forget(peerConnection.descriptor)
         let headers = HTTPHeaders(of: connection.handle, in: service.library)
         var length: Int?
@@ -102,9 +93,9 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
             let head = RelayHead(
                 method: method, target: String(decoding: target, as: UTF8.self), headers: headers, peer: peer,
                 isOwner: policy.isOwner(peer), mayOperate: policy.allows(peer, .operate))
-            guard !state.withLock(\.isStopping) else { throw LocalAPIError.stopping }
+            guard !state.withLock(\.ends.isStopping) else { throw LocalAPIError.stopping }
             let place = try take(peer, isOwner: head.isOwner)
-            state.withLock { $0.place = place }
+            state.withLock { $0.ends.place = place }
             answering = try relay.open(head)
             body = RelayBody(length: length, of: connection)
             return true
@@ -138,17 +129,13 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
             body.abandon()
             finish(with: failure)
         }
-        let isStopping = state.withLock { state in
-            state.task = task
-            return state.isStopping
-        }
-        if isStopping { task.cancel() }
+        if state.withLock({ $0.ends.keep(task) }) { task.cancel() }
     }
 
     private func watchForHangUp() {
         state.withLock { state in
-            guard state.watch == nil, !state.handlerIsDone, !state.connectionIsDone else { return }
-            state.watch = HangUpWatch(peerConnection.descriptor, halfClosedIsGone: false) { [self] in stop() }
+            guard state.ends.areOpen, state.ends.watch == nil else { return }
+            state.ends.watch = HangUpWatch(peerConnection.descriptor, halfClosedIsGone: false) { [self] in stop() }
         }
     }
 
@@ -159,52 +146,23 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
 
     private func queue(_ answer: Answer) -> Bool {
         let http = service.library.calls
-        let (status, headers, response) =
-            switch answer {
-            case .whole(let whole): (whole.status, whole.headers, Self.response(whole, http))
-            case .pieces(let status, let headers, let length, let feed):
-                (status, headers, Self.response(status, length, feed, http))
-            }
-        guard let response else { return false }
-        defer { http.destroy_response(response) }
-        for field in headers.fields { _ = http.add_response_header(response, field.name, field.value) }
-        return http.queue_response(connection.handle, UInt32(status), response) == .YES
-    }
-
-    private static func response(_ answer: LocalResponse, _ http: latchkey_http_calls) -> OpaquePointer? {
-        guard case .bytes(let bytes) = answer.body else { return nil }
-        return bytes.withUnsafeBytes {
-            http.create_response_from_buffer(
-                $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
+        switch answer {
+        case .whole(let answer):
+            guard case .bytes(let bytes) = answer.body else { return false }
+            return http.queue(http.response(of: bytes), answer.status, answer.headers, on: connection.handle)
+        case .pieces(let status, let headers, let length, let feed):
+            // Neither has a body (RFC 9110 sections 15.3.5 and 15.4.5).
+            let isEmpty = status == 204 || status == 304
+            let response = isEmpty ? http.response() : http.response(from: feed, length: length)
+            return http.queue(response, status, headers, on: connection.handle)
         }
-    }
-
-    private static func response(
-        _ status: Int, _ length: Int?, _ feed: EventFeed, _ http: latchkey_http_calls
-    ) -> OpaquePointer? {
-        // Neither has a body (RFC 9110 sections 15.3.5 and 15.4.5).
-        guard status != 204, status != 304 else { return http.create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) }
-        return http.create_response_from_callback(
-            length.map { UInt64($0) } ?? UInt64.max, 16 << 10,
-            { feed, _, buffer, size in
-                guard let feed, let buffer else { return latchkey_http_broken_stream }
-                return Unmanaged<EventFeed>.fromOpaque(feed).takeUnretainedValue()
-                    .read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
-            }, Unmanaged.passRetained(feed).toOpaque(),
-            { feed in if let feed { Unmanaged<EventFeed>.fromOpaque(feed).release() } })
     }
 
     func complete() {
-        let (task, answer, watch) = state.withLock { state in
-            state.connectionIsDone = true
+        let (task, answer) = state.withLock { state in
             state.stall?.cancel()
-            // Without a task there is no handler to wait for.
-            if state.task == nil { state.handlerIsDone = true }
-            state.settle()
-            defer { state.watch = nil }
-            return (state.task, state.answer, state.watch)
+            return (state.ends.connectionIsOver(), state.answer)
         }
-        watch?.stop()
         body?.abandon()
         if case .pieces(_, _, _, let feed) = answer { feed.end() }
         task?.cancel()
@@ -239,7 +197,7 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
             if body.received != nil { stop() }
         }
         state.withLock { state in
-            if state.handlerIsDone || state.connectionIsDone { task.cancel() } else { state.stall = task }
+            if state.ends.areOpen { state.stall = task } else { task.cancel() }
         }
     }
 
@@ -256,8 +214,7 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
     /// - Parameter error: why there is no answer, or not all of it.
     private func finish(with error: (any Error)?) {
         let answer = state.withLock { state in
-            state.handlerIsDone = true
-            state.settle()
+            state.ends.handlerIsOver()
             state.stall?.cancel()
             if state.answer == nil { state.answer = .whole(.error(error ?? LocalAPIError.stopping)) }
             return state.answer
@@ -269,9 +226,8 @@ final class RelayExchange: ServedExchange, @unchecked Sendable {
     /// Ends it: the server stops, or the program has hung up.
     func stop() {
         let (answer, task) = state.withLock { state in
-            state.isStopping = true
             if state.answer == nil { state.answer = .whole(.error(LocalAPIError.stopping)) }
-            return (state.answer, state.task)
+            return (state.answer, state.ends.stop())
         }
         if case .pieces(_, _, _, let feed) = answer { feed.abort() }
         task?.cancel()

@@ -28,20 +28,12 @@ final class Exchange: ServedExchange, @unchecked Sendable {
 
     private struct State {
         var answer: LocalResponse?
-        var task: Task<Void, Never>?
+        var ends = ExchangeEnds()
         /// The route of an admitted request.
         var route: Router.Route?
         /// The console's session of an admitted request.
         var session: Int?
         var feed: EventFeed?
-        var watch: HangUpWatch?
-        /// The place in the user's quota of requests, while the handler runs or the answer is being written.
-        var place: UserShares.Place?
-        var handlerIsDone = false
-        var connectionIsDone = false
-        var isStopping = false
-
-        mutating func settle() { if handlerIsDone && connectionIsDone { place = nil } }
     }
     private let state = Mutex(State())
 
@@ -104,8 +96,8 @@ final class Exchange: ServedExchange, @unchecked Sendable {
             let head = RequestHead(
                 method: method, target: target, headers: headers, announcedBytes: announced,
                 bytes: latchkey_http_head_size(service.library.table, connection.handle), peer: peerConnection.peer)
-            let admitted = try service.admit(head, isStopping: state.withLock(\.isStopping))
-            state.withLock { ($0.place, $0.session) = (admitted.place, admitted.session) }
+            let admitted = try service.admit(head, isStopping: state.withLock(\.ends.isStopping))
+            state.withLock { ($0.ends.place, $0.session) = (admitted.place, admitted.session) }
             if let form = admitted.form { self.form = form }
             admission = .granted(admitted.route, admitted.request)
             return true
@@ -130,19 +122,12 @@ final class Exchange: ServedExchange, @unchecked Sendable {
         let http = service.library.calls
         let response: OpaquePointer?
         switch answer.body {
-        case .bytes(let bytes):
-            response = bytes.withUnsafeBytes {
-                http.create_response_from_buffer(
-                    $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
-            }
+        case .bytes(let bytes): response = http.response(of: bytes)
         case .events(let production):
             headers.add("Content-Type", form.mediaType)
-            response = isHead ? http.create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) : stream(production)
+            response = isHead ? http.response() : http.response(from: stream(production))
         }
-        guard let response else { return false }
-        defer { http.destroy_response(response) }
-        for header in headers.fields { _ = http.add_response_header(response, header.name, header.value) }
-        return http.queue_response(connection.handle, UInt32(answer.status), response) == .YES
+        return http.queue(response, answer.status, headers, on: connection.handle)
     }
 
     private func record(_ answer: LocalResponse) {
@@ -152,27 +137,17 @@ final class Exchange: ServedExchange, @unchecked Sendable {
         record.write(answer, to: method, target, of: route, request: body)
     }
 
-    private func stream(_ production: @escaping LocalResponse.Production) -> OpaquePointer? {
+    private func stream(_ production: @escaping LocalResponse.Production) -> EventFeed {
         let feed = EventFeed(connection)
         let watch = makeWatch { feed.end() }
         let isStopping = state.withLock { state in
             state.feed = feed
-            // A slow handler may already have one.
-            state.watch?.stop()
-            state.watch = watch
-            state.handlerIsDone = false
-            return state.isStopping
+            state.ends.handlerGoesOn(watchedBy: watch)
+            return state.ends.isStopping
         }
         if isStopping { feed.end(with: last(LocalAPIError.stopping)) }
         produce(production, into: feed)
-        return service.library.calls.create_response_from_callback(
-            UInt64.max, 16 << 10,
-            { feed, _, buffer, size in
-                guard let feed, let buffer else { return latchkey_http_end_of_stream }
-                return Unmanaged<EventFeed>.fromOpaque(feed).takeUnretainedValue()
-                    .read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
-            }, Unmanaged.passRetained(feed).toOpaque(),
-            { feed in if let feed { Unmanaged<EventFeed>.fromOpaque(feed).release() } })
+        return feed
     }
 
     /// Called when the request begins: the server may stop from now on.
@@ -183,16 +158,8 @@ final class Exchange: ServedExchange, @unchecked Sendable {
 
     /// Called when the answer is written or the connection is gone.
     func complete() {
-        let (task, feed, watch, session) = state.withLock { state in
-            state.connectionIsDone = true
-            // Without a task there is no handler to wait for.
-            if state.task == nil { state.handlerIsDone = true }
-            state.settle()
-            defer { state.watch = nil }
-            return (state.task, state.feed, state.watch, state.session)
-        }
+        let (task, feed, session) = state.withLock { ($0.ends.connectionIsOver(), $0.feed, $0.session) }
         if let session { service.console?.finish(session) }
-        watch?.stop()
         feed?.end()
         task?.cancel()
         service.runningExchanges.remove(self)
@@ -212,12 +179,11 @@ final class Exchange: ServedExchange, @unchecked Sendable {
             }
             state.withLock { state in
                 if state.answer == nil { state.answer = answer }
-                state.handlerIsDone = true
-                state.settle()
+                state.ends.handlerIsOver()
             }
             connection.resume()
         }
-        keep(task)
+        if state.withLock({ $0.ends.keep(task) }) { task.cancel() }
     }
 
     private func produce(_ production: @escaping LocalResponse.Production, into feed: EventFeed) {
@@ -243,21 +209,9 @@ final class Exchange: ServedExchange, @unchecked Sendable {
                 feed.end(with: last(error))
             }
             feed.end()
-            state.withLock { state in
-                state.handlerIsDone = true
-                state.settle()
-            }
+            state.withLock { $0.ends.handlerIsOver() }
         }
-        keep(task)
-    }
-
-    /// Called before the connection can complete: on libmicrohttpd's thread, in a callback.
-    private func keep(_ task: Task<Void, Never>) {
-        let isStopping = state.withLock { state in
-            state.task = task
-            return state.isStopping
-        }
-        if isStopping { task.cancel() }
+        if state.withLock({ $0.ends.keep(task) }) { task.cancel() }
     }
 
     /// The last event of a stream that breaks off.
@@ -284,19 +238,16 @@ final class Exchange: ServedExchange, @unchecked Sendable {
     func watchForHangUp() {
         state.withLock { state in
             // While this lock is held the connection cannot complete, so the descriptor still belongs to it.
-            guard !state.connectionIsDone, !state.handlerIsDone, state.watch == nil, let task = state.task else {
-                return
-            }
-            state.watch = makeWatch { task.cancel() }
+            guard state.ends.areOpen, state.ends.watch == nil, let task = state.ends.task else { return }
+            state.ends.watch = makeWatch { task.cancel() }
         }
     }
 
     /// Called when the server stops: resumes the connection, which gets its last answer or event.
     func stop() {
         let (feed, task) = state.withLock { state in
-            state.isStopping = true
             if state.answer == nil { state.answer = .error(LocalAPIError.stopping) }
-            return (state.feed, state.task)
+            return (state.feed, state.ends.stop())
         }
         if let feed { feed.end(with: last(LocalAPIError.stopping)) }
         task?.cancel()
