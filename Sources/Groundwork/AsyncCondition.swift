@@ -57,9 +57,11 @@ public final class AsyncCondition<State: Sendable>: Sendable {
     /// Changes the state, then resumes the tasks whose condition it now meets. Does not suspend.
     @discardableResult
     public func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-        let (result, resumptions) = guarded.withLock { guarded in
+        var resumptions: [@Sendable () -> Void] = []
+        let result = guarded.withLock { guarded in
             let result = body(&guarded.state)
-            return (result, guarded.serve())
+            if !guarded.waiting.isEmpty { resumptions = guarded.serve() }
+            return result
         }
         for resume in resumptions { resume() }
         return result

@@ -37,6 +37,51 @@ extension ProxyTests {
         }
     }
 
+    @Test("a refusal that is given while a person is asked outlasts the answer")
+    func refusedMeanwhile() async throws {
+        try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, caller in
+            let command = caller.command(
+                ["-o", "/dev/null", "-w", "%{http_code}", "http://gateway/lab/hello"], as: Self.games)
+            let running = try RunningProgram(URL(filePath: "/usr/bin/env"), command)
+            let prompt = try await board.prompt()
+            _ = try await board.ask("grants", "allow", "--user", "games", "--never")
+            let answered = try await board.latchkey("prompts", "answer", "\(prompt["id"] ?? 0)", "--choice", "once")
+            #expect(answered.status == 0, "\(answered.errors)")
+            _ = try await running.ended(within: 60)
+            #expect(running.output.text == "403")
+        }
+    }
+
+    @Test("a person is told which scopes a program asks for, and nobody is asked for what could not be kept")
+    func scopes() async throws {
+        try await Self.withProxy("[programs]\nask_seconds = 60\n") { lab, board, _ in
+            chmod(board.socket, 0o666)
+            chmod(board.folder.path, 0o755)
+            func token(_ scope: String) -> [String] {
+                ProxyCaller.user(Self.games) + [
+                    "curl", "-sS", "-m", "120", "--unix-socket", board.socket,
+                    "http://localhost/v1/token?as=board&scope=\(scope)",
+                ]
+            }
+            let quoted = try await Program.found.run(token("a%22b"))
+            #expect(quoted.output.contains("a list of at most 32 scopes"), "\(quoted.output) \(quoted.errors)")
+            let many = (1...32).map { "scope-number-\($0)" }.joined(separator: "%20")
+            #expect(try await Program.found.run(token(many)).output.contains("grants.not-askable"))
+            let running = try RunningProgram(URL(filePath: "/usr/bin/env"), token("orders%20admin"))
+            let prompt = try await board.prompt()
+            let text = try #require(prompt["text"] as? String)
+            #expect(text.hasSuffix("wants to have the access token as the board for admin, orders"))
+            _ = try await board.latchkey("prompts", "answer", "\(prompt["id"] ?? 0)", "--choice", "never")
+            _ = try await running.ended(within: 60)
+            #expect(running.output.text.contains("grants.refused"))
+            // It can be read again.
+            try await board.stop(SIGKILL)
+            try await board.start()
+            let kept = try #require(try await board.ask("grants")["grants"] as? [[String: Any]])
+            #expect(kept.map { $0["scopes"] as? [String] } == [["admin", "orders"]])
+        }
+    }
+
     @Test("programs of a unit are told apart by their control group", .enabled(if: ControlGroup.isUsable))
     func unit() async throws {
         try await Self.withProxy { lab, board, caller in

@@ -1,10 +1,10 @@
 import Gateway
 import Groundwork
 import HTTPClient
-import LocalAPI
 import Testing
 
 @testable import Agent
+@testable import LocalAPI
 
 @Suite("Grants")
 struct GrantTests {
@@ -37,6 +37,29 @@ struct GrantTests {
         let group = try grant(["gid": 60]).subject
         #expect(group.fits(program(groups: [5, 60]).peer) && !group.fits(program(groups: [5]).peer))
         #expect(!Grant.Subject().fits(program().peer))
+    }
+
+    @Test("a refusal also fits a program whose unit is not known, and an allowance does not")
+    func unknownUnits() throws {
+        func peer(_ unit: PeerUnit, uid: UInt32 = 1000) -> Peer { Peer(uid: uid, pid: 7, groups: [], unit) }
+        let never = try grant(["uid": 1000, "unit": "a.service", "verdict": "never"])
+        let allow = try grant(["unit": "a.service"])
+        // Neither looked up, or its process has ended.
+        #expect(never.concerns(peer(.noneOf([]))) && !allow.concerns(peer(.noneOf([]))))
+        #expect(!never.concerns(peer(.noneOf([]), uid: 7)))
+        #expect(never.concerns(peer(.noneOf(["b.service"]))) && !never.concerns(peer(.noneOf(["a.service"]))))
+        #expect(!never.concerns(peer(.known(nil))) && never.concerns(peer(.known("a.service"))))
+    }
+
+    @Test("only scopes that a grant can name may be asked for, and few of them")
+    func scopes() throws {
+        #expect(try GrantUse.scopes(nil).isEmpty && GrantUse.scopes("b  a b") == ["a", "b"])
+        let most = (1...32).map { "s\($0)" }
+        #expect(try GrantUse.scopes(most.joined(separator: " ")).count == 32)
+        let long = String(repeating: "x", count: 513)
+        for text in [(most + ["s33"]).joined(separator: " "), "a\"b", "a\\b", "caf\u{E9}", "a\u{7}", long] {
+            #expect(throws: AgentError.self, "\(text)") { try GrantUse.scopes(text) }
+        }
     }
 
     @Test(
@@ -92,7 +115,8 @@ struct GrantTests {
         }
         #expect(due(call("a")) == .init(times: 1, omitted: 0))
         #expect(due(call("b")) == nil && due(call("a"), after: 59) == nil, "all paths of a host are one use")
-        #expect(due(call("a"), after: 60) == .init(times: 3, omitted: 0))
+        #expect(due(call("a", scopes: ["invented"])) == nil, "with whatever scopes")
+        #expect(due(call("a"), after: 60) == .init(times: 4, omitted: 0))
         let written = (1...50).count { due(call("a", host: "h\($0):443"), after: 61) != nil }
         #expect(written == 9)
         #expect(due(call("a"), after: 61, uid: 7) == .init(times: 1, omitted: 0), "another user's are written")

@@ -37,6 +37,18 @@ struct RelayTests {
         ] as [(String, String?)])
     func units(text: String, unit: String?) { #expect(PeerUnit.unit(in: text) == unit) }
 
+    @Test("a program that has ended may have been in any unit")
+    func endedProgram() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "u-\(UInt32.random(in: 0 ... .max))").path
+        let listener = try ListeningSocket(at: path, group: nil)
+        let program = "import socket; socket.socket(socket.AF_UNIX).connect('\(path)')"
+        #expect(try await OtherProgram.output(of: ["python3", "-c", program]).isEmpty)
+        let connection = accept(listener.descriptor, nil, nil)
+        defer { close(connection) }
+        let peer = try #require(Peer(descriptor: connection, units: ["a.service"]))
+        #expect(peer.unit == nil && peer.mayBe(in: "a.service"))
+    }
+
     /// A server with a relay that returns each request's body, and its length as the head states it; at `/unread` it
     /// does not read the body, and at `/deaf` not before more of its answer is read than there is room for.
     private func withRelay(

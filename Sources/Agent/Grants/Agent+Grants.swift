@@ -94,14 +94,19 @@ extension Agent {
             await noteRefusal(program, asked)
             throw error
         }
-        // Whoever was answered with once has no grant.
-        guard case .allowed(let grant) = grants.decide(program, asked) else {
+        switch grants.decide(program, asked) {
+        case .allowed(let grant):
+            if let grant { grants.count(grant) }
+            await note(program, asked, grant)
+            return Permit(program, asked)
+        case .open:
+            // Whoever was answered with once has no grant.
             await note(program, asked, nil)
             return Permit(program, asked, isOnce: true)
+        case .refused, .missing:
+            await noteRefusal(program, asked)
+            throw GrantError.refused(program: program.name, use: asked.text)
         }
-        if let grant { grants.count(grant) }
-        await note(program, asked, grant)
-        return Permit(program, asked)
     }
 
     /// Asks a person, and keeps the answer if it is for longer.
@@ -109,8 +114,12 @@ extension Agent {
     /// - Throws: ``GrantError/refused(program:use:)``, ``PromptError``
     private nonisolated func settle(_ program: LocalProgram, _ asked: GrantUse) async throws {
         // What was asked before may have been answered for longer.
-        guard case .open = grants.decide(program, asked) else { return }
-        let question = await question(program, asked)
+        switch grants.decide(program, asked) {
+        case .allowed: return
+        case .open: break
+        case .refused, .missing: throw GrantError.refused(program: program.name, use: asked.text)
+        }
+        let question = try await question(program, asked)
         let patience = Duration.seconds(configuration[GrantsFeature.askSeconds])
         let (answer, answerer) = try await prompts.ask(question, patience: patience) { answer, _, answerer in
             guard case .choice(let choice) = answer else { throw CancellationError() }
@@ -131,13 +140,18 @@ extension Agent {
         return try? await session.user()?.userName
     }
 
-    private func question(_ program: LocalProgram, _ use: GrantUse) async -> PromptQuestion {
+    /// - Throws: ``GrantError/notAskable(limit:)`` if the question would not show all that is asked for.
+    private func question(_ program: LocalProgram, _ use: GrantUse) async throws(GrantError) -> PromptQuestion {
         let name: String =
             if use.principal == .user { DisplayText.clean(await userName(at: use.account) ?? "the user") } else {
                 "the board"
             }
-        return PromptQuestion(
-            .choice, "\(program.name) wants to \(use.text) as \(name)", choices: Self.choices)
+        let scopes = use.scopes.isEmpty ? "" : " for " + use.scopes.sorted().joined(separator: ", ")
+        let text = "\(program.name) wants to \(use.text) as \(name)\(scopes)"
+        guard text.unicodeScalars.count <= PromptQuestion.textLimit else {
+            throw .notAskable(limit: PromptQuestion.textLimit)
+        }
+        return PromptQuestion(.choice, text, choices: Self.choices)
     }
 
     // MARK: Changing

@@ -21,14 +21,13 @@ extension Agent {
     nonisolated func permit(_ request: LocalRequest, _ asked: CallRequest) async throws -> Permit {
         let program = LocalProgram(request)
         let account = try await account(of: request)
-        let isLimited = !program.isOwner && (!program.mayOperate || grants.isLimitedBySettings)
-        let target = try asked.target(at: account.link.gateway, strictly: isLimited)
+        let target = try asked.target(at: account.link.gateway, strictly: grants.isLimited(program))
         if !program.mayOperate, target.host == Grant.gatewayHost, account.link.gateway.reserves(target.segments) {
             throw GrantError.reserved(path: "/" + DisplayText.clean(target.segments.joined(separator: "/")))
         }
         let use = GrantUse(
-            principal: asked.principal, account: account.name, scopes: GrantUse.scopes(asked.call.scope), target: target
-        )
+            principal: asked.principal, account: account.name, scopes: try GrantUse.scopes(asked.call.scope),
+            target: target)
         return try await permit(program, use)
     }
 
@@ -41,7 +40,7 @@ extension Agent {
         let account = try await account(of: request).name
         return try await permit(
             LocalProgram(request),
-            GrantUse(principal: principal, account: account, scopes: GrantUse.scopes(scope)))
+            GrantUse(principal: principal, account: account, scopes: try GrantUse.scopes(scope)))
     }
 }
 
@@ -73,8 +72,14 @@ extension CallRequest {
 
 extension GrantUse {
     /// - Parameter text: scopes with blanks between.
-    static func scopes(_ text: String?) -> Set<String> {
-        Set((text ?? "").split(separator: " ").map(String.init))
+    /// - Throws: ``AgentError/badRequest(member:fault:)`` for what no grant could name.
+    static func scopes(_ text: String?) throws(AgentError) -> Set<String> {
+        let names = (text ?? "").split(separator: " ", maxSplits: Grant.elementLimit).map(String.init)
+        guard names.count <= Grant.elementLimit, names.allSatisfy(Grant.isScope) else {
+            throw .badRequest(
+                member: "scope", fault: "is not a list of at most \(Grant.elementLimit) scopes with blanks between")
+        }
+        return Set(names)
     }
 }
 

@@ -32,11 +32,11 @@ extension Grant {
         }
         func texts(_ member: String, _ isValid: (String) -> Bool) throws(AgentError) -> [String]? {
             guard let value = json[member], value != .null else { return nil }
-            guard let list = value.array, list.count <= 32 else {
-                throw .badRequest(member: member, fault: "is not an array of at most 32")
+            guard let list = value.array, list.count <= Self.elementLimit else {
+                throw .badRequest(member: member, fault: "is not an array of at most \(Self.elementLimit)")
             }
             let texts = list.compactMap(\.string)
-            guard texts.count == list.count, texts.allSatisfy({ $0.utf8.count <= 512 && isValid($0) }) else {
+            guard texts.count == list.count, texts.allSatisfy({ $0.utf8.count <= Self.textLimit && isValid($0) }) else {
                 throw .badRequest(member: member, fault: "holds something that does not belong there")
             }
             return texts
@@ -72,13 +72,18 @@ extension Grant {
         guard !principals.isEmpty else { throw .badRequest(member: "as", fault: "is empty") }
     }
 
+    /// The most elements of each list, and the most bytes of each.
+    static let (elementLimit, textLimit) = (32, 512)
+
     static func isUnit(_ text: String) -> Bool {
         (text.hasSuffix(".service") || text.hasSuffix(".scope")) && text.utf8.count <= 255
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") }
     }
 
+    /// A `scope-token` (RFC 6749 section 3.3).
     static func isScope(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+        !text.isEmpty && text.utf8.count <= textLimit
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 
     /// `gateway`, or a host with its port, which is 443 if it is not given.

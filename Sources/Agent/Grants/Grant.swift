@@ -19,8 +19,14 @@ struct Grant: Sendable, Equatable {
         var isEmpty: Bool { uid == nil && gid == nil && unit == nil }
 
         func fits(_ peer: Peer) -> Bool {
-            !isEmpty && uid.map { $0 == peer.uid } ?? true && gid.map(peer.groups.contains) ?? true
-                && unit.map { $0 == peer.unit } ?? true
+            !isEmpty && fitsUser(peer) && unit.map { $0 == peer.unit } ?? true
+        }
+
+        /// Whether it fits, or would fit if the program's unit were known and the one named.
+        func mayFit(_ peer: Peer) -> Bool { !isEmpty && fitsUser(peer) && unit.map(peer.mayBe) ?? true }
+
+        private func fitsUser(_ peer: Peer) -> Bool {
+            uid.map { $0 == peer.uid } ?? true && gid.map(peer.groups.contains) ?? true
         }
     }
 
@@ -46,6 +52,10 @@ struct Grant: Sendable, Equatable {
     var scopes: Set<String> = []
     /// Whether the programs may have the token itself.
     var token = false
+
+    /// Whether it is about a program. A refusal is also about those of which it cannot be known: a program must not
+    /// get round it by hiding its unit.
+    func concerns(_ peer: Peer) -> Bool { verdict == .never ? subject.mayFit(peer) : subject.fits(peer) }
 
     /// Whether it is about what a program wants to do.
     func covers(_ use: GrantUse) -> Bool {
@@ -134,7 +144,9 @@ struct LocalProgram: Sendable {
     /// The programs that an answer about this one is about too. The user's service manager and sessions are not
     /// programs.
     var subject: Grant.Subject {
-        let unit = peer.unit.flatMap { $0.hasSuffix(".service") && !$0.hasPrefix("user@") ? $0 : nil }
+        let unit = peer.unit.flatMap {
+            Grant.isUnit($0) && $0.hasSuffix(".service") && !$0.hasPrefix("user@") ? $0 : nil
+        }
         return Grant.Subject(uid: peer.uid, unit: unit)
     }
 

@@ -45,6 +45,15 @@ final class GrantBook: Sendable {
     /// Whether the settings have grants: then they are all that programs may do, beside what was allowed since.
     var isLimitedBySettings: Bool { state.withLock { !$0.fixed.isEmpty } }
 
+    /// Whether what a program asks for must be read in one way only, as a grant may be about it.
+    func isLimited(_ program: LocalProgram) -> Bool {
+        guard !program.isOwner else { return false }
+        return !program.mayOperate
+            || state.withLock { state in
+                !state.fixed.isEmpty || state.kept.contains { $0.verdict == .never && $0.concerns(program.peer) }
+            }
+    }
+
     /// The units that are named; `nil` if units do not matter.
     var units: Set<String>? {
         state.withLock { state in
@@ -61,7 +70,7 @@ final class GrantBook: Sendable {
         // Whoever may read the agent's memory gains nothing by a grant.
         if program.isOwner { return .allowed(nil) }
         func first(_ grants: [Grant], _ verdict: Grant.Verdict) -> Grant? {
-            grants.first { $0.verdict == verdict && $0.subject.fits(program.peer) && $0.covers(use) }
+            grants.first { $0.verdict == verdict && $0.concerns(program.peer) && $0.covers(use) }
         }
         if let grant = first(state.fixed, .allow) { return .allowed(grant) }
         if first(state.kept, .never) != nil { return .refused }
@@ -75,7 +84,7 @@ final class GrantBook: Sendable {
     func concerns(_ program: LocalProgram) -> Bool {
         program.isOwner || program.mayOperate
             || state.withLock { state in
-                state.asks || (state.fixed + state.kept).contains { $0.subject.fits(program.peer) }
+                state.asks || (state.fixed + state.kept).contains { $0.concerns(program.peer) }
             }
     }
 
@@ -129,11 +138,12 @@ final class GrantBook: Sendable {
     /// Keeps a grant, instead of one about the same programs and the same use.
     ///
     /// - Returns: the grant with its number.
-    /// - Throws: ``GrantError/tooMany(limit:)``, what the vault throws
+    /// - Throws: ``GrantError/tooMany(limit:)``, ``AgentError/badRequest(member:fault:)``, what the vault throws
     func add(_ grant: Grant, in vault: Vault) async throws -> Grant {
-        var added = grant
+        // What could not be read again would make all of the list unreadable.
+        var added = try Grant(json: grant.json(isInSettings: false), id: "")
         try await update(in: vault) { grants, last in
-            var other = grant
+            var other = added
             grants.removeAll {
                 (other.id, other.verdict) = ($0.id, $0.verdict)
                 return $0 == other

@@ -15,6 +15,8 @@ public enum GrantError: Explained, Equatable {
     case unknown(id: String)
     case inSettings(id: String)
     case tooMany(limit: Int)
+    /// A person would have to agree to more than a question can show, in characters.
+    case notAskable(limit: Int)
     /// The settings say which programs may do what; only the owners may add to that.
     case onlyOwners
 
@@ -56,6 +58,11 @@ public enum GrantError: Explained, Equatable {
             Explanation(
                 "grants.too-many", .conflict, "there are already \(limit) grants",
                 remedy: "revoke some: latchkey grants revoke")
+        case .notAskable(let limit):
+            Explanation(
+                "grants.not-askable", .permission,
+                "no person is asked about so many scopes: a question has at most \(limit) characters",
+                remedy: "ask for fewer scopes, or have it allowed: latchkey grants allow, or [[grants]] of the settings")
         case .onlyOwners:
             Explanation(
                 "grants.only-owners", .permission,
@@ -66,6 +73,7 @@ public enum GrantError: Explained, Equatable {
 
     public static let examples: [GrantError] = [
         .missing(program: "PROGRAM", use: "USE"), .refused(program: "PROGRAM", use: "USE"), .revoked, .sessionPrivate,
-        .reserved(path: "PATH"), .unknown(id: "ID"), .inSettings(id: "ID"), .tooMany(limit: 64), .onlyOwners,
+        .reserved(path: "PATH"), .unknown(id: "ID"), .inSettings(id: "ID"), .tooMany(limit: 64),
+        .notAskable(limit: 256), .onlyOwners,
     ]
 }

@@ -53,9 +53,10 @@ final class GrantLog: Sendable {
     func due(
         _ program: LocalProgram, _ use: GrantUse, _ grant: String?, isRefusal: Bool, now: ContinuousClock.Instant = .now
     ) -> Due? {
-        // All paths of a host are one use.
+        // All paths of a host are one use, with whatever scopes: a record has neither.
         var use = use
         use.target?.segments = []
+        use.scopes = []
         let uid = program.peer.uid
         let key = Key(uid: uid, unit: program.peer.unit, use: use, grant: grant, isRefusal: isRefusal)
         return state.withLock { state in

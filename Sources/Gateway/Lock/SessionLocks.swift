@@ -50,9 +50,9 @@ struct SessionLocks: Sendable {
         else { return false }
         do {
             try await tokens.revoke(token, by: client, within: Self.patience)
-        } catch GatewayError.refused {
-            // The gateway does not know it, or not this client any more.
-            return true
+        } catch GatewayError.refused(let refusal) {
+            // Else the gateway does not know it, or not this client any more.
+            return GatewayRefusals(operation: .revokeToken).subject(of: refusal) != .passing
         } catch is GatewayError {
             return false
         }

@@ -11,17 +11,31 @@ public struct Peer: Sendable, Equatable {
     /// These are the groups of the process (`SO_PEERGROUPS`), not those of its user in the user database: a service
     /// gets groups from its unit, and looking in the database may need the network.
     public let groups: Set<UInt32>
-    /// The systemd unit of the process; `nil` if it is unknown, or was not looked up (``LocalServer/Units``).
-    public private(set) var unit: String?
+    /// The systemd unit of the process; `nil` if it has none, or is not known.
+    public var unit: String? { if case .known(let unit) = unitFinding { unit } else { nil } }
+    /// What is known of the unit.
+    private let unitFinding: PeerUnit
 
     /// Nobody that a policy can name: 2^32-1 is not a user (chown(2) takes it for none).
     static let unknown = Peer(uid: .max, pid: 0, groups: [])
 
     public init(uid: UInt32, pid: Int32, groups: Set<UInt32>, unit: String? = nil) {
+        self.init(uid: uid, pid: pid, groups: groups, .known(unit))
+    }
+
+    init(uid: UInt32, pid: Int32, groups: Set<UInt32>, _ unitFinding: PeerUnit) {
         self.uid = uid
         self.pid = pid
         self.groups = groups
-        self.unit = unit
+        self.unitFinding = unitFinding
+    }
+
+    /// Whether the process is in the unit, or may be as far as is known.
+    public func mayBe(in unit: String) -> Bool {
+        switch unitFinding {
+        case .known(let found): found == unit
+        case .noneOf(let units): !units.contains(unit)
+        }
     }
 
     /// `nil` if the descriptor is not a connected Unix socket.
@@ -30,8 +44,9 @@ public struct Peer: Sendable, Equatable {
     init?(descriptor: Int32, units: Set<String>?) {
         var peer = latchkey_peer()
         guard descriptor >= 0, latchkey_peer_of(descriptor, &peer) == 0 else { return nil }
-        self.init(uid: peer.uid, pid: peer.pid, groups: Self.supplementaryGroups(descriptor).union([peer.gid]))
-        if let units { unit = PeerUnit.of(self, at: descriptor, among: units) }
+        let groups = Self.supplementaryGroups(descriptor).union([peer.gid])
+        let unit = units.map { PeerUnit.of(peer.pid, of: peer.uid, at: descriptor, among: $0) }
+        self.init(uid: peer.uid, pid: peer.pid, groups: groups, unit ?? .noneOf([]))
     }
 
     /// Empty if the kernel does not report them: then only user and group count.

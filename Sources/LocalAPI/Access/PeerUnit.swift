@@ -7,27 +7,34 @@ import Groundwork
 /// Only units of the system's manager count: the name of a unit of a user's own manager is whatever that user chose,
 /// and such a process is in the system's unit `user@UID.service`. The unit is that of the process that made the
 /// connection, at the time when it was made; whom that process gives the connection to, speaks for it.
-enum PeerUnit {
+enum PeerUnit: Equatable {
+    /// `nil` for none.
+    case known(String?)
+    /// It is none of these; which one it is, or whether any, is not known.
+    case noneOf(Set<String>)
+
     /// The largest file that is read, in bytes: a unit may have thousands of processes.
     private static let limit = 1 << 16
 
     /// - Parameter names: units whose processes are looked for if `/proc` hides the process (`ProtectProc=`).
-    static func of(_ peer: Peer, at descriptor: Int32, among names: Set<String>) -> String? {
+    static func of(_ pid: Int32, of uid: UInt32, at descriptor: Int32, among names: Set<String>) -> PeerUnit {
         var isCertain: Int32 = 0
-        let process = latchkey_process_of(descriptor, peer.pid, &isCertain)
-        guard process >= 0 else { return nil }
+        let process = latchkey_process_of(descriptor, pid, &isCertain)
+        guard process >= 0 else { return .noneOf([]) }
         defer { close(process) }
-        let found: String?
-        if let text = try? BoundedFile.read("/proc/\(peer.pid)/cgroup", limit: limit, .anything) {
-            found = unit(in: String(decoding: text, as: UTF8.self))
+        let found: PeerUnit
+        if let text = try? BoundedFile.read("/proc/\(pid)/cgroup", limit: limit, .anything) {
+            found = .known(unit(in: String(decoding: text, as: UTF8.self)))
+        } else if let name = names.first(where: { isProcess(pid, of: $0) }) {
+            found = .known(name)
         } else {
-            found = names.first { name in isProcess(peer.pid, of: name) }
+            found = .noneOf(names)
         }
         // Its number was its own for all of this if it is still alive; a number that it lost may be another's.
         var state = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
-        guard poll(&state, 1, 0) == 0 else { return nil }
+        guard poll(&state, 1, 0) == 0 else { return .noneOf([]) }
         // Before Linux 6.5 the number may have been another's from the beginning, but then rarely the same user's.
-        guard isCertain != 0 || owner(of: peer.pid) == peer.uid else { return nil }
+        guard isCertain != 0 || owner(of: pid) == uid else { return .noneOf([]) }
         return found
     }
 

@@ -3,6 +3,9 @@ import HTTPClient
 
 /// Waits on the loopback interface for a browser of this machine (RFC 8252 section 7.3).
 final class LoopbackListener {
+    /// How long a connection may take to say what it wants.
+    private static let patience = Duration.seconds(5)
+
     /// Readable when a browser has connected.
     let descriptor: Int32
     let port: UInt16
@@ -62,9 +65,6 @@ final class LoopbackListener {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return nil }
         defer { close(connection) }
-        // A connection that says nothing must not keep the browser waiting that does.
-        var patience = timeval(tv_sec: 5, tv_usec: 0)
-        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         let found = LoopbackRedirect.answer(in: Self.head(from: connection), redirectURI: redirectURI)
         let text = found == nil ? "Not here.\n" : "Go on at the terminal; this page can be closed.\n"
         let page =
@@ -77,13 +77,18 @@ final class LoopbackListener {
         return found
     }
 
-    /// What the browser sent up to the end of the head, bounded.
+    /// What the browser sent up to the end of the head, bounded in size and in time: a connection that says nothing, or
+    /// little at a time, must not keep the browser waiting that does.
     private static func head(from connection: Int32) -> [UInt8] {
         var head: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 2048)
         let end = Array("\r\n\r\n".utf8)
+        let deadline = ContinuousClock.now + patience
         while head.count <= LoopbackRedirect.limit, head.firstRange(of: end) == nil {
-            let count = recv(connection, &piece, piece.count, 0)
+            var state = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+            let left = max(deadline - .now, .zero)
+            guard poll(&state, 1, Int32(left / .milliseconds(1))) == 1 else { break }
+            let count = recv(connection, &piece, piece.count, Int32(MSG_DONTWAIT))
             guard count > 0 else { break }
             head += piece[..<count]
         }

@@ -197,6 +197,19 @@ struct SessionLockLifeTests {
         }
     }
 
+    @Test("keeps the token to be revoked later where the gateway only fails at it, and not where it refuses")
+    func failing() async throws {
+        for (status, isKept) in [(500, true), (429, true), (401, false)] {
+            try await withBench { bench in
+                let session = bench.session()
+                try await session.logIn("alice")
+                bench.lab.inject(Fault(.error(code: 3_003_990, status: status), at: .revocation))
+                #expect(try await session.lock(by: passcode()))
+                #expect(try await session.lockStatus()?.hasLeftOverToken == isKept, "\(status)")
+            }
+        }
+    }
+
     @Test("is refused without a session at the gateway, and without a user (MAG 13.4)")
     func unlockable() async throws {
         try await withBench { bench in
