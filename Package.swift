@@ -194,6 +194,9 @@ let package = Package(
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),
         .executableTarget(
+            name: "mpin-benchmark", dependencies: ["Groundwork", "Cryptography", "MPin", "COpenSSL"],
+            path: "Tests/Benchmarks/MPin", swiftSettings: strict),
+        .executableTarget(
             name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),
         .executableTarget(
