@@ -49,7 +49,7 @@ let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
     "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices", "Messaging",
-    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "Agent",
+    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -111,6 +111,7 @@ let package = Package(
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("GatewayServices", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"]),
         room("OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
+        room("MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Connectivity", ["Groundwork"]),
@@ -158,9 +159,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
             path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
         tests(of: "Groundwork", ["CLinux", "TestSupport"]),
-        tests(of: "Cryptography", ["Groundwork", "COpenSSL"]),
+        tests(of: "Cryptography", ["Groundwork", "COpenSSL", "TestSupport"]),
         tests(of: "Storage", ["Groundwork"]),
-        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage"]),
+        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
         tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         tests(
@@ -173,6 +174,8 @@ let package = Package(
             of: "GatewayServices",
             ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway", "GatewayLab", "TestSupport"],
             exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py"]),
+        tests(
+            of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "TestSupport"], exclude: ["Vectors"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),
@@ -190,6 +193,9 @@ let package = Package(
             ]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
         tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),
+        .executableTarget(
+            name: "mpin-benchmark", dependencies: ["Groundwork", "Cryptography", "MPin", "COpenSSL"],
+            path: "Tests/Benchmarks/MPin", swiftSettings: strict),
         .executableTarget(
             name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),
