@@ -137,36 +137,6 @@ struct ReceivingTests {
         #expect(taken.withLock { $0.last } == inbox.counts.received)
     }
 
-    @Test("a subscription that ends waits for what is just being passed on: nothing comes after it")
-    func endDuringDelivery() async throws {
-        let inbox = Inbox(payloadLimit: .max)
-        let (hasEnded, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let subscription = inbox.subscribe(try TopicFilter("#"), qos: .atLeastOnce, bound: 4) { hasEnded.signal() }
-        let taken = Counter()
-        let (endings, hasBegun) = AsyncStream<Task<Int, Never>>.makeStream()
-        subscription.deliver { _ in
-            let end = Task {
-                await subscription.end()
-                isOver.signal()
-                return taken.count
-            }
-            hasBegun.yield(end)
-            // The end has begun, and must not be over as long as this works.
-            hasEnded.wait()
-            #expect(isOver.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
-            taken.next()
-            return true
-        }
-        let message = IncomingMessage(
-            topic: "t", payload: [], qos: .atLeastOnce, retained: false, receivedAt: Date(timeIntervalSince1970: 0))
-        let thread = Thread { inbox.deliver([message]) }
-        thread.start()
-        for await end in endings.prefix(1) { #expect(await end.value == 1) }
-        inbox.deliver([message])
-        #expect(taken.count == 1)
-        #expect(!subscription.pass { true })
-    }
-
     @Test("what waits for a subscriber is bounded in number and bytes, whatever arrives together")
     func bounds() async throws {
         let inbox = Inbox(payloadLimit: .max)
