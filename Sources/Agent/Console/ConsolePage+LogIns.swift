@@ -200,9 +200,11 @@ extension ConsolePage {
                   channel.postMessage({ said: "You are logged in on the board. This tab can be closed." });
                 }
               } catch (error) {
-                if (given?.isFromTab) channel.postMessage({ said: error.message });
+                const isOther = error.code?.endsWith("state-mismatch");
+                const said = isOther ? "This is the answer to another login." : error.message;
+                if (given?.isFromTab) channel.postMessage({ said });
                 if (!given || !notYet.has(error.code)) { isOver = true; throw error; }
-                $("login-text").textContent = error.message;
+                $("login-text").textContent = isOther ? `${said} This one still waits for its own.` : said;
               }
             }
           } finally {

@@ -105,6 +105,7 @@ extension ConsolePage {
           border: 2px solid var(--accent); border-radius: 8px; padding: .9rem;
         }
         #login-step form { width: 100%; justify-items: start; }
+        #login-step label { width: 100%; }
         #login-link { overflow-wrap: anywhere; color: var(--accent); font-weight: 600; padding: .35rem 0; }
         #login-text:empty { display: none; }
         summary { cursor: pointer; }
