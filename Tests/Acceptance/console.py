@@ -251,13 +251,13 @@ def choose_provider(browser, name):
 def open_link(browser):
     """Follows the link, which has the focus. Returns the tab before."""
     browser.until("document.activeElement.id === 'login-link'")
-    before = browser.tabs()
+    first, before = browser.call("GET", "/window"), browser.tabs()
     browser.press(ENTER)
     end = time.monotonic() + 60
     while len(browser.tabs()) == len(before) and time.monotonic() < end:
         time.sleep(0.05)
     browser.show_tab(next(tab for tab in browser.tabs() if tab not in before))
-    return before[0]
+    return first
 
 
 def at_the_lab(browser, user, shows):
@@ -316,8 +316,7 @@ def ways(address, folder):
         # Any page may lead a browser here: the answer to another login ends nothing.
         use(browser, "by-page")
         browser.until("document.activeElement.id === 'login-link'")
-        browser.call("POST", "/window/new", type="tab")
-        browser.show_tab(browser.tabs()[-1])
+        first = browser.new_tab()
         browser.complaints()  # Of other pages.
         browser.open(f"{origin}/done?code=c&state=s")
         browser.until("document.getElementById('landing-text').textContent.includes('another')")
@@ -363,8 +362,7 @@ def ways(address, folder):
         browser.until("document.activeElement.id === 'login-link'")
         use(browser, "cancel-login")
         browser.until("document.getElementById('login-step').hidden && document.activeElement.id === 'by-page'")
-        browser.call("POST", "/window/new", type="tab")
-        browser.show_tab(browser.tabs()[-1])
+        browser.new_tab()
         browser.open(f"{origin}/?state=s&code=c")
         browser.until("document.getElementById('landing-text').textContent.includes('does not wait')")
         expect(browser.ask("location.search !== ''"), "the address is still there")
@@ -402,9 +400,7 @@ def oauth(address, server, folder):
         serve("client", "code-board", json.dumps({"redirect_uri": [redirect]}))
         end = serve("agree", link)
         browser.do("document.getElementById('notice').textContent = ''")
-        first = browser.tabs()[0]
-        browser.call("POST", "/window/new", type="tab")
-        browser.show_tab(browser.tabs()[-1])
+        first = browser.new_tab()
         browser.open(end)
         landed(browser, first, "logged in on the board")
         browser.until("document.getElementById('login-step').hidden && document.getElementById('notice').textContent.includes('is logged in')")

@@ -59,6 +59,12 @@ class Browser:
     def tabs(self):
         return self.call("GET", "/window/handles")
 
+    def new_tab(self):
+        """Goes to a new tab. Returns the one before."""
+        before = self.call("GET", "/window")
+        self.show_tab(self.call("POST", "/window/new", type="tab")["handle"])
+        return before
+
     def show_tab(self, tab):
         self.call("POST", "/window", handle=tab)
 
