@@ -18,7 +18,7 @@ struct ChecklistTests {
 
     /// The numbers after "MAG checklist": `7`, `24, 18`.
     private static func named(in text: String) -> [Int] {
-        text.matches(of: /MAG checklist (\d+(?:, \d+)*)/).flatMap { match in
+        text.matches(of: /MAG checklist (\d+(?:, \d+(?![.\d]))*)/).flatMap { match in
             match.1.split(separator: ", ").compactMap { Int($0) }
         }
     }
@@ -42,5 +42,6 @@ struct ChecklistTests {
     func search() {
         #expect(Self.named(in: "is refused (MAG 4.5, MAG checklist 63, 49, 51)") == [63, 49, 51])
         #expect(Self.named(in: "OAMMS checklist 90") == [])
+        #expect(Self.named(in: "go with another client (MAG checklist 7, 12.4)") == [7])
     }
 }
