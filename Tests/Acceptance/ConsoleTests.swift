@@ -95,6 +95,43 @@ struct ConsoleTests {
         }
     }
 
+    @Test(
+        "a person logs in by a provider and at the gateway's page: in another tab, on a phone, by an address that is entered"
+    )
+    func ways() async throws {
+        var configuration = LabConfiguration()
+        configuration.broker = false
+        configuration.masterClients[0].redirectURI = "http://127.0.0.1/done"
+        try await withLabAndBoard(configuration, settings: Self.enabled) { lab, board in
+            _ = try await board.enroll(at: lab)
+            let folder = ProcessInfo.processInfo.environment["LATCHKEY_PICTURES"] ?? board.folder.path
+            try await expectWell(try await person(board, "ways", folder))
+            let log = try #require(board.daemon?.errors.text)
+            #expect(!log.contains("-password") && log.contains("gateway.authorization-did-fail"))
+        }
+    }
+
+    @Test("a person logs in at accounts of an OAuth server, by a code, in another tab and by password")
+    func oauth() async throws {
+        try await OAuthServerTests().withServerAndBoard(settings: Self.enabled) { server, board in
+            let accounts = OAuthServerTests()
+            try await accounts.add(
+                "cloud", at: server, client: "device-board", "--grant", "device_code", "--scope", "openid", to: board)
+            try await accounts.add("web", at: server, client: "code-board", "--scope", "openid", to: board)
+            try await accounts.add(
+                "secret", at: server, client: "password-board", "--grant", "password", "--scope", "openid",
+                secret: "password-secret", to: board)
+            try await accounts.add(
+                "own", at: server, client: "own-board", "--grant", "client_credentials", "--scope", "orders",
+                secret: "own-secret", to: board)
+            let folder = ProcessInfo.processInfo.environment["LATCHKEY_PICTURES"] ?? board.folder.path
+            try await expectWell(try await person(board, "oauth", server.folder.path, folder))
+            for account in ["cloud", "web", "secret"] {
+                #expect(try await board.latchkey("whoami", "--account", account).status == 0)
+            }
+        }
+    }
+
     @Test("the address works once; the page's session outlives a reload, needs its own key, and ends with its listener")
     func lock() async throws {
         try await withLabAndBoard(settings: Self.enabled) { _, board in

@@ -27,10 +27,12 @@ struct OAuthServerTests {
     }
 
     /// Gives `body` a server and a board that is enrolled nowhere.
-    func withServerAndBoard(_ body: (Server, TestBoard) async throws -> Void) async throws {
+    func withServerAndBoard(
+        settings: String = "", _ body: (Server, TestBoard) async throws -> Void
+    ) async throws {
         let started = StartedPrograms()
         defer { started.endAll() }
-        let board = try TestBoard(settings: "[telemetry]\nenabled = false")
+        let board = try TestBoard(settings: "[telemetry]\nenabled = false\n" + settings)
         do {
             try await StartedPrograms.$here.withValue(started) {
                 let folder = board.folder.appending(path: "server")

@@ -1,20 +1,27 @@
 """Opens the console's page in headless Chromium, and does what a person would.
 
-    console.py ADDRESS look FOLDER | people | password LAB TOKEN | lock | rights
+    console.py ADDRESS look FOLDER | people | password LAB TOKEN | ways FOLDER | oauth SERVER FOLDER | lock | rights
 
-`look` writes a picture of each width and color scheme into FOLDER. Exits with 0 when all is well; else says what was
+`look`, `ways` and `oauth` write pictures at each width and in each color scheme into FOLDER; SERVER is that of glewlwyd.py. Exits with 0 when all is well; else says what was
 seen. `people` prints a line when it is ready for the next thing to be asked for.
 """
 import base64
+import html
 import json
 import pathlib
+import re
+import ssl
+import subprocess
 import sys
+import time
+import urllib.error
+import urllib.parse
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "Support"))
 from browser import Browser, expect  # noqa: E402
 
-ENTER, TAB = "\ue007", "\ue004"
+ENTER, TAB, DOWN = "\ue007", "\ue004", "\ue015"
 
 # The least contrast of a text against the color behind it (WCAG 2.2, 1.4.3).
 CONTRAST = """
@@ -74,13 +81,15 @@ def accessible(browser):
 
 def focus_order(browser):
     """Tab leads to everything that can be used, in the order of the page, and shows where it is."""
-    browser.do("document.body.focus(); document.activeElement.blur(); scrollTo(0, 0)")
+    browser.do("document.querySelector('.skip').focus(); scrollTo(0, 0)")
+    # Radio buttons of a group are one stop.
     wanted = browser.ask("""[...document.querySelectorAll('a, button, input, select, summary, [tabindex="0"]')]
-        .filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled).length""")
-    seen = []
+        .filter(e => e.checkVisibility({ visibilityProperty: true }) && !e.disabled
+            && !(e.type === 'radio' && e !== (e.form.querySelector(':checked') ?? e.form.querySelector('[type=radio]')))).length""")
+    seen = [browser.ask("[...document.querySelectorAll('*')].indexOf(document.activeElement)")]
     for _ in range(wanted + 2):
         browser.press(TAB)
-        # Radio buttons of a group are one stop; what was reached before ends the round.
+        # What was reached before ends the round.
         place, outline = browser.ask("""(() => { const e = document.activeElement;
             return [[...document.querySelectorAll('*')].indexOf(e), getComputedStyle(e).outlineStyle !== 'none']; })()""")
         if seen and place <= seen[-1]:
@@ -88,6 +97,27 @@ def focus_order(browser):
         expect(outline, f"the focus is seen at {browser.ask('document.activeElement.outerHTML')[:200]}")
         seen.append(place)
     expect(len(seen) == wanted, f"Tab leads to {len(seen)} of {wanted}")
+
+
+def fits(browser, folder, name):
+    for width in [360, 768, 1920]:
+        for scheme in ["light", "dark"]:
+            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+            browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            browser.until("innerWidth === arguments[0]", width)
+            place = f"{name} at {width} pixels, {scheme}"
+            expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"{place}: no wider than the screen")
+            boxes = browser.ask(BOXES)
+            outside = [box for box in boxes if box[1] < 0 or box[2] > width]
+            expect(len(boxes) > 8 and not outside, f"{place}: inside the screen, unlike {outside}")
+            low = browser.call("POST", "/execute/sync", script=CONTRAST, args=[])
+            expect(not low, f"{place}: text is legible, unlike {low}")
+            ground = browser.ask("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]")
+            expect((ground > 128) == (scheme == "light"), f"{place}: the color scheme is followed: {ground}")
+            picture = browser.devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+            pathlib.Path(folder, f"{name}-{width}-{scheme}.png").write_bytes(base64.b64decode(picture))
+        accessible(browser)
+        focus_order(browser)
 
 
 def look(address, folder):
@@ -98,24 +128,7 @@ def look(address, folder):
         browser.do("for (const box of document.querySelectorAll('details')) box.open = true; document.getElementById('examine').click()")
         browser.until("document.querySelectorAll('#health > li').length > 5 && document.querySelectorAll('#logs > li').length > 5")
         browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
-        for width in [360, 768, 1920]:
-            for scheme in ["light", "dark"]:
-                browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
-                browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-                browser.until("innerWidth === arguments[0]", width)
-                place = f"at {width} pixels, {scheme}"
-                expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"{place}: no wider than the screen")
-                boxes = browser.ask(BOXES)
-                outside = [box for box in boxes if box[1] < 0 or box[2] > width]
-                expect(len(boxes) > 15 and not outside, f"{place}: inside the screen, unlike {outside}")
-                low = browser.call("POST", "/execute/sync", script=CONTRAST, args=[])
-                expect(not low, f"{place}: text is legible, unlike {low}")
-                ground = browser.ask("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]")
-                expect((ground > 128) == (scheme == "light"), f"{place}: the color scheme is followed: {ground}")
-                picture = browser.devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-                pathlib.Path(folder, f"console-{width}-{scheme}.png").write_bytes(base64.b64decode(picture))
-            accessible(browser)
-            focus_order(browser)
+        fits(browser, folder, "console")
         complaints = browser.complaints()
         expect(not complaints, f"the browser has nothing to complain of: {complaints}")
 
@@ -207,6 +220,209 @@ def password(address, lab, token):
         browser.until("!document.querySelector('#prompts > li')")
 
 
+def use(browser, identifier):
+    """Presses a button as somebody does who has no pointer."""
+    browser.do(f"document.getElementById('{identifier}').focus()")
+    browser.press(ENTER)
+
+
+def log_out(browser):
+    browser.do("[...document.querySelectorAll('#sessions button')].find(b => b.textContent === 'Log out').click()")
+    browser.until("document.getElementById('sessions').innerText.includes('Nobody is logged in')")
+
+
+def logged_in(browser, user):
+    browser.until("document.getElementById('sessions').innerText.includes(arguments[0]) && document.getElementById('login-step').hidden", user)
+    expect(browser.ask("document.getElementById('notice').textContent") == f"{user} is logged in.", "it is said")
+
+
+def choose_provider(browser, name):
+    use(browser, "by-provider")
+    browser.until("document.activeElement.matches('#providers input')")
+    names = browser.ask("[...document.querySelectorAll('#providers input')].map(i => i.value)")
+    expect(names == ["facebook", "google", "salesforce", "linkedin", "enterprise"], f"what the gateway offers: {names}")
+    for _ in range(names.index(name)):
+        browser.press(DOWN)
+    if name == names[0]:
+        browser.press(" ")
+    expect(browser.ask("new FormData(document.getElementById('providers')).get('provider')") == name, f"{name} is chosen")
+
+
+def open_link(browser):
+    """Follows the link, which has the focus. Returns the tab before."""
+    browser.until("document.activeElement.id === 'login-link'")
+    first, before = browser.call("GET", "/window"), browser.tabs()
+    browser.press(ENTER)
+    end = time.monotonic() + 60
+    while len(browser.tabs()) == len(before) and time.monotonic() < end:
+        time.sleep(0.05)
+    browser.show_tab(next(tab for tab in browser.tabs() if tab not in before))
+    return first
+
+
+def at_the_lab(browser, user, shows):
+    browser.until("document.readyState === 'complete' && document.getElementById('username')")
+    expect(shows in browser.ask("document.body.innerText"), f"the page of {shows}: {browser.ask('document.body.innerText')[:300]}")
+    browser.do("""document.getElementById('username').value = arguments[0]; document.getElementById('password').value = arguments[0] + '-password';
+        document.querySelector('button[value=login]').click()""", user)
+    browser.until("document.querySelector('button[value=grant]')")
+    browser.do("document.querySelector('button[value=grant]').click()")
+
+
+def landed(browser, first, says):
+    browser.until("document.getElementById('landing-text')?.textContent.includes(arguments[0])", says)
+    browser.close_tab()
+    browser.show_tab(first)
+
+
+class Phone(urllib.request.HTTPRedirectHandler):
+    """A browser elsewhere, which stops where it would leave the gateway."""
+
+    def redirect_request(self, request, fp, code, message, headers, url):
+        return super().redirect_request(request, fp, code, message, headers, url) if url.startswith("https:") else None
+
+    def log_in(self, url, user):
+        context = ssl._create_unverified_context()
+        opener = urllib.request.build_opener(self, urllib.request.HTTPSHandler(context=context))
+        form = None
+        for step in [{}, {"username": user, "password": user + "-password", "action": "login"}, {"action": "grant"}]:
+            data = urllib.parse.urlencode(form | step).encode() if form is not None else None
+            try:
+                with opener.open(url, data, timeout=60) as answer:
+                    url, page = answer.url, answer.read().decode()
+            except urllib.error.HTTPError as error:
+                return error.headers["Location"]
+            url = urllib.parse.urljoin(url, html.unescape(re.search(r'<form method="post" action="([^"]*)"', page)[1]))
+            form = {name: html.unescape(value) for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page)}
+        sys.exit("the phone's pages do not end")
+
+
+def ways(address, folder):
+    """By a provider and at the gateway's page, in another tab, on a phone, and by the address that another browser ends at."""
+    origin = address.split("/#")[0]
+    with Browser(1280, insecure=True) as browser:
+        show(browser, address)
+        choose_provider(browser, "google")
+        fits(browser, folder, "providers")
+        browser.do("document.querySelector('#providers input[value=google]').focus()")
+        browser.press(ENTER)
+        first = open_link(browser)
+        at_the_lab(browser, "bob", "google")
+        landed(browser, first, "logged in on the board")
+        logged_in(browser, "bob")
+        expect(browser.ask("document.activeElement.id") == "by-provider", "the focus is back where it was")
+        log_out(browser)
+
+        # Any page may lead a browser here: the answer to another login ends nothing.
+        use(browser, "by-page")
+        browser.until("document.activeElement.id === 'login-link'")
+        first = browser.new_tab()
+        browser.complaints()  # Of other pages.
+        browser.open(f"{origin}/done?code=c&state=s")
+        browser.until("document.getElementById('landing-text').textContent.includes('another')")
+        expect(browser.ask("location.search === '' && document.getElementById('content').hidden"), "the address is gone, and nothing is shown")
+        # The refusal is that of the page's own request, in the other tab.
+        complaints = [text for text in browser.complaints() if "/login/browser/" not in text]
+        expect(not complaints, f"the browser has nothing to complain of where it is led to: {complaints}")
+        browser.close_tab()
+        browser.show_tab(first)
+        browser.until("document.getElementById('login-text').textContent.includes('another')")
+        fits(browser, folder, "page")
+        browser.do("document.getElementById('login-link').focus()")
+        first = open_link(browser)
+        at_the_lab(browser, "alice", "lab")
+        landed(browser, first, "logged in on the board")
+        logged_in(browser, "alice")
+        log_out(browser)
+
+        # A phone, of which the gateway knows.
+        choose_provider(browser, "enterprise")
+        browser.press(ENTER)
+        browser.until("document.getElementById('qr').naturalWidth > 100")
+        fits(browser, folder, "phone")
+        Phone().log_in(browser.ask("document.getElementById('login-link').href"), "bob")
+        logged_in(browser, "bob")
+        log_out(browser)
+
+        # Another browser, whose last address is entered.
+        use(browser, "by-page")
+        browser.until("document.activeElement.id === 'login-link'")
+        end = Phone().log_in(browser.ask("document.getElementById('login-link').href"), "alice")
+        for text in ["nonsense", end]:
+            browser.do("document.querySelector('#login-answer input').value = ''; document.querySelector('#login-answer input').focus()")
+            browser.type(text)
+            browser.press(ENTER)
+            if text != end:
+                browser.until("document.getElementById('login-text').textContent.includes('cannot log in with that address')")
+        logged_in(browser, "alice")
+        log_out(browser)
+
+        # Given up: nothing waits any more.
+        use(browser, "by-page")
+        browser.until("document.activeElement.id === 'login-link'")
+        use(browser, "cancel-login")
+        browser.until("document.getElementById('login-step').hidden && document.activeElement.id === 'by-page'")
+        browser.new_tab()
+        browser.open(f"{origin}/?state=s&code=c")
+        browser.until("document.getElementById('landing-text').textContent.includes('does not wait')")
+        expect(browser.ask("location.search !== ''"), "the address is still there")
+
+
+def oauth(address, server, folder):
+    """Accounts at glewlwyd: by a code, in a browser, by password, and one that needs nobody."""
+    script = str(pathlib.Path(__file__).with_name("glewlwyd.py"))
+
+    def serve(job, *arguments):
+        return subprocess.run([sys.executable, "-B", script, job, server, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+    def choose(account, *shown):
+        browser.do("const list = document.getElementById('account'); list.value = arguments[0]; list.dispatchEvent(new Event('change'))", account)
+        found = browser.ask("[...document.querySelectorAll('#login, #ways button')].filter(e => e.checkVisibility()).map(e => e.id)")
+        expect(found == list(shown), f"what {account} is logged in by: {found}")
+
+    with Browser(1280) as browser:
+        show(browser, address)
+        choose("cloud", "by-code")
+        use(browser, "by-code")
+        browser.until("document.getElementById('qr').naturalWidth > 100 && document.activeElement.id === 'login-link'")
+        expect("enter the code" in browser.ask("document.getElementById('login-text').textContent"), "the code is said")
+        fits(browser, folder, "code")
+        serve("agree", browser.ask("document.getElementById('login-link').href"))
+        browser.until("document.getElementById('login-step').hidden && document.getElementById('notice').textContent.includes('is logged in')")
+
+        choose("web", "by-browser")
+        use(browser, "by-browser")
+        browser.until("document.activeElement.id === 'login-link'")
+        link = browser.ask("document.getElementById('login-link').href")
+        redirect = urllib.parse.parse_qs(urllib.parse.urlsplit(link).query)["redirect_uri"][0]
+        expect(redirect == address.split("/#")[0] + "/callback", f"browsers end at the console: {redirect}")
+        # This server compares all of it, also the port.
+        serve("client", "code-board", json.dumps({"redirect_uri": [redirect]}))
+        end = serve("agree", link)
+        browser.do("document.getElementById('notice').textContent = ''")
+        first = browser.new_tab()
+        browser.open(end)
+        landed(browser, first, "logged in on the board")
+        browser.until("document.getElementById('login-step').hidden && document.getElementById('notice').textContent.includes('is logged in')")
+
+        choose("secret", "login")
+        browser.do("document.getElementById('notice').textContent = ''; document.querySelector('#login [name=user]').focus()")
+        browser.type("alice")
+        browser.press(TAB)
+        browser.type("alice-password")
+        browser.press(ENTER)
+        browser.until("document.getElementById('notice').textContent.includes('is logged in')")
+        expect(browser.ask("document.querySelector('#login [name=password]').value") == "", "the password is not kept")
+        choose("own")
+        expect("needs no login" in browser.ask("document.getElementById('no-way').textContent"), "it is said")
+        text = browser.ask("document.getElementById('accounts').innerText")
+        expect(text.count("authorization code") == 1 and text.count("device code") == 1, f"the accounts are shown: {text}")
+        expect(not browser.ask("[...document.querySelectorAll('#sessions button')].some(b => b.textContent === 'Lock')"), "nothing to lock")
+        # Without a gateway there are no messages.
+        complaints = [text for text in browser.complaints() if "/v1/messages" not in text]
+        expect(not complaints, f"the browser has nothing to complain of: {complaints}")
+
+
 def kinds(browser):
     """Each kind of question has the form that it needs, and sends what the daemon takes."""
     # What the daemon asks, which is nothing, does not come in between.
@@ -279,4 +495,4 @@ def rights(address):
         expect(code == "local-api.method-not-allowed", f"a page opens no further session: {code}")
 
 
-{"look": look, "people": people, "password": password, "lock": lock, "rights": rights}[sys.argv[2]](sys.argv[1], *sys.argv[3:])
+{"look": look, "people": people, "password": password, "ways": ways, "oauth": oauth, "lock": lock, "rights": rights}[sys.argv[2]](sys.argv[1], *sys.argv[3:])

@@ -94,6 +94,8 @@ def log_in_by_token(account):
     """Another program of the lab's machine got these: as a user of an identity provider, and as the board's client."""
     begun = ask("POST", f"{account}/login/browser", {"picture": True})
     ask("DELETE", f"{account}/login/browser/{begun['id']}")
+    begun = ask("POST", f"{account}/login/browser", {"list": True})
+    ask("DELETE", f"{account}/login/browser/{begun['id']}")
     begun = ask("POST", f"{account}/login/browser", {"provider": "google"})
     ask("POST", f"{account}/login/browser/{begun['id']}", {"poll": True})
     verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -317,7 +319,8 @@ with subprocess.Popen([sys.executable, "-B", str(script)], stdout=subprocess.PIP
         for name, grant in [("device", "device_code"), ("jwt", "jwt_bearer"), ("web", "authorization_code")]:
             ask("POST", "/v1/accounts", {"name": name, "issuer": issuer, "clientID": "board", "clientSecret": "of-the-board",
                                          "grant": grant, "scope": "a", "resources": [issuer]})
-        first_event_of_post("/v1/accounts/device/login/device", {"scope": "a"}, "logged-in")
+        for members in [{"scope": "a"}, {"picture": True}]:
+            first_event_of_post("/v1/accounts/device/login/device", members, "logged-in")
         ask("POST", "/v1/accounts/jwt/login/assertion", {"assertion": "a.b.c"})
         ask("POST", "/v1/accounts/jwt/token", {"scope": "a"})
         ask("POST", "/v1/accounts/jwt/introspect", {})

@@ -260,9 +260,9 @@ struct DeliveriesTests {
             try open.add(subscription)
             let deliveries = Deliveries(subscription: subscription, encoder: MessageEncoder(nil))
             let written = Mutex([UInt8]())
-            let writer = StreamWriter(.lines) { bytes in
+            let writer = StreamWriter(.lines) { bytes, _ in
                 written.withLock { $0 += bytes }
-                open.end()
+                await open.end()
                 return true
             }
             await #expect(throws: AgentError.subscriptionEnded) { try await deliveries.write(to: writer) }
@@ -280,7 +280,7 @@ struct DeliveriesTests {
             let begun = AsyncStream.makeStream(of: Void.self)
             let reader = Task {
                 let count = Mutex(0)
-                let writer = StreamWriter(.serverSent) { _ in
+                let writer = StreamWriter(.serverSent) { _, _ in
                     count.withLock { $0 += 1 }
                     begun.continuation.yield()
                     return true

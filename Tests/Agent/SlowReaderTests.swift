@@ -15,13 +15,20 @@ struct SlowReaderTests {
         private let condition = AsyncCondition([UInt8]())
 
         /// - Parameter mayOffer: whether what is offered is taken, and not only what waits.
-        func writer(_ form: StreamForm, waitingAt gate: Gate? = nil, mayOffer: Bool) -> StreamWriter {
+        /// - Parameter begun: called at the beginning of each write that waits.
+        func writer(
+            _ form: StreamForm, waitingAt gate: Gate? = nil, mayOffer: Bool,
+            begun: @escaping @Sendable () -> Void = {}
+        ) -> StreamWriter {
             StreamWriter(
                 form,
-                put: { [self] bytes in
+                put: { [self] bytes, passage in
+                    begun()
                     await gate?.pass()
-                    condition.change { $0 += bytes }
-                    return true
+                    return passage {
+                        condition.change { $0 += bytes }
+                        return true
+                    }
                 },
                 add: { [self] make in
                     guard mayOffer else { return false }
@@ -30,6 +37,8 @@ struct SlowReaderTests {
                     return true
                 })
         }
+
+        var text: String { condition.read { String(decoding: $0, as: UTF8.self) } }
 
         /// Waits for the message whose content is the number.
         func records(through number: Int, _ form: StreamForm) async throws -> [String] {
@@ -112,6 +121,37 @@ struct SlowReaderTests {
                 reader.cancel()
                 try await reader.value
             }
+        }
+    }
+
+    @Test("gets nothing any more once its subscription has ended, also of what it was about to get")
+    func behindAtTheEnd() async throws {
+        try await withFolder { folder in
+            let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)
+            let messenger = Messenger(address: BrokerAddress(host: "localhost", port: 1), outbox: outbox) {
+                throw AgentError.subscriptionEnded
+            }
+            let subscription = try await messenger.subscribe("a/#")
+            let (written, gate) = (Written(), Gate())
+            let open = OpenSubscriptions()
+            try open.add(subscription)
+            let begun = AsyncStream.makeStream(of: Void.self)
+            let reader = Task {
+                let writer = written.writer(.lines, waitingAt: gate, mayOffer: false) { begun.continuation.yield() }
+                try await Deliveries(subscription: subscription, encoder: MessageEncoder(nil), station: open)
+                    .write(to: writer)
+            }
+            // The first event, then the message, wait for the reader.
+            var writes = begun.stream.makeAsyncIterator()
+            await writes.next()
+            gate.open()
+            gate.close()
+            await messenger.inbox.deliver([Self.message(1)])
+            await writes.next()
+            await open.end()
+            gate.open()
+            await #expect(throws: AgentError.subscriptionEnded) { try await reader.value }
+            #expect(written.text == LocalEvent(name: "subscribed", data: ["filter": "a/#"]).json.text + "\n")
         }
     }
 }

@@ -20,7 +20,7 @@ struct ChecklistTests {
 
     /// The numbers after "MAG checklist": `7`, `24, 18`.
     private static func named(of protocolName: String, in text: String) -> [Int] {
-        text.matches(of: /\b([A-Z]+) checklist (\d+(?:, \d+)*)/).filter { $0.1 == protocolName }.flatMap { match in
+        text.matches(of: /\b([A-Z]+) checklist (\d+(?:, \d+(?![.\d]))*)/).filter { $0.1 == protocolName }.flatMap { match in
             match.2.split(separator: ", ").compactMap { Int($0) }
         }
     }
@@ -62,5 +62,6 @@ struct ChecklistTests {
         #expect(Self.named(of: "MAG", in: "is refused (MAG 4.5, MAG checklist 63, 49, 51)") == [63, 49, 51])
         #expect(Self.named(of: "MAG", in: "OAMMS checklist 90") == [])
         #expect(Self.named(of: "MPIN", in: "U, UT and V (MPIN 2.8, MPIN checklist 8, 9)") == [8, 9])
+        #expect(Self.named(of: "MAG", in: "go with another client (MAG checklist 7, 12.4)") == [7])
     }
 }

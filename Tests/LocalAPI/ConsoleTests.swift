@@ -88,6 +88,29 @@ struct ConsoleTests {
         await console.server.close()
     }
 
+    @Test("where a browser is led to at the end of a login it gets the page, wherever that is, and nothing else")
+    func landing() async throws {
+        let console = ServedConsole()
+        let port = try await console.offer().port
+        for target in ["/done", "/", "/a/b%20c"] {
+            let more = ["Sec-Fetch-Site: cross-site"]
+            let answer = try await Asked.ask(
+                port, "GET", "\(target)?code=c%2F&state=s", origin: nil, headers: more)
+            #expect(answer.status == 200 && String(decoding: answer.body, as: UTF8.self) == "<p>page</p>", "\(target)")
+            #expect(answer.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+            let post = try await Asked.ask(port, "POST", "\(target)?state=s", headers: more, body: "{}")
+            #expect(post.status == 403, "\(target)")
+        }
+        for target in [
+            "/done", "/done?code=c", "/v1/read?state=s", "/v1?state=s", "/session?state=s", "/v1/none?state=s",
+        ] {
+            #expect(try await Asked.ask(port, "GET", target, origin: nil).status == 403, "\(target)")
+        }
+        let foreign = try await Asked.ask(port, "GET", "/done?state=s", host: "evil.example:\(port)", origin: nil)
+        #expect(foreign.code == "local-api.console-request-foreign")
+        await console.server.close()
+    }
+
     @Test("without cookie and key of one session nothing is answered but the page")
     func missing() async throws {
         let console = ServedConsole()

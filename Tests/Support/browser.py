@@ -10,7 +10,8 @@ PATIENCE = 60  # Seconds, for a machine that does much else.
 
 
 class Browser:
-    def __init__(self, width):
+    def __init__(self, width, insecure=False):
+        """`insecure`: also opens pages whose certificate it does not trust."""
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
         self.port = None
         for line in self.driver.stdout:
@@ -25,7 +26,7 @@ class Browser:
             options["mobileEmulation"] = {"deviceMetrics": phone}
         self.session = ""
         self.session = "/session/" + self.call("POST", "/session", capabilities={"alwaysMatch": {
-            "browserName": "chrome", "goog:chromeOptions": options,
+            "browserName": "chrome", "acceptInsecureCerts": insecure, "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"}}})["sessionId"]
 
     def __enter__(self):
@@ -54,6 +55,21 @@ class Browser:
 
     def ask(self, expression, *arguments):
         return self.call("POST", "/execute/sync", script="return " + expression, args=list(arguments))
+
+    def tabs(self):
+        return self.call("GET", "/window/handles")
+
+    def new_tab(self):
+        """Goes to a new tab. Returns the one before."""
+        before = self.call("GET", "/window")
+        self.show_tab(self.call("POST", "/window/new", type="tab")["handle"])
+        return before
+
+    def show_tab(self, tab):
+        self.call("POST", "/window", handle=tab)
+
+    def close_tab(self):
+        self.call("DELETE", "/window")
 
     def do(self, statement, *arguments):
         self.call("POST", "/execute/sync", script=statement, args=list(arguments))

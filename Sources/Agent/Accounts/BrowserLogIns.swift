@@ -15,6 +15,8 @@ final actor BrowserLogIns {
         var provider: String?
         /// Whether the gateway's own page is shown in place of a provider.
         var isPage = false
+        /// Whether the caller only wants to know the providers.
+        var isList = false
         /// Where a program of this machine waits for the browser.
         var loopbackPort: UInt16?
     }
@@ -38,17 +40,19 @@ final actor BrowserLogIns {
     func begin(_ choice: Choice, at session: GatewaySession) async throws -> JSON {
         let authorization = try await session.authorizationSession(
             choice.isPage ? .page : .providers, loopbackPort: choice.loopbackPort)
-        let provider = try Self.choose(choice.provider, of: authorization)
+        guard !authorization.browserProviders.isEmpty || !choice.isList else { throw AgentError.browserNotOffered }
+        let provider = choice.isList ? nil : try Self.choose(choice.provider, of: authorization)
         let id = Hex.encode(try Random.bytes(8))
         if begun.count == Self.limit { begun.removeFirst() }
         begun.append(Begun(id: id, session: session, authorization: authorization))
         var members: [String: JSON] = [
-            "id": .string(id), "clientId": .string(authorization.clientID), "url": .string(provider.authURL),
-            "provider": .string(provider.id),
+            "id": .string(id), "clientId": .string(authorization.clientID),
             "canPoll": .bool(authorization.proximity != nil), "takesPasswords": .bool(authorization.takesPasswords),
             "providers": .array(
                 authorization.browserProviders.map { ["id": .string($0.id), "url": .string($0.authURL)] }),
         ]
+        members["url"] = (provider?.authURL).map(JSON.string)
+        members["provider"] = (provider?.id).map(JSON.string)
         members["redirectUri"] = authorization.redirectURI.map(JSON.string)
         return .object(members)
     }
@@ -92,6 +96,8 @@ final actor BrowserLogIns {
                 throw error
             }
         }
+        // Every page that a browser shows can send an answer to a port of this machine: it ends no other login.
+        guard logIn.authorization.takes(code) else { throw GatewayError.authorizationStateMismatch }
         active.events.send(.authorizationDidArrive)
         remove(id)
         return try await logIn.session.logIn(with: code, of: logIn.authorization)

@@ -48,16 +48,18 @@ extension Link {
 
     /// Ends the subscriptions of local programs to messages of a user whose session was just locked: what arrives
     /// while the connection is being ended reaches nobody.
-    func endLockedSubscriptions() { userStation?.subscriptions.end(because: SessionLockError.messagesLocked) }
+    func endLockedSubscriptions() async {
+        await userStation?.subscriptions.end(because: SessionLockError.messagesLocked)
+    }
 
     /// The caller must hold ``userChange``.
     private func endUserStation() async {
         guard let station = userStation else { return }
         // A lock that the agent did not make by itself, such as one that it found.
-        if case .some(.some) = try? await session.lockStatus() { endLockedSubscriptions() }
+        if case .some(.some) = try? await session.lockStatus() { await endLockedSubscriptions() }
+        // First, so that the broker forgets what was subscribed to; and whoever locks the session meanwhile waits too.
+        await station.subscriptions.end()
         userStation = nil
-        // First, so that the broker forgets what was subscribed to.
-        station.subscriptions.end()
         userTask?.cancel()
         await userTask?.value
         userTask = nil

@@ -199,7 +199,7 @@ final actor Link {
         let inboxes = self.station?.inboxes
         self.station = nil
         await adjustUserStation()
-        station.subscriptions.end()
+        await station.subscriptions.end()
         // After the gateway withdraws a registration, the device identifier stays, and so do its messages.
         if let now = try? await session.status(), now.deviceID != device {
             _ = try? await station.outbox.clear()

@@ -156,7 +156,7 @@ actor NamedBroker {
         guard let connection else { return }
         self.connection = nil
         // First, so that the broker forgets what was subscribed to.
-        connection.subscriptions.end()
+        await connection.subscriptions.end()
         connection.work.cancel()
         await connection.work.value
         await connection.outbox.refuseHeld(because: .notConfirmed)

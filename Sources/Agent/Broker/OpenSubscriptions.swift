@@ -42,15 +42,17 @@ final class OpenSubscriptions: Sendable {
         }
     }
 
+    /// Ends them all. When it returns, none of them passes on a message any more.
+    ///
     /// - Parameter cause: why, where it is not what it was made with.
-    func end(because cause: (any Error)? = nil) {
+    func end(because cause: (any Error)? = nil) async {
         let entries = state.withLock { state in
             // Those that ended before have their reason.
-            let ending = state.hasEnded ? state.ending : cause ?? state.ending
-            defer { state = State(hasEnded: true, ending: ending) }
+            if !state.hasEnded { state.ending = cause ?? state.ending }
+            state.hasEnded = true
             return state.entries
         }
-        for entry in entries { entry.subscription?.finish() }
+        for entry in entries { await entry.subscription?.end() }
     }
 }
 
@@ -81,7 +83,11 @@ struct Deliveries {
         for await delivery in subscription {
             let output = bytes(of: delivery.messages, lost: delivery.lost, in: writer.form)
             guard !output.isEmpty else { continue }
-            guard await writer.send(output) else { return }
+            // A reader that was behind meanwhile gets nothing once the subscription has ended.
+            guard await writer.send(output, through: { [subscription] in subscription.pass($0) }) else {
+                guard subscription.hasEnded else { return }
+                break
+            }
         }
         // The task of a reader that left is canceled, which ends the subscription too.
         guard !Task.isCancelled else { return }

@@ -7,9 +7,9 @@ extension ConsolePage {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <link rel="icon" href="data:,">
-        <link rel="stylesheet" href="page.css">
-        <link rel="stylesheet" href="own.css">
-        <script src="page.js" defer></script>
+        <link rel="stylesheet" href="/page.css">
+        <link rel="stylesheet" href="/own.css">
+        <script src="/page.js" defer></script>
 
         """#
 
@@ -26,6 +26,10 @@ extension ConsolePage {
         </header>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
         <main id="main" tabindex="-1">
+          <section id="landing" aria-labelledby="landing-title" hidden>
+            <h2 id="landing-title">Login on the board</h2>
+            <p id="landing-text" role="status">This is being passed on to the board's page.</p>
+          </section>
           <section id="locked" aria-labelledby="locked-title" hidden>
             <h2 id="locked-title">This page needs its address</h2>
             <p>Run <code>latchkey console</code> on the board, and open the address that it prints. It works once; a session
@@ -59,14 +63,31 @@ extension ConsolePage {
                   <form id="login" aria-label="Log in by user name">
                     <label>User name
                       <input name="user" autocomplete="username" maxlength="256" required spellcheck="false"></label>
-                    <div class="row">
-                      <button class="primary">Log in</button>
-                      <button type="button" id="by-qr">Log in by QR code</button>
-                    </div>
+                    <label id="login-password" hidden>Password
+                      <input name="password" type="password" autocomplete="current-password" maxlength="1024"></label>
+                    <div class="row"><button class="primary">Log in</button></div>
                   </form>
-                  <div id="login-step" hidden>
-                    <img id="qr" alt="QR code for a device that is logged in" width="264" height="264" hidden>
+                  <div class="row" role="group" aria-label="Other ways to log in" id="ways">
+                    <button type="button" id="by-qr">Log in by QR code</button>
+                    <button type="button" id="by-provider">Log in by a provider</button>
+                    <button type="button" id="by-page">Log in at the gateway’s page</button>
+                    <button type="button" id="by-browser" hidden>Log in in a browser</button>
+                    <button type="button" id="by-code" hidden>Log in by a code</button>
+                  </div>
+                  <p id="no-way" class="quiet" hidden></p>
+                  <div id="login-step" role="group" aria-label="Login in progress" hidden>
+                    <form id="providers" aria-label="Choose a provider" hidden>
+                      <fieldset id="provider-choices"></fieldset>
+                      <div class="row"><button class="primary">Continue</button></div>
+                    </form>
+                    <a id="login-link" target="_blank" rel="noopener noreferrer" hidden></a>
+                    <img id="qr" alt="" width="264" height="264" hidden>
                     <p id="login-text" role="status"></p>
+                    <form id="login-answer" aria-label="Enter where the browser was led" hidden>
+                      <label>Address that the browser was led to
+                        <input name="answer" required maxlength="4096" spellcheck="false" autocomplete="off"></label>
+                      <button>Finish the login</button>
+                    </form>
                     <button type="button" id="cancel-login">Cancel</button>
                   </div>
                   <div class="row" id="sharing">

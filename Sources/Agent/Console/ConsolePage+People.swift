@@ -1,12 +1,15 @@
 extension ConsolePage {
-    /// Accounts, log-ins, sharing; and what starts the page.
+    /// Accounts, sessions, sharing; and what starts the page.
     static let people = #"""
         function showAccounts(accounts) {
           $("accounts").replaceChildren(...accounts.map(account => {
             const facts = el("dl", { className: "facts" });
-            fact(facts, "Gateway", account.gateway.url);
-            const { registration, certificate } = account;
-            fact(facts, "Registration", registration.state, registration.state === "registered" ? "good" : "warn");
+            const { gateway, server, registration, certificate } = account;
+            fact(facts, "Gateway", gateway?.url);
+            fact(facts, "Server", server && (server.issuer ?? server.endpoints.token));
+            fact(facts, "Grant", server?.grant.replaceAll("_", " "));
+            fact(facts, "Tokens", server && account.tokens.length, account.needsPerson ? "warn" : "");
+            fact(facts, "Registration", registration?.state, registration?.state === "registered" ? "good" : "warn");
             fact(facts, "Certificate", certificate?.daysLeft === undefined ? "" : `${certificate.daysLeft} days left`);
             fact(facts, "Messages", account.usesBroker ? "go by this account" : "");
             fact(facts, "Last error", account.lastError?.message, "bad");
@@ -17,10 +20,7 @@ extension ConsolePage {
             $("accounts").append(el("li", { className: "quiet", textContent: "None: enroll the board first." }));
           }
           showSessions(accounts);
-          const names = accounts.map(account => account.name);
-          if (names.join() === [...$("account").options].map(option => option.value).join()) return;
-          $("account").replaceChildren(...names.map(name => el("option", { value: name, textContent: name })));
-          $("account-choice").hidden = names.length < 2;
+          offerAccounts(accounts);
         }
 
         let shownSessions;
@@ -41,7 +41,7 @@ extension ConsolePage {
             item.append(facts);
             const path = `/v1/accounts/${account.name}`;
             const verb = user ? "Lock" : "Unlock";
-            if ((user || locked) && rights.has("operate")) {
+            if ((user || locked) && account.gateway && rights.has("operate")) {
               item.append(el("button", {
                 type: "button", textContent: verb, "aria-label": `${verb} the session of ${name} of ${account.name}`,
                 onclick: act(() => runLogIn(`${path}/session/${verb.toLowerCase()}/prompted`, { answerers: "user" })),
@@ -60,51 +60,6 @@ extension ConsolePage {
             return item;
           }));
         }
-
-        // A step of a log-in: the code to scan, the question or what happens, and the end.
-        function showStep({ png, attemptsLeft, fault, text, loggedIn, userName }) {
-          if (png) {
-            $("qr").src = `data:image/png;base64,${png}`;
-            $("qr").hidden = false;
-            $("login-text").textContent = "Scan it with a device that is logged in.";
-          } else if (loggedIn) {
-            notice(`${userName ?? "The user"} is logged in.`, true);
-          } else if (attemptsLeft !== undefined) {
-            $("login-text").textContent = fault ?? `“${text}” is asked above, under “Waiting for you”.`;
-            refresh();
-          } else if (text) {
-            $("login-text").textContent = text;
-          }
-        }
-
-        // A log-in lasts for as long as its events are read.
-        let logIn;
-        async function runLogIn(path, input) {
-          logIn?.abort();
-          const own = logIn = new AbortController();
-          $("login-step").hidden = false;
-          $("login-text").textContent = "";
-          try {
-            await read("POST", path, input, own.signal, event => event && showStep(event.data));
-          } catch (error) {
-            if (!own.signal.aborted) throw error;
-          } finally {
-            if (logIn === own) {
-              $("login-step").hidden = $("qr").hidden = true;
-              $("qr").removeAttribute("src");
-              logIn = undefined;
-            }
-          }
-        }
-
-        $("login").onsubmit = act(async () => {
-          const name = $("account").value;
-          const userName = new FormData($("login")).get("user");
-          const path = name ? `/v1/accounts/${name}/login/prompted` : "/v1/login/prompted";
-          await runLogIn(path, { userName, answerers: "user" });
-        });
-        $("by-qr").onclick = act(() => runLogIn("/v1/login/nearby", { by: "qr" }));
-        $("cancel-login").onclick = () => { logIn?.abort(); $("login").elements.user.focus(); };
 
         $("share").onclick = act(async () => {
           await call("POST", "/v1/proximity/sharing", {});
@@ -173,6 +128,6 @@ extension ConsolePage {
         document.addEventListener("visibilitychange", () => {
           if (document.hidden) clearTimeout(aging); else refresh();
         });
-        begin();
+        if (new URLSearchParams(location.search).has("state")) land(); else begin();
         """#
 }

@@ -44,7 +44,7 @@ extension ConsolePage {
         section {
           background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; min-width: 0;
         }
-        #locked { max-width: 40rem; margin: 2rem auto; }
+        #locked, #landing { max-width: 40rem; margin: 2rem auto; }
         #locked p { margin-bottom: .6rem; }
         .count { color: var(--quiet); font-weight: 400; font-size: .9rem; }
         .quiet, .empty { color: var(--quiet); }
@@ -79,6 +79,7 @@ extension ConsolePage {
         #prompts h3 { margin-bottom: .4rem; }
         #prompts .facts { margin-bottom: .6rem; }
         #prompts .left:not(:empty), #sessions button { margin-top: .5rem; }
+        #sessions button { margin-right: .5rem; }
         #troubles li {
           border-left: 4px solid var(--warn); padding: .2rem .8rem; margin-bottom: .6rem; overflow-wrap: anywhere;
         }
@@ -99,7 +100,14 @@ extension ConsolePage {
           display: block; width: min(100%, 16.5rem); height: auto; background: #fff; border-radius: 6px;
           margin-bottom: .6rem; image-rendering: pixelated;
         }
-        #login-step { display: grid; gap: .5rem; justify-items: start; }
+        #login-step {
+          display: grid; grid-template-columns: minmax(0, 1fr); gap: .6rem; justify-items: start;
+          border: 2px solid var(--accent); border-radius: 8px; padding: .9rem;
+        }
+        #login-step form { width: 100%; justify-items: start; }
+        #login-step label { width: 100%; }
+        #login-link { overflow-wrap: anywhere; color: var(--accent); font-weight: 600; padding: .35rem 0; }
+        #login-text:empty { display: none; }
         summary { cursor: pointer; }
         summary h2 { display: inline; }
         details[open] > summary { margin-bottom: .7rem; }

@@ -13,7 +13,8 @@ enum ConsolePage {
             ConsoleFile(path: "/", type: "text/html; charset=utf-8", text: html(configuration[ConsoleFeature.title])),
             ConsoleFile(path: "/page.css", type: "text/css; charset=utf-8", text: css),
             ConsoleFile(
-                path: "/page.js", type: "text/javascript; charset=utf-8", text: core + prompts + views + people),
+                path: "/page.js", type: "text/javascript; charset=utf-8", text: core + prompts + views + logIns + people
+            ),
             ConsoleFile(
                 path: "/own.css", type: "text/css; charset=utf-8",
                 text: try ownStyle(configuration[ConsoleFeature.styleSheet])),

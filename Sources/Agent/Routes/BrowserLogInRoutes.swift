@@ -16,6 +16,7 @@ extension Agent {
                 body: [
                     "provider": .string("one of the providers; without it the gateway's own login, or the only one"),
                     "page": .boolean("true: the gateway's own login page in place of a provider"),
+                    "list": .boolean("true: nothing to open yet, only the providers to choose from"),
                     "loopbackPort": .integer(
                         "of this machine, where the caller waits for the browser; used where browsers are led to the "
                             + "loopback interface without a port", in: 1...65535),
@@ -26,7 +27,7 @@ extension Agent {
             let body = try RequestBody(request)
             let port = try body.optionalInteger("loopbackPort", in: 1...65535).map(UInt16.init)
             if let account = try await self.oauthAccount(of: request) {
-                let ours = ["provider", "page", "picture"]
+                let ours = ["provider", "page", "list", "picture"]
                 if let member = ours.first(where: { body[$0] ?? .null != .null }) {
                     throw AgentError.onlyAtGateway(member)
                 }
@@ -36,7 +37,7 @@ extension Agent {
             try body.refuseScope()
             var choice = BrowserLogIns.Choice(
                 provider: try body.optionalString("provider"), isPage: try body.bool("page", default: false),
-                loopbackPort: port)
+                isList: try body.bool("list", default: false), loopbackPort: port)
             if choice.isPage {
                 guard self.configuration[UsersFeature.page] else { throw AgentError.pageNotEnabled }
                 choice.provider = nil
@@ -105,7 +106,7 @@ extension Agent {
             [
                 "id": .string("of this login"),
                 "clientId": .string("of the board, for a program that asks the gateway for a code by itself"),
-                "url": Schema.string("to open").asSensitive,
+                "url": Schema.string("to open, unless only a list was wanted").asSensitive,
                 "provider": .string("who asks for the password, or page"),
                 "providers": .array(
                     of: .object(
@@ -115,7 +116,7 @@ extension Agent {
                 "canPoll": .boolean("whether the gateway can be asked if the login was completed elsewhere"),
                 "redirectUri": .string("where the browser is led at the end"),
                 "picture": .qrCode,
-            ], required: ["id", "url", "provider"])
+            ], required: ["id"])
     }
 
     private static var endedSchema: Schema {

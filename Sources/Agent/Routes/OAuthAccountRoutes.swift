@@ -4,6 +4,7 @@ import Groundwork
 import LocalAPI
 import OAuth
 import OAuthAccounts
+import Proximity
 
 /// What only accounts at OAuth servers have.
 extension Agent {
@@ -58,10 +59,14 @@ extension Agent {
             "POST", "\(path)/login/device", needs: .operate,
             .init(
                 "Log in with a code that is entered elsewhere (RFC 8628); ends when its reader disconnects",
-                body: scope, events: ["device-code": .deviceCode, "logged-in": .user])
+                body: scope.merging(["picture": .boolean("true: also a QR code of the address, for a phone")]) { $1 },
+                events: ["device-code": .deviceCode, "logged-in": .user])
         ) { request in
-            let scope = try RequestBody(request).optionalString("scope")
-            return .events(self.logInByDeviceCode(at: try await self.requiredOAuthAccount(of: request), scope: scope))
+            let body = try RequestBody(request)
+            return .events(
+                self.logInByDeviceCode(
+                    at: try await self.requiredOAuthAccount(of: request), scope: try body.optionalString("scope"),
+                    hasPicture: try body.bool("picture", default: false)))
         }
     }
 
@@ -69,13 +74,14 @@ extension Agent {
     static var logInScope: Schema { .string("at an OAuth server: another than the account's, with blanks between") }
 
     private nonisolated func logInByDeviceCode(
-        at account: OAuthAccount, scope: String?
+        at account: OAuthAccount, scope: String?, hasPicture: Bool
     ) -> AsyncThrowingStream<LocalEvent, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4)) { continuation in
             let logIn = Task {
                 do {
                     let authorization = try await account.beginDevice(scope: scope)
-                    continuation.yield(LocalEvent(name: "device-code", data: authorization.json))
+                    continuation.yield(
+                        LocalEvent(name: "device-code", data: authorization.json(hasPicture: hasPicture)))
                     _ = try await account.awaitDevice(authorization, scope: scope)
                     continuation.yield(LocalEvent(name: "logged-in", data: await user(of: account)))
                     continuation.finish()
@@ -90,12 +96,15 @@ extension Agent {
 
 extension DeviceAuthorization {
     /// For the person who has to agree.
-    fileprivate var json: JSON {
+    fileprivate func json(hasPicture: Bool) -> JSON {
         var members: [String: JSON] = [
             "userCode": .string(userCode), "address": .string(verificationURI),
             "expiresIn": .integer(Int64(lifetime)),
         ]
         members["completeAddress"] = completeURI.map(JSON.string)
+        // An address that is too long for a code can still be entered.
+        let place = completeURI ?? verificationURI
+        members["picture"] = hasPicture ? (try? QRCode(place))?.json(of: place) : nil
         return .object(members)
     }
 }
@@ -173,7 +182,7 @@ extension Schema {
             [
                 "userCode": Schema.string("to be entered").asSensitive, "address": .string("where to enter it"),
                 "completeAddress": Schema.string("the address with the code, for a QR code").asSensitive,
-                "expiresIn": .integer("in seconds"),
+                "expiresIn": .integer("in seconds"), "picture": .qrCode,
             ], required: ["userCode", "address", "expiresIn"])
     }
 

@@ -27,6 +27,9 @@ public struct AuthorizationSession: Sendable {
     /// Where a browser is led at the end, as the request named it; `nil` for the configured address.
     public var redirectURI: String?
 
+    /// Whether a code was requested by this session, and not by another one.
+    public func takes(_ code: AuthorizationCode) -> Bool { code.isFor(proof) }
+
     /// Login with another device, over Bluetooth or a QR code; `nil` if the gateway does not offer it.
     public var proximity: AuthenticationProvider? { providers.first { $0.isProximity && $0.pollURL != nil } }
 

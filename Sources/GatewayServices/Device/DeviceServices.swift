@@ -30,7 +30,10 @@ public struct DeviceServices: Sendable {
     /// The devices as the gateway describes them: an array of objects, or an object with one such array. The protocol
     /// does not say which (MAG 15).
     public func devices() async throws -> [JSON] {
-        let answer = try await client.json(request("GET", listPath), .listDevices)
+        try Self.devices(in: await client.json(request("GET", listPath), .listDevices))
+    }
+
+    static func devices(in answer: JSON) throws(ServiceError) -> [JSON] {
         let lists = answer.object?.values.compactMap(\.array) ?? []
         guard let list = answer.array ?? (lists.count == 1 ? lists[0] : nil), list.count <= Self.entryLimit,
             list.allSatisfy({ $0.object != nil })
@@ -68,9 +71,14 @@ public struct DeviceServices: Sendable {
         let response = try await client.answer(request("GET", metadataPath))
         guard !Self.isAbsent(response) else { return [] }
         guard response.isSuccess else { throw ServiceError(response, .readMetadata) }
-        guard let list = try ServiceClient.json(response.body, .readMetadata).array, list.count <= Self.entryLimit
-        else { throw ServiceError.answerInvalid(.readMetadata, reason: "it is not a list") }
-        return try list.map(Self.attribute).sorted { $0.name < $1.name }
+        return try Self.attributes(in: ServiceClient.json(response.body, .readMetadata))
+    }
+
+    static func attributes(in answer: JSON) throws(ServiceError) -> [Attribute] {
+        guard let list = answer.array, list.count <= entryLimit else {
+            throw .answerInvalid(.readMetadata, reason: "it is not a list")
+        }
+        return try list.map { element throws(ServiceError) in try attribute(element) }.sorted { $0.name < $1.name }
     }
 
     /// Deletes an attribute. One that is not there counts as deleted (MAG checklist 45).

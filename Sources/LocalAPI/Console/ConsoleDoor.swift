@@ -40,6 +40,14 @@ final class ConsoleDoor: Sendable {
         return RequestCaller(peer: session.peer, session: session.id)
     }
 
+    /// Whether a browser is led here at the end of a login (RFC 8252 section 7.3): to a path that is nobody's, with the
+    /// `state` of that login. It is shown the page, which passes the address on to the tab with the session.
+    func isLanding(_ method: String, _ target: RequestTarget) -> Bool {
+        guard method == "GET", target.query["state"] != nil else { return false }
+        let path = target.path
+        return path == "/" || !(files.contains(path) || path == ConsoleGate.begin || target.segments.first == "v1")
+    }
+
     func session(of headers: HTTPHeaders) -> ConsoleTable.Session? {
         guard let key = headers.first(ConsoleGate.keyHeader) else { return nil }
         let cookies = gate.cookies(in: headers)

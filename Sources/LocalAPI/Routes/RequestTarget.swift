@@ -8,6 +8,11 @@ struct RequestTarget: Equatable {
 
     var path: String { "/" + segments.joined(separator: "/") }
 
+    /// `/` without a query.
+    static let root = RequestTarget(segments: [], query: [:])
+
+    private init(segments: [String], query: [String: String]) { (self.segments, self.query) = (segments, query) }
+
     /// - Parameter target: the origin form (RFC 9112 section 3.2.1) as it was sent.
     /// - Throws: ``LocalAPIError/badTarget(reason:)``
     init(_ target: some Collection<UInt8>) throws(LocalAPIError) {

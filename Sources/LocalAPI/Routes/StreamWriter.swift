@@ -1,14 +1,17 @@
 /// Where the handler of a stream writes its events, in the form that the client accepts.
 public struct StreamWriter: Sendable {
+    /// Runs what adds events, or returns `false` when there are to be none any more.
+    public typealias Passage = @Sendable (() -> Bool) -> Bool
+
     public let form: StreamForm
-    private let put: @Sendable ([UInt8]) async -> Bool
+    private let put: @Sendable ([UInt8], @escaping Passage) async -> Bool
     private let add: @Sendable (() -> [UInt8]) -> Bool
 
     /// - Parameters:
     ///   - put: waits for room.
     ///   - add: adds what it is given the means to make, if there is room now.
     init(
-        _ form: StreamForm, put: @escaping @Sendable ([UInt8]) async -> Bool,
+        _ form: StreamForm, put: @escaping @Sendable ([UInt8], @escaping Passage) async -> Bool,
         add: @escaping @Sendable (() -> [UInt8]) -> Bool = { _ in false }
     ) {
         self.form = form
@@ -25,11 +28,14 @@ public struct StreamWriter: Sendable {
 
     /// Writes whole events, which are in ``form``. Waits while the reader is behind.
     ///
-    /// - Returns: `false` when the reader is gone.
-    public func send(_ events: [UInt8]) async -> Bool { await put(events) }
+    /// - Parameter passage: called once there is room, and has the last word.
+    /// - Returns: `false` when the reader is gone, or the passage closed.
+    public func send(_ events: [UInt8], through passage: @escaping Passage = { $0() }) async -> Bool {
+        await put(events, passage)
+    }
 
     /// Writes an event. Waits while the reader is behind.
     ///
     /// - Returns: `false` when the reader is gone.
-    public func send(_ event: LocalEvent) async -> Bool { await put(form.bytes(of: event)) }
+    public func send(_ event: LocalEvent) async -> Bool { await send(form.bytes(of: event)) }
 }

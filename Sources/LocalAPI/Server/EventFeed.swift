@@ -33,11 +33,12 @@ final class EventFeed: Sendable {
 
     /// Waits until there is room, then adds the bytes, which become one write where they fit. For one source at a time.
     ///
-    /// - Returns: `false` when the stream has ended.
-    func send(_ bytes: [UInt8]) async -> Bool {
+    /// - Parameter passage: adds them, or decides otherwise; called inside the lock.
+    /// - Returns: `false` when the stream has ended, or the passage is closed.
+    func send(_ bytes: [UInt8], through passage: @escaping StreamWriter.Passage = { $0() }) async -> Bool {
         let isOpen = await state.wait { state -> Bool? in
             guard !state.isFull || state.hasEnded else { return nil }
-            return state.add(bytes)
+            return passage { state.add(bytes) }
         }
         if isOpen { connection.resume() }
         return isOpen

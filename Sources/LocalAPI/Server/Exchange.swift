@@ -194,7 +194,7 @@ final class Exchange: ServedExchange, @unchecked Sendable {
                         form,
                         put: { [self] in
                             record(events: $0)
-                            return await feed.send($0)
+                            return await feed.send($0, through: $1)
                         },
                         add: { [self] make in
                             feed.offer {

@@ -30,7 +30,8 @@ extension ServerContext {
     /// whether its user may have another request.
     func admit(_ head: RequestHead, isStopping: Bool) throws(LocalAPIError) -> AdmittedRequest {
         guard head.bytes <= limits.headBytes else { throw .headTooLarge(limit: limits.headBytes) }
-        let target = try RequestTarget(head.target)
+        var target = try RequestTarget(head.target)
+        if let console, console.isLanding(head.method, target) { target = RequestTarget.root }
         let caller = try console?.caller(of: head, at: target.path) ?? RequestCaller(peer: head.peer)
         let (route, parameters) = try router.route(head.method, target)
         let peer = caller.peer

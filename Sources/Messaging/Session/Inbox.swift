@@ -24,6 +24,8 @@ final class Inbox: Sendable {
         var next = 0
         var entries: [Int: Entry] = [:]
         var counts = Counts()
+        /// Of the filters that would bring the broker's reports, those that the broker does not allow.
+        var refused: Set<TopicFilter> = []
     }
 
     private let state = Mutex(State())
@@ -46,10 +48,33 @@ final class Inbox: Sendable {
     var counts: Counts { state.withLock { $0.counts } }
 
     /// The filters of all subscriptions, each at the highest quality requested for it.
+    ///
+    /// That of the broker's reports is left out while another one brings them: some brokers send a message once for
+    /// each filter that it matches (MQTT 3.1.1 section 3.3.5).
     var filters: [TopicFilter: QoS] {
         var filters = requestedFilters
-        if let reportTopic { filters[TopicFilter(reportTopic)] = .atLeastOnce }
+        guard let reportFilter else { return filters }
+        let refused = state.withLock { $0.refused }
+        if !filters.keys.contains(where: { isWider($0) && !refused.contains($0) }) {
+            filters[reportFilter] = .atLeastOnce
+        }
         return filters
+    }
+
+    /// The filter that the agent itself subscribes to, for the broker's reports.
+    var reportFilter: TopicFilter? { reportTopic.map { TopicFilter($0) } }
+
+    /// Whether a filter would bring the broker's reports with other messages.
+    func isWider(_ filter: TopicFilter) -> Bool {
+        guard let reportTopic, filter != reportFilter else { return false }
+        return filter.matches(reportTopic.name)
+    }
+
+    /// - Parameter filter: one that ``isWider(_:)``.
+    func note(_ filter: TopicFilter, isGranted: Bool) {
+        state.withLock { state in
+            if isGranted { state.refused.remove(filter) } else { state.refused.insert(filter) }
+        }
     }
 
     /// Those of them that somebody asked for.

@@ -18,6 +18,7 @@ extension Messenger {
             Task { await self?.release(filter) }
         }
         guard isOpen, let connection else { return subscription }
+        leaveReports(to: filter, over: connection)
         connection.send(.subscribe(filter, inbox.filters[filter] ?? qos))
         let granted = await withCheckedContinuation { awaitedAnswers[filter, default: []].append($0) }
         guard granted else { throw .subscriptionRefused(filter) }
@@ -39,6 +40,7 @@ extension Messenger {
     /// - Throws: ``MessagingError/subscriptionRefused(_:)``
     public func begin(_ inbox: InboxPolicy) async throws(MessagingError) {
         guard isOpen, let connection else { return }
+        leaveReports(to: inbox.filter, over: connection)
         connection.send(.subscribe(inbox.filter, self.inbox.filters[inbox.filter] ?? inbox.qos))
         let granted = await withCheckedContinuation { awaitedAnswers[inbox.filter, default: []].append($0) }
         guard granted else { throw .subscriptionRefused(inbox.filter) }
@@ -60,14 +62,32 @@ extension Messenger {
 
     /// Unsubscribes at the broker when the last subscription of a filter has ended.
     private func release(_ filter: TopicFilter) {
-        guard inbox.filters[filter] == nil, isOpen, established.remove(filter) != nil else { return }
-        connection?.send(.unsubscribe(filter))
+        guard inbox.filters[filter] == nil, isOpen else { return }
+        if inbox.isWider(filter) { takeReports() }
+        if established.remove(filter) != nil { connection?.send(.unsubscribe(filter)) }
+    }
+
+    /// Ends the agent's own subscription to the broker's reports before a wider filter brings them: nobody gets one
+    /// twice.
+    private func leaveReports(to filter: TopicFilter, over connection: BrokerConnection) {
+        guard inbox.isWider(filter), let own = inbox.reportFilter, inbox.filters[own] == nil,
+            established.remove(own) != nil
+        else { return }
+        connection.send(.unsubscribe(own))
+    }
+
+    /// Subscribes to the broker's reports again if no other filter brings them any more.
+    private func takeReports() {
+        guard let own = inbox.reportFilter, let qos = inbox.filters[own], !established.contains(own) else { return }
+        connection?.send(.subscribe(own, qos))
     }
 
     /// Brings the broker's session in line with the present subscriptions.
     func restoreSubscriptions(over connection: BrokerConnection, sessionPresent: Bool) {
         let wanted = inbox.filters
         if !sessionPresent { established = [] }
+        // A process that was killed may have left this in the session.
+        if sessionPresent, let own = inbox.reportFilter, wanted[own] == nil { established.insert(own) }
         for filter in established where wanted[filter] == nil {
             connection.send(.unsubscribe(filter))
             established.remove(filter)
@@ -76,6 +96,10 @@ extension Messenger {
     }
 
     func answer(_ filter: TopicFilter, granted: Bool) {
+        if inbox.isWider(filter) {
+            inbox.note(filter, isGranted: granted)
+            if !granted { takeReports() } else if let own = inbox.reportFilter { release(own) }
+        }
         if granted {
             established.insert(filter)
             // The subscription may have ended before the answer arrived.

@@ -31,6 +31,8 @@ public final class Subscription: AsyncSequence, Sendable {
         var taker: Taker?
         /// Whether the reader, or the taker, is at work on what it was given: what comes meanwhile waits.
         var isTaken = false
+        /// How many are about to pass on what they were given.
+        var passing = 0
 
         mutating func add(_ parcel: [IncomingMessage], bound: Int) {
             parcels.append(parcel)
@@ -79,10 +81,33 @@ public final class Subscription: AsyncSequence, Sendable {
     /// Ends the subscription; waiting messages are discarded.
     public func finish() {
         let isFirst = state.change { state in
-            defer { state = State(hasEnded: true) }
+            defer { state = State(hasEnded: true, passing: state.passing) }
             return !state.hasEnded
         }
         if isFirst { onEnd() }
+    }
+
+    /// Ends the subscription like ``finish()``. When it returns, nothing is passed on any more; so neither a taker nor
+    /// what ``pass(_:)`` runs may wait for it.
+    public func end() async {
+        finish()
+        await state.wait { $0.passing == 0 ? () : nil }
+    }
+
+    public var hasEnded: Bool { state.read { $0.hasEnded } }
+
+    /// Passes on what the reader was given, unless the subscription has ended: ``end()`` waits for this.
+    ///
+    /// - Parameter body: must not suspend or block.
+    /// - Returns: what `body` returns; `false` if it was not called.
+    public func pass(_ body: () -> Bool) -> Bool {
+        let mayPass = state.change { state in
+            if !state.hasEnded { state.passing += 1 }
+            return !state.hasEnded
+        }
+        guard mayPass else { return false }
+        defer { state.change { $0.passing -= 1 } }
+        return body()
     }
 
     /// Takes messages on the thread that delivers them, without waking the reader.
@@ -103,6 +128,7 @@ public final class Subscription: AsyncSequence, Sendable {
             guard !state.hasEnded else { return nil }
             if let taker = state.taker, state.parcels.isEmpty, !state.isTaken {
                 state.isTaken = true
+                state.passing += 1
                 return taker
             }
             state.add(parcel, bound: bound)
@@ -112,6 +138,7 @@ public final class Subscription: AsyncSequence, Sendable {
         guard let taker else { return }
         let isDone = taker(parcel[...])
         state.change { state in
+            state.passing -= 1
             guard !state.hasEnded else { return }
             state.isTaken = false
             if !isDone { state.add(parcel, bound: bound) }

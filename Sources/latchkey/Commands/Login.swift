@@ -141,7 +141,8 @@ struct Login: AsyncParsableCommand {
 
     /// The gateway lists its providers with each login that begins, so one is begun and given up.
     private func listProviders() async throws {
-        let begun = try await options.client.post(account.path("login/browser"), [:], timeout: .seconds(90))
+        let begun = try await options.client.post(
+            account.path("login/browser"), ["list": true], timeout: .seconds(90))
         _ = try await options.client.delete(account.path("login/browser/\(begun["id"]?.string ?? "")"))
         let names = (begun["providers"]?.array ?? []).compactMap { $0["id"] }
         let answer: JSON = ["providers": .array(names), "takesPasswords": begun["takesPasswords"] ?? .null]

@@ -32,6 +32,25 @@ extension FuzzTarget {
             try require(apps.allSatisfy { !$0.id.isEmpty && !$0.id.contains("/") }, "an id fits into a path")
             return .accepted
         },
+        FuzzTarget(name: "scim-page") { bytes throws(Violation) in
+            guard let answer = try? ServiceClient.json(bytes, .readUsers),
+                let page = try? SCIMPage(answer, asked: SCIMQuery(), .readUsers)
+            else { return .refused }
+            try require(page.resources.count <= SCIMQuery.countLimit, "a page is bounded")
+            try require(page.resources.count <= page.total, "there are not more than there are")
+            try require(page.resources.allSatisfy { $0["id"]?.string?.isEmpty == false }, "each has an id")
+            return .accepted
+        },
+        FuzzTarget(name: "device-services") { bytes throws(Violation) in
+            guard let answer = try? ServiceClient.json(bytes, .listDevices) else { return .refused }
+            let devices = try? DeviceServices.devices(in: answer)
+            let attributes = try? DeviceServices.attributes(in: answer)
+            try require((devices ?? []).allSatisfy { $0.object != nil }, "a device is an object")
+            for count in [devices?.count, attributes?.count] {
+                try require(count ?? 0 <= DeviceServices.entryLimit, "a list is bounded")
+            }
+            return devices == nil && attributes == nil ? .refused : .accepted
+        },
         FuzzTarget(name: "user-photo") { bytes throws(Violation) in
             guard let photo = Photo(text(bytes)) else { return .refused }
             if case .bytes(let content, let type) = photo {

@@ -77,6 +77,16 @@ struct AuthorizationAnswerTests {
         #expect(session.browserProviders.map(\.id) == names && session.takesPasswords == takesPasswords)
     }
 
+    @Test("with thousands of providers name the first 64, and are refused when they are longer than any answer may be")
+    func hostileList() throws {
+        func answer(_ count: Int) -> String {
+            let list = (0..<count).map { #"{"provider":{"id":"p\#($0)","auth_url":"https://gw/a"}}"# }
+            return #"{"idp":"all","providers":[\#(list.joined(separator: ","))]}"#
+        }
+        #expect(try session(answer(4000)).providers.map(\.id) == (0..<64).map { "p\($0)" })
+        #expect(throws: AnswerFault.self) { try session(answer(10_000)) }
+    }
+
     @Test("lead to the login page, or give the gateway's reason for none (MAG 7.2)")
     func page() throws {
         let page = "https://gw.lab.test:8443/auth/oauth/v2/authorize/login?action=display&sessionID=7b"
