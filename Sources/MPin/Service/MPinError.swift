@@ -1,5 +1,6 @@
-import Groundwork
-import Vault
+public import Cryptography
+public import Groundwork
+public import Vault
 
 /// Why an operation of M-Pin failed. No case has a PIN, a token, a share of one, or what was sent or answered.
 ///
@@ -10,6 +11,8 @@ public enum MPinError: Explained, Equatable {
     case pinInputCanceled
     /// The PIN has a character other than printable ASCII.
     case pinNotPrintable
+    /// A user's name, or something else that was given, cannot be used.
+    case inputInvalid(reason: String)
     /// The account's configuration cannot be used.
     case configurationInvalid(reason: String)
     /// The access number is empty, or its check digit is wrong.
@@ -30,7 +33,7 @@ public enum MPinError: Explained, Equatable {
     case storage(VaultError)
     /// The token of a registered user is missing.
     case tokenMissing(user: String)
-    case cryptography(reason: String)
+    case cryptography(CurveError)
 
     // The other side
     /// No answer; `reason` is what the HTTP client says.
@@ -75,6 +78,8 @@ public enum MPinError: Explained, Equatable {
                     "mpin.pin-not-printable", .invalidInput, "the PIN has characters other than printable ASCII",
                     remedy: "use digits, or letters without accents")
             )
+        case .inputInvalid(let reason):
+            (.flowError, Explanation("mpin.input-invalid", .invalidInput, "that cannot be used: \(reason)"))
         case .configurationInvalid(let reason):
             (
                 .flowError,
@@ -138,10 +143,12 @@ public enum MPinError: Explained, Equatable {
                     "mpin.token-missing", .damaged, "there is no token of \(user)",
                     remedy: "delete the user, and register again")
             )
-        case .cryptography(let reason):
+        case .cryptography(let error):
             (
                 .cryptoError,
-                Explanation("mpin.cryptography", .internal, "cannot compute with this machine's OpenSSL: \(reason)")
+                Explanation(
+                    "mpin.cryptography", error.kind, "cannot compute what M-Pin needs: \(error.message)",
+                    remedy: error.remedy)
             )
         case .noAnswer(let place, let reason):
             (
@@ -155,7 +162,8 @@ public enum MPinError: Explained, Equatable {
                 .networkError,
                 Explanation(
                     "mpin.redirected", .refused, "\(place) sends this board elsewhere (status \(status))",
-                    remedy: "compare the account's address with the back end's documentation; redirects are not followed")
+                    remedy:
+                        "compare the account's address with the back end's documentation; redirects are not followed")
             )
         case .answerInvalid(let place, let reason):
             (
@@ -237,7 +245,8 @@ public enum MPinError: Explained, Equatable {
             (
                 .incorrectPIN,
                 Explanation(
-                    "mpin.blocked", .denied, "the PIN was wrong too often, and the user is blocked "
+                    "mpin.blocked", .denied,
+                    "the PIN was wrong too often, and the user is blocked "
                         + "(\(place), status \(status))",
                     remedy: "delete the user, and register again")
             )
@@ -261,10 +270,11 @@ public enum MPinError: Explained, Equatable {
     }
 
     public static let examples: [MPinError] = [
-        .pinInputCanceled, .pinNotPrintable, .configurationInvalid(reason: "REASON"), .accessNumberInvalid,
+        .pinInputCanceled, .pinNotPrintable, .inputInvalid(reason: "REASON"), .configurationInvalid(reason: "REASON"),
+        .accessNumberInvalid,
         .notConnected, .noSuchUser, .userExists(user: "USER"), .wrongState(user: "USER", state: .blocked),
         .stepMissing(step: "STEP"), .recordInvalid(account: "NAME"), .storage(.closed(path: "PATH")),
-        .tokenMissing(user: "USER"), .cryptography(reason: "REASON"), .noAnswer(place: "URL", reason: "REASON"),
+        .tokenMissing(user: "USER"), .cryptography(.infinity), .noAnswer(place: "URL", reason: "REASON"),
         .redirected(place: "URL", status: 302), .answerInvalid(place: "URL", reason: "REASON"),
         .pointInvalid(place: "URL"), .identityMismatch(place: "URL"), .badUserAgent(place: "URL"),
         .requestRefused(place: "URL", status: 400), .serverFailed(place: "URL", status: 500),
