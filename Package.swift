@@ -49,7 +49,7 @@ let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let parsers: [Target.Dependency] = [
     "Groundwork", "Settings", "Cryptography", "Vault", "HTTPClient", "OAuth", "Gateway", "GatewayServices", "Messaging",
-    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "Agent",
+    "Board", "Connectivity", "Bluetooth", "Proximity", "LocalAPI", "MPin", "Agent",
 ]
 
 /// The fuzz targets: a program of libFuzzer's for `deploy/fuzz`, else a test that runs their seeds.
@@ -111,6 +111,7 @@ let package = Package(
         room("Gateway", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("GatewayServices", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"]),
         room("OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
+        room("MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault"]),
         room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Connectivity", ["Groundwork"]),
@@ -173,6 +174,8 @@ let package = Package(
             of: "GatewayServices",
             ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway", "GatewayLab", "TestSupport"],
             exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py"]),
+        tests(
+            of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "TestSupport"], exclude: ["Vectors"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),

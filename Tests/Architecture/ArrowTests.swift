@@ -14,6 +14,7 @@ private let allowed: [String: Set<String>] = [
     "Gateway": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
     "GatewayServices": ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"],
     "OAuthAccounts": ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"],
+    "MPin": ["Groundwork", "Cryptography", "HTTPClient", "Vault"],
     "Messaging": ["Groundwork", "Cryptography", "Storage"],
     "Board": ["Groundwork", "Settings"],
     "Connectivity": ["Groundwork"],
@@ -23,7 +24,7 @@ private let allowed: [String: Set<String>] = [
     "LocalAPI": ["Groundwork", "HTTPClient"],
     "Agent": [
         "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
-        "GatewayServices", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
+        "GatewayServices", "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
         "Settings",
     ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],

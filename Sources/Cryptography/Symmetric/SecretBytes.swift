@@ -22,9 +22,7 @@ public final class SecretBytes: Sendable {
 
     /// Creates a secret in place, so that no other copy exists.
     /// - Parameter write: fills all bytes; if it throws, the memory is wiped and the error rethrown.
-    init(count: Int, _ write: (UnsafeMutableRawBufferPointer) throws(CryptographyError) -> Void)
-        throws(CryptographyError)
-    {
+    init<Failure>(count: Int, _ write: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void) throws(Failure) {
         bytes = Self.allocate(count)
         // If it throws, `deinit` runs because the object is already initialized.
         try write(bytes)

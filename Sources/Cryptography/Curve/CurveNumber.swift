@@ -1,0 +1,32 @@
+import COpenSSL
+import Groundwork
+
+/// A `BIGNUM`, wiped with the last reference.
+final class CurveNumber: Sendable {
+    /// Valid while the number lives: a local one needs `withExtendedLifetime` around the calls that use it. Changed only
+    /// by the function that made it, before it is handed on.
+    nonisolated(unsafe) let handle: OpaquePointer
+
+    /// - Parameter bytes: a non-negative integer, highest byte first.
+    init(_ bytes: [UInt8]) {
+        handle = Self.required(BN_bin2bn(bytes, Int32(bytes.count), nil))
+        BN_set_flags(handle, BN_FLG_CONSTTIME)
+    }
+
+    init(_ value: UInt64) {
+        handle = Self.required(BN_new())
+        guard BN_set_word(handle, UInt(value)) == 1 else { fatalError("no memory for a number") }
+        BN_set_flags(handle, BN_FLG_CONSTTIME)
+    }
+
+    convenience init(hex: String) { self.init(Hex.decode(hex) ?? []) }
+
+    deinit { BN_clear_free(handle) }
+
+    var isZero: Bool { BN_is_zero(handle) == 1 }
+
+    private static func required(_ number: OpaquePointer?) -> OpaquePointer {
+        guard let number else { fatalError("no memory for a number") }
+        return number
+    }
+}

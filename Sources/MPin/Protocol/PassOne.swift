@@ -1,0 +1,50 @@
+public import Cryptography
+
+/// The first pass of an authentication, and what its second pass needs (MPIN 2.8).
+///
+/// It holds a random x, which must serve one answer only: two with the same x reveal the secret. So it cannot be copied,
+/// and ``validator(for:)`` and ``proof(at:of:)`` use it up; x and the secret are wiped then, and also if it is dropped.
+public struct PassOne: ~Copyable, Sendable {
+    /// U, to be sent.
+    public let commitment: G1Point
+    /// UT, to be sent; `nil` without a time permit, which is an empty text in the request.
+    public let datedCommitment: G1Point?
+
+    private let x: G1Scalar
+    /// S: the client's secret, with the permit if there is one.
+    let secret: G1Point
+
+    /// - Parameter permit: `nil` if the servers use no time permits.
+    /// - Throws: ``CurveError``
+    public init(
+        identity: MPinID, token: MPinToken, factor: PINFactor, permit: TimePermit?
+    ) throws(CurveError) {
+        try self.init(identity: identity, token: token, factor: factor, permit: permit, x: .random())
+    }
+
+    /// - Parameter x: from 1 to order − 1, fresh.
+    init(
+        identity: MPinID, token: MPinToken, factor: PINFactor, permit: TimePermit?, x: G1Scalar
+    ) throws(CurveError) {
+        let point = try identity.point()
+        var secret = try token.restored(for: point, with: factor)
+        let commitment = try point.multiplied(by: x)
+        var datedCommitment: G1Point?
+        if let permit {
+            secret = try secret.adding(permit.point)
+            datedCommitment = try point.adding(identity.point(on: permit.date)).multiplied(by: x)
+        }
+        self.commitment = commitment
+        self.datedCommitment = datedCommitment
+        self.secret = secret
+        self.x = x
+    }
+
+    /// The second pass: V for the server's y.
+    /// - Parameter challenge: y, 32 bytes, highest first; any 256-bit value.
+    /// - Throws: ``CurveError``: ``CurveError/infinity`` if x + y is 0 modulo the order.
+    public consuming func validator(for challenge: [UInt8]) throws(CurveError) -> G1Point {
+        precondition(challenge.count == 32, "a challenge has 32 bytes")
+        return try secret.multiplied(by: x.adding(G1Scalar(reducing: challenge))).negated()
+    }
+}

@@ -1,0 +1,24 @@
+public import Cryptography
+
+/// Both trust authorities' permission for one day (MPIN 2.5). In memory only.
+public struct TimePermit: Sendable {
+    public let date: MPinDate
+    let point: G1Point
+
+    /// - Throws: ``CurveError``: ``CurveError/infinity`` for shares that cancel each other out.
+    public init(date: MPinDate, shares first: G1Point, _ second: G1Point) throws(CurveError) {
+        self.date = date
+        point = try first.adding(second)
+    }
+}
+
+/// The second trust authority's share of a day's permit, which may be kept on disk as it is of no use alone (MPIN 5.7).
+public struct TimePermitShare: Sendable, Equatable {
+    public let date: MPinDate
+    public let point: G1Point
+
+    public init(date: MPinDate, point: G1Point) {
+        self.date = date
+        self.point = point
+    }
+}

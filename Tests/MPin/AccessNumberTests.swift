@@ -1,0 +1,16 @@
+import Testing
+
+@testable import MPin
+
+@Suite("Access numbers")
+struct AccessNumberTests {
+    @Test("are not checked with other lengths or with checking off, but never empty (MPIN checklist 29)")
+    func unchecked() {
+        #expect(!AccessNumber.isAcceptable("6419791", digits: 7, usesCheckDigit: true))
+        #expect(AccessNumber.isAcceptable("6418791", digits: 7, usesCheckDigit: true))
+        #expect(AccessNumber.isAcceptable("4241703", digits: 7, usesCheckDigit: true))
+        #expect(AccessNumber.isAcceptable("6419791", digits: 7, usesCheckDigit: false))
+        #expect(AccessNumber.isAcceptable("6419791", digits: 6, usesCheckDigit: true))
+        #expect(!AccessNumber.isAcceptable("", digits: 7, usesCheckDigit: false))
+    }
+}
