@@ -53,8 +53,18 @@ struct Exchange: Sendable {
             case .cancelled: throw CancellationError()
             // What came is an answer, but none that can be used.
             case .responseTooLarge: throw MPinError.answerInvalid(place: order.place, reason: "it is too long")
-            default: throw MPinError.noAnswer(place: order.place, reason: error.message)
+            default: throw MPinError.noAnswer(place: order.place, reason: Self.reason(error))
             }
+        }
+    }
+
+    /// Without the whole address, which names the user's identity.
+    private static func reason(_ error: HTTPError) -> String {
+        switch error {
+        case .timeout: "there was none in time"
+        case .connectionLost(_, let reason): "the connection ended: \(reason)"
+        case .malformedResponse, .responseHeadTooLarge: "what came is not HTTP, or too long"
+        default: error.message
         }
     }
 
