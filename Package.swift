@@ -159,9 +159,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["Groundwork", "Cryptography", "Bluetooth", "Proximity", "GatewayLab"],
             path: "Tests/Support", exclude: ["browser.py"], swiftSettings: strict),
         tests(of: "Groundwork", ["CLinux", "TestSupport"]),
-        tests(of: "Cryptography", ["Groundwork", "COpenSSL"]),
+        tests(of: "Cryptography", ["Groundwork", "COpenSSL", "TestSupport"]),
         tests(of: "Storage", ["Groundwork"]),
-        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage"]),
+        tests(of: "Vault", ["Groundwork", "Cryptography", "Storage", "TestSupport"]),
         tests(of: "HTTPClient", ["Groundwork", "Cryptography", "TestSupport"], exclude: ["server.py"]),
         tests(of: "OAuth", ["Groundwork", "Cryptography", "HTTPClient"]),
         tests(

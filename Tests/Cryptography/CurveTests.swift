@@ -1,5 +1,6 @@
 import COpenSSL
 import Groundwork
+import TestSupport
 import Testing
 
 @testable import Cryptography
@@ -100,5 +101,35 @@ struct CurveTests {
             for _ in 0..<32 { tasks.addTask { try G1Point(mapping: hash).multiplied(by: G1Scalar(77)).encoding } }
             for try await result in tasks { #expect(result == expected) }
         }
+    }
+
+    /// A coordinate as it lies in memory: times 2^256 modulo the prime, lowest byte first.
+    private func lasting(_ encoding: [UInt8]) throws -> MaskedSecret {
+        let (x, prime) = (CurveNumber(Array(encoding[1...32])), CurveNumber(hex: CurveGroup.prime))
+        let context = try #require(BN_CTX_new())
+        defer { BN_CTX_free(context) }
+        return withExtendedLifetime((x, prime)) {
+            #expect(BN_mod_lshift(x.handle, x.handle, 256, prime.handle, context) == 1)
+            var bytes = [UInt8](repeating: 0, count: 32)
+            #expect(BN_bn2lebinpad(x.handle, &bytes, 32) == 32)
+            defer { wipe(&bytes) }
+            return MaskedSecret(SecretBytes(bytes))
+        }
+    }
+
+    /// - Returns: a coordinate of a random point that is gone.
+    private func useAndRelease() throws -> MaskedSecret {
+        let point = try G1Point(encoding: generator.multiplied(by: .random()).encoding)
+        let coordinate = try lasting(point.encoding)
+        #expect(try coordinate.isInMemory(), "the search finds what it is for")
+        _ = try point.adding(generator).multiplied(by: G1Scalar(5)).negated()
+        withExtendedLifetime(point) {}
+        return coordinate
+    }
+
+    @Test("are gone from memory with their last reference (MPIN checklist 15)")
+    func wiped() throws {
+        let coordinate = try useAndRelease()
+        #expect(try !coordinate.isInMemory())
     }
 }

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 import Storage
+import TestSupport
 import Testing
 
 @testable import Vault

@@ -2,14 +2,14 @@ import Cryptography
 import Foundation
 
 /// A secret in a form that a search of this process's memory for the secret does not find.
-struct MaskedSecret {
+package struct MaskedSecret {
     private static let mask: UInt8 = 0xA5
     private let masked: [UInt8]
 
-    init(_ secret: SecretBytes) { masked = secret.withUnsafeBytes { $0.map { $0 ^ Self.mask } } }
+    package init(_ secret: SecretBytes) { masked = secret.withUnsafeBytes { $0.map { $0 ^ Self.mask } } }
 
     /// Reads everything that this process can write to, and looks for the secret in it.
-    func isInMemory() throws -> Bool {
+    package func isInMemory() throws -> Bool {
         let memory = open("/proc/self/mem", O_RDONLY)
         guard memory >= 0 else { throw POSIXError(.EACCES) }
         defer { close(memory) }

@@ -1,0 +1,51 @@
+import Cryptography
+import Groundwork
+import Testing
+
+@testable import MPin
+
+@Suite("Identities and dates")
+struct IdentityTests {
+    @Test("are read in either case, kept as they came, and bounded (MPIN 2.2)")
+    func hex() throws {
+        let text = Hex.encode(Array(#"{ "userID":"Zoë","mobile":1}"#.utf8))
+        let identity = try #require(MPinID(hex: text.uppercased()))
+        #expect(identity.hex == text)
+        #expect(identity == MPinID(hex: text))
+        #expect(identity.hash == SHA256.hash(identity.bytes))
+        for refused in ["", "0", "0g", " 00", "00\n"] { #expect(MPinID(hex: refused) == nil, "\(refused)") }
+        #expect(MPinID(hex: String(repeating: "00", count: MPinID.limit)) != nil)
+        #expect(MPinID(hex: String(repeating: "00", count: MPinID.limit + 1)) == nil)
+        #expect(MPinID(bytes: []) == nil)
+    }
+
+    @Test("name their user, in any order and spacing, or nobody (MPIN 5.5)")
+    func userID() {
+        func userID(_ text: String) -> String? { MPinID(bytes: Array(text.utf8))?.userID }
+        #expect(userID(#"{"salt": "00", "userID" : "a@b"}"#) == "a@b")
+        #expect(userID(#"{"userID":""}"#) == "")
+        #expect(userID(#"{"userID":"Zo\u00eb \"Z\" \\ O\u2019Hara"}"#) == #"Zoë "Z" \ O’Hara"#)
+        for text in [#"{"userId":"a"}"#, #"{"userID":1}"#, #"["userID"]"#, "userID", #"{"userID":"a""#] {
+            #expect(userID(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("of the vectors name the user of their text", arguments: VectorFiles.authentications)
+    func vectors(entry: VectorFiles.Entry) throws {
+        let identity = try #require(entry.text("input", "mpin_id_hex").flatMap(MPinID.init(hex:)))
+        let text = try #require(entry.text("input", "mpin_id_text"))
+        #expect(identity.bytes == Array(text.utf8))
+        #expect(identity.userID == (try JSON(parsing: text.utf8))["userID"]?.string)
+    }
+
+    @Test("a number stands before what is hashed only above 0, and below 2^31 (MPIN 2.3, MPIN checklist 2)")
+    func prefix() {
+        #expect(MPinHash.hash([1, 2]) == SHA256.hash([1, 2]))
+        #expect(MPinHash.hash([1, 2], after: 0) == SHA256.hash([1, 2]))
+        #expect(MPinHash.hash([1, 2], after: 1) == SHA256.hash([0, 0, 0, 1, 1, 2]))
+        #expect(MPinHash.hash([], after: .max) == SHA256.hash([0x7F, 0xFF, 0xFF, 0xFF]))
+        for days: Int64 in [0, -1, 1 << 31, .max, .min] { #expect(MPinDate(days: days) == nil, "\(days)") }
+        #expect(MPinDate(days: 1 << 31 - 1)?.days == .max)
+        #expect(MPinDate(secondsSince1970: 1_699_890_579)?.days == 19_674)
+    }
+}
