@@ -78,8 +78,8 @@ final class FakeBackEnd: Sendable {
         func header(_ name: String) -> String? { json["headers"]?[name]?.string }
     }
 
-    private func control() async throws -> JSON {
-        var request = HTTPRequest("GET", base + "/control")
+    private func control(_ path: String = "") async throws -> JSON {
+        var request = HTTPRequest("GET", base + "/control" + path)
         request.allowsPlainHTTP = true
         return try JSON(parsing: try await client.send(request).body)
     }
@@ -108,6 +108,16 @@ final class FakeBackEnd: Sendable {
 
     /// Members of an endpoint's answer from now on, in place of its own; null removes one.
     func patch(_ endpoint: String, _ members: JSON) async throws { try await set(["patches": [endpoint: members]]) }
+
+    /// Lets an endpoint answer only when this returns, which it does when `work` has ended.
+    func holding(_ endpoint: String, _ work: () async throws -> Void) async throws {
+        try await set(["hold": .string(endpoint)])
+        try await work()
+        try await set(["hold": nil])
+    }
+
+    /// Waits until a held endpoint has been asked.
+    func held() async throws { _ = try await control("/held") }
 
     func behave() async throws { try await set(["answers": [:], "patches": [:]]) }
 }

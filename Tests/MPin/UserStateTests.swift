@@ -249,4 +249,37 @@ struct UserStateTests {
         let order = requests.map { String($0.path.split(separator: "/").last ?? "") }
         #expect(order == Array(repeating: ["pass1", "pass2", "mpinAuthenticate"], count: 5).flatMap { $0 })
     }
+
+    @Test("a caller who leaves does not take the client secret with it: the first authority gives it once (MPIN 5.6)")
+    func canceledConfirmation() async throws {
+        let server = try await FakeBackEnd.start()
+        let backend = try await server.backend()
+        let user = try await backend.user(.activated, at: server)
+        try await server.holding("signature") {
+            let caller = Task { try await backend.confirmRegistration(user) }
+            try await server.held()
+            caller.cancel()
+            await #expect(throws: CancellationError.self) { try await caller.value }
+        }
+        // It waits for the one that was left.
+        #expect(try await backend.confirmRegistration(user).isConfirmed)
+    }
+
+    @Test("a caller who leaves a login ends it")
+    func canceledLogin() async throws {
+        let server = try await FakeBackEnd.start()
+        let backend = try await server.backend()
+        let user = try await backend.user(.registered, at: server)
+        try await backend.startAuthentication(user)
+        let requests = try await server.requests {
+            try await server.holding("pass1") {
+                let caller = Task { try await backend.finishAuthentication(user, pin: MPinBackend.pin) }
+                try await server.held()
+                caller.cancel()
+                await #expect(throws: CancellationError.self) { try await caller.value }
+            }
+            _ = try await backend.finishAuthentication(user, pin: MPinBackend.pin)
+        }
+        #expect(requests.map { $0.path.split(separator: "/").last } == ["pass1", "pass1", "pass2", "mpinAuthenticate"])
+    }
 }

@@ -5,7 +5,7 @@
 Below /NAME is a back end of that name. It computes with plain integers what docs/protocols/mpin.md says in sections 2.1
 to 2.5 and 4.2, and shares nothing with the program. /control reads what was asked, and sets what is answered: for an
 endpoint a status and a text ("answers"; status 0 ends the connection), or members in place of its own ("patches"; null
-removes one).
+removes one). An endpoint may be held ("hold"), and /control/held answers once it is asked.
 """
 import hashlib
 import http.server
@@ -20,9 +20,9 @@ N = 36 * U**4 + 36 * U**3 + 18 * U**2 + 6 * U + 1
 
 DAY = 19674
 DEFAULTS = {"answers": {}, "patches": {}, "settings": {}, "requests": [], "isActive": False, "date": DAY,
-            "published": {}, "accessNumbers": ["4241703"], "limit": 3, "usePermits": True, "verdict": {}}
+            "published": {}, "accessNumbers": ["4241703"], "limit": 3, "usePermits": True, "verdict": {}, "hold": None}
 control = json.loads(json.dumps(DEFAULTS))
-lock = threading.Lock()
+changed = threading.Condition()
 ends = {}
 
 
@@ -140,14 +140,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         parts = path.strip("/").split("/")
         if parts[0] == "control":
-            with lock:
+            with changed:
                 if self.command == "POST":
                     control.update(json.loads(body))
+                    changed.notify_all()
+                if parts[-1] == "held":
+                    changed.wait_for(lambda: self.server.held, timeout=60)
                 return self.send(200, control)
-        with lock:
+        with changed:
             control["requests"].append({
                 "method": self.command, "path": path, "query": query, "body": body,
                 "headers": {name.lower(): value for name, value in self.headers.items()}})
+            if control["hold"] == self.endpoint(parts[1:])[0]:
+                self.server.held = True
+                changed.notify_all()
+                changed.wait_for(lambda: control["hold"] is None, timeout=60)
             end = ends.setdefault(parts[0], BackEnd())
             name, rest = self.endpoint(parts[1:])
             status, answer = control["answers"].get(name) or (None, None)
@@ -295,6 +302,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 if __name__ == "__main__":
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    server.held = False
     server.base = f"http://127.0.0.1:{server.server_address[1]}"
     print(server.base, flush=True)
     server.serve_forever()

@@ -38,12 +38,13 @@ extension FuzzTarget {
                 isUsed = true
                 try require(first.date.days > 0, "a date is a day")
                 try require(first.storageID == Hex.encode(identity.hash), "a permit is the user's own")
-                try require(first.signature.utf8.allSatisfy(ASCII.isLetterOrDigit), "a signature fits into an address")
+                try require(first.signature.utf8.allSatisfy(ASCII.isLetterOrDigit), "a signature fits into a query")
             }
             if let second = try? PassTwoAnswer(answer) {
                 isUsed = true
                 let sent = second.verdictBody
-                try require(sent.starts(with: Array(#"{"mpinResponse":"#.utf8) + answer.bytes), "what came is sent back")
+                try require(
+                    sent.starts(with: Array(#"{"mpinResponse":"#.utf8) + answer.bytes), "what came is sent back")
                 try require(sent.count == answer.bytes.count + 17, "and nothing else")
             }
             if let point = try? answer.point("clientSecret") {
