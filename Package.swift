@@ -197,6 +197,9 @@ let package = Package(
             of: "GatewayLab", ["Groundwork", "Cryptography"],
             exclude: ["page.py", "mpin_client.py", "mpin_curve.py", "mpin_forms.py", "mpin_scenarios.py"]),
         .executableTarget(
+            name: "mpin-benchmark", dependencies: ["Groundwork", "Cryptography", "MPin", "COpenSSL"],
+            path: "Tests/Benchmarks/MPin", swiftSettings: strict),
+        .executableTarget(
             name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),
         .executableTarget(

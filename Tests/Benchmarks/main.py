@@ -15,8 +15,8 @@ from figures import machine, package, version
 from ground import REPOSITORY, BenchError, Ground, say
 
 SUBJECTS = ["footprint", "start", "publish", "latency", "backlog", "receive"]
-# Not among `all`: they need root.
-ALONE = ["flash"]
+# Not among `all`: the first needs root, the second measures no program.
+ALONE = ["flash", "mpin"]
 
 
 def common(parser):

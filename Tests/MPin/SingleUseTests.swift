@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Two answers with the same x reveal the secret, so the compiler has to refuse whatever would make them.
+@Suite("A first pass")
+struct SingleUseTests {
+    private static let before = """
+        import Cryptography
+        import MPin
+        """
+
+    @Test("serves one second pass", .timeLimit(.minutes(2)))
+    func once() async throws {
+        let errors = try await Self.errors(
+            """
+            func use(_ pass: consuming PassOne) throws -> (G1Point, G1Point) {
+                let commitment = pass.commitment
+                return (commitment, try pass.validator(for: []))
+            }
+            """)
+        #expect(errors == [])
+    }
+
+    @Test(
+        "cannot be used twice, copied or used by who was only lent it (MPIN checklist 11)", .timeLimit(.minutes(2)),
+        arguments: [
+            "func f(_ pass: consuming PassOne) throws { _ = (try pass.validator(for: []), try pass.validator(for: [])) }",
+            "func f(_ pass: consuming PassOne) throws { _ = (try pass.validator(for: []), try pass.proof(at: 1)) }",
+            "func f(_ pass: consuming PassOne) throws { for _ in 0..<2 { _ = try pass.validator(for: []) } }",
+            "func f(_ pass: borrowing PassOne) throws { _ = try pass.validator(for: []) }",
+            "func f(_ pass: borrowing PassOne) -> PassOne { pass }",
+            "func f(_ pass: consuming PassOne) -> [PassOne] { [pass] }",
+        ])
+    func refused(source: String) async throws {
+        let errors = try await Self.errors(source)
+        #expect(!errors.isEmpty && errors.allSatisfy { !$0.contains("no such module") }, "\(errors)")
+    }
+
+    /// What the compiler says of a file that stands on the modules this test was built with.
+    private static func errors(_ source: String) async throws -> [String] {
+        let modules = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appending(path: "Modules")
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let file = FileManager.default.temporaryDirectory.appending(path: "latchkey-pass-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try "\(before)\n\(source)".write(to: file, atomically: true, encoding: .utf8)
+        let maps = ["CLinux", "COpenSSL", "CSQLite", "CCurl"].flatMap {
+            ["-Xcc", "-fmodule-map-file=\(root.appending(path: "Sources/\($0)/module.modulemap").path)"]
+        }
+        // Not -typecheck: what becomes of a value that cannot be copied is looked at later.
+        let compiled = try await Program.found.run(
+            ["swiftc", "-emit-sil", "-o", "/dev/null", "-parse-as-library", "-swift-version", "6", "-I", modules.path]
+                + maps + [file.path])
+        return compiled.errors.split(separator: "\n").map(String.init).filter { $0.contains("error:") }
+    }
+}
