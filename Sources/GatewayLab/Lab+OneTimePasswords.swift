@@ -37,7 +37,9 @@ extension AdminAPI {
     func demandOneTimePasswords(_ input: JSON) async throws -> JSON {
         var endpoints: Set<Endpoint> = []
         for name in input["endpoints"]?.array ?? [] {
-            guard let endpoint = name.string.flatMap(Endpoint.init(rawValue:)), endpoint != .oneTimePassword else {
+            guard let endpoint = name.string.flatMap(Endpoint.init(rawValue:)), endpoint != .oneTimePassword,
+                !endpoint.isOfMPin
+            else {
                 throw BadInput(text: "endpoints must be names such as L1; latchkey-lab fault names lists them")
             }
             endpoints.insert(endpoint)

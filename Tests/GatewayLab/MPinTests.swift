@@ -24,9 +24,9 @@ struct MPinTests {
         ("forms", "refuses every request that is not exactly of the protocol's form (MPIN checklist 16 to 32)"),
     ]
 
-    @Test("The M-Pin back end", arguments: scenarios)
+    @Test("the M-Pin back end does what each sentence says", arguments: scenarios)
     func scenario(name: String, sentence: String) async throws {
-        try await Workshop.open { shop in try await play(name, in: shop) }
+        try await Workshop.open { shop in try await Self.play(name, in: shop) }
     }
 
     @Test("the M-Pin back end of a lab that is started again knows its users, secrets and failures")
@@ -35,7 +35,7 @@ struct MPinTests {
         defer { try? FileManager.default.removeItem(atPath: data) }
         for name in ["before", "after"] {
             try await Workshop.open({ $0.dataDirectory = data }) { shop in
-                try await play(name, in: shop, "\(data)/user.json")
+                try await Self.play(name, in: shop, "\(data)/user.json")
             }
         }
     }
@@ -47,11 +47,12 @@ struct MPinTests {
         try await Workshop.open({ $0.dataDirectory = data }) { shop in
             func mpin(_ arguments: String...) async throws -> String {
                 try await run(
-                    CommandTests.program, ["mpin"] + arguments + ["--admin", shop.lab.adminURL, "--data", data]
+                    GatewayLabTests.CommandTests.program,
+                    ["mpin"] + arguments + ["--admin", shop.lab.adminURL, "--data", data]
                 ).output
             }
             #expect(try await mpin() == "no M-Pin users\n")
-            try await play("before", in: shop, "\(data)/user.json")
+            try await Self.play("before", in: shop, "\(data)/user.json")
             let user = try #require(await shop.lab.mpinUsers().first)
             let row = try await mpin().split(separator: "\n").last ?? ""
             #expect(row.split(separator: " ").prefix(3) == ["alice@example.org", "issued", "1"])
@@ -75,17 +76,18 @@ struct MPinTests {
             ] {
                 let failure = await #expect(throws: ProgramFailure.self) {
                     try await run(
-                        CommandTests.program, ["mpin"] + arguments + ["--admin", shop.lab.adminURL, "--data", data])
+                        GatewayLabTests.CommandTests.program,
+                        ["mpin"] + arguments + ["--admin", shop.lab.adminURL, "--data", data])
                 }
                 #expect(failure?.status == 65 && failure?.errors.contains(message) == true, "\(failure?.errors ?? "")")
             }
         }
     }
 
-    @Test("says nothing secret in its log")
+    @Test("the log of the M-Pin back end contains neither one-time passwords nor activation codes")
     func log() async throws {
         try await Workshop.open { shop in
-            try await play("password", in: shop)
+            try await Self.play("password", in: shop)
             let user = try #require(await shop.lab.mpinUsers().first)
             let password = try #require(user.oneTimePassword)
             let code = try await shop.lab.issueMPinCode(for: "bob")
@@ -94,13 +96,14 @@ struct MPinTests {
         }
     }
 
-    private func play(_ scenario: String, in shop: Workshop, _ arguments: String...) async throws {
+    /// Plays a scenario of the client in Python.
+    static func play(_ scenario: String, in shop: Workshop, _ arguments: String...) async throws {
         let authority = "\(shop.directory)/mpin-ca.pem"
         try Data(shop.lab.caCertificatePEM.utf8).write(to: URL(fileURLWithPath: authority))
         do {
             try await run(
                 "python3",
-                ["-B", Self.script, shop.lab.mpinURL, authority, shop.lab.adminURL, shop.lab.adminToken, scenario]
+                ["-B", script, shop.lab.mpinURL, authority, shop.lab.adminURL, shop.lab.adminToken, scenario]
                     + arguments)
         } catch let failure as ProgramFailure {
             Issue.record("\(scenario): \(failure.errors)")

@@ -42,6 +42,16 @@ struct PageTests {
         }
     }
 
+    @Test("the admin page shows M-Pin users, takes the codes of their mails, blocks, revokes and removes them")
+    func mpin() async throws {
+        try await Workshop.open { shop in
+            try await MPinTests.play("page", in: shop)
+            try await ask(shop, "mpin")
+            let users = await shop.lab.mpinUsers()
+            #expect(users.map(\.user) == ["alice@example.org"] && users.map(\.status) == [.active])
+        }
+    }
+
     private func ask(_ shop: Workshop, _ arguments: String...) async throws {
         do {
             try await run("python3", [Self.script, shop.lab.adminPageURL] + arguments)

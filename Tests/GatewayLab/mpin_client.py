@@ -2,6 +2,7 @@
 
 mpin_scenarios.py uses it.
 """
+import hmac
 import json
 import secrets
 import ssl
@@ -58,6 +59,12 @@ def settings(**members):
 
 def fault(endpoint, lie):
     admin("POST", "faults", {"kind": "lie", "lie": lie, "endpoint": endpoint, "times": 1})
+
+
+def signature(*parts):
+    """As the D-TA and the relying party sign (MPIN 4.4)."""
+    key = admin("GET", "mpin/secrets")["app_key"].encode()
+    return hmac.new(key, "".join(parts).encode(), "sha256").hexdigest()
 
 
 def master():

@@ -1,6 +1,6 @@
 """Opens the lab's admin page in headless Chromium, as WebDriver (W3C) has it, and does what a person would.
 
-    page.py URL layout WIDTH | link | removal MAG OTHER | messages MAG
+    page.py URL layout WIDTH | link | removal MAG OTHER | messages MAG | mpin
 
 Prints nothing and exits with 0 when all is well; else says what was seen.
 """
@@ -123,4 +123,68 @@ def messages(url, mag):
         browser.until("document.querySelectorAll('#events tr').length > arguments[0]", events)
 
 
-{"layout": layout, "link": link, "removal": removal, "messages": messages}[sys.argv[2]](sys.argv[1], *sys.argv[3:])
+def mpin(url):
+    with Browser(390) as browser:
+        browser.open(url)
+        browser.until("document.querySelectorAll('#mpin tr').length === 2")
+        names = browser.ask("""[...document.querySelectorAll('#mpin button, #mpin input')]
+            .map(b => b.getAttribute('aria-label'))""")
+        expect(len(set(names)) == 12, f"each of two users has six controls with names of their own: {names}")
+        expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), "the page is as wide as the screen")
+        expect(browser.ask("document.getElementById('mpin-url').textContent").endswith("/mpin"), "the address is shown")
+        row = "[...document.querySelectorAll('#mpin tr')].find(row => row.textContent.includes(arguments[0]))"
+        button = f"[...{row}.querySelectorAll('button')].find(button => button.textContent === arguments[1])"
+
+        def press(user, text):
+            browser.do(button + ".click()", user, text)
+
+        def shows(user, text):
+            browser.until(row + "?.cells[1].textContent.includes(arguments[1])", user, text)
+
+        code = browser.ask(row + ".cells[3].textContent", "alice@")
+        shows("alice@", "not verified")
+        browser.do(row + ".querySelector('input').focus()", "alice@")
+        browser.type("99x")
+        # The state is asked for after each action, and the rows are made anew.
+        browser.do(row + ".dataset.old = 'yes'; refresh()", "alice@")
+        browser.until("!" + row + ".dataset.old", "alice@")
+        expect(browser.ask("document.activeElement.value") == "99x", "what is typed stays, with the focus")
+        press("alice@", "Enter code")
+        browser.until("document.getElementById('notice').textContent.includes('activation code')")
+        shows("alice@", "not verified")
+        browser.complaints()  # The refusal.
+        browser.do(f"const input = {row}.querySelector('input'); input.value = ''; input.oninput(); input.focus()", "alice@")
+        browser.type(code)
+        press("alice@", "Enter code")
+        shows("alice@", "verified")
+        browser.until("!" + row + ".querySelector('input')", "alice@")
+        press("bob@", "Follow link")
+        browser.until("!" + row + ".querySelector('input')", "bob@")
+        for action, text in (("Block", "blocked"), ("Revoke", "revoked")):
+            press("bob@", action)
+            shows("bob@", text)
+        expect("blocked" not in browser.ask(row + ".cells[1].textContent", "alice@"), "one user is not the other")
+        press("bob@", "Unblock")
+        browser.until("!" + row + ".cells[1].textContent.includes('blocked')", "bob@")
+        press("bob@", "Remove")
+        browser.until("document.getElementById('question').open")
+        browser.press("\ue00c")  # Escape
+        browser.until("!document.getElementById('question').open")
+        press("bob@", "Remove")
+        browser.until("document.getElementById('question').open")
+        browser.do("document.getElementById('question-yes').click()")
+        browser.until("document.querySelectorAll('#mpin tr').length === 1")
+        browser.do("document.getElementById('mpin-number').click()")
+        browser.until("/^[0-9]{7}$/.test(document.querySelector('#mpin-browsers code')?.textContent)")
+        browser.do("document.getElementById('mpin-qr').click()")
+        browser.until("document.getElementById('mpin-browsers').textContent.includes('/mpin#')")
+        browser.until("document.getElementById('mpin-violations').textContent.includes('is missing')")
+        browser.do("document.getElementById('fault').elements.kind.value = 'lie'; faultFields()")
+        browser.do("""const fields = document.getElementById('fault').elements;
+            fields.endpoint.value = 'M5'; fields.lie.value = 'off-curve'; fields.times.value = '2';
+            document.getElementById('fault').requestSubmit()""")
+        browser.until("document.getElementById('faults').textContent.includes('lie off-curve at M5, 2 more')")
+        expect(browser.complaints() == [], "the browser finds nothing wrong")
+
+
+{"layout": layout, "link": link, "removal": removal, "messages": messages, "mpin": mpin}[sys.argv[2]](sys.argv[1], *sys.argv[3:])

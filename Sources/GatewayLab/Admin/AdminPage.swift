@@ -94,7 +94,7 @@ enum AdminPage {
                   </select>
                 </label>
                 <label>Where <select name="endpoint"><option value="">every endpoint</option>\#(endpoints)</select></label>
-                <label data-for="status error">Status <input name="status" type="number" min="200" max="599" value="503"></label>
+                <label data-for="status error">Status <input name="status" type="number" min="201" max="599" value="503"></label>
                 <label data-for="error">Code <input name="code" type="number" min="1" max="9999999" value="3003206"></label>
                 <label data-for="lie">Lie <select name="lie">\#(lies)</select></label>
                 <label data-for="delay">Milliseconds <input name="milliseconds" type="number" min="1" max="600000" value="2000"></label>

@@ -17,7 +17,7 @@ enum FaultText {
         case "delay": kind = .delay(milliseconds: try number("milliseconds", 1...600_000))
         case "drop": kind = .drop
         case "drop-answer": kind = .dropAnswer
-        case "status": kind = .status(try number("status", 200...599))
+        case "status": kind = .status(try number("status", 201...599))
         case "error": kind = .error(code: try number("code", 1...9_999_999), status: try number("status", 400...599))
         case "captive-portal": kind = .captivePortal
         case "lie":

@@ -36,13 +36,13 @@ extension AdminAPI {
         }
     }
 
-    /// The master secrets of both D-TAs, with which a test can compute all that a server computes.
+    /// The master secrets of both D-TAs and the application's key, with which a test can compute all that a server computes.
     private func mpinSecrets() async throws -> JSON {
         let state = try await lab.store.change { try $0.mpinState() }
         return [
             "master_secret1": .string(Hex.encode(state.secretOne)),
             "master_secret2": .string(Hex.encode(state.secretTwo)),
-            "app_id": .string(state.appID),
+            "app_id": .string(state.appID), "app_key": .string(state.appKey),
         ]
     }
 

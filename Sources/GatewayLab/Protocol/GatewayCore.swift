@@ -87,7 +87,10 @@ struct GatewayCore: Sendable {
         case .signed: return try signed(request, now: now)
         case .place: return try place(request, now: now)
         case .telephone: return try telephone(request, now: now)
-        default: return answerMPin(request, at: endpoint, now: now)
+        case .mpinService, .mpinSettings, .mpinUser, .mpinSignature, .mpinSecret, .mpinPermit, .mpinStorage,
+            .mpinPermitShare, .mpinPassOne, .mpinPassTwo, .mpinVerdict, .mpinMobileVerdict, .mpinCodeStatus,
+            .mpinLogout, .mpinNumber, .mpinQRCode, .mpinPoll, .mpinOldPoll:
+            return answerMPin(request, at: endpoint, now: now)
         }
     }
 }
@@ -115,7 +118,10 @@ extension Endpoint {
             .appIcon, .hello, .echo, .scoped, .file, .upload, .refuse, .signed, .place,
             .telephone:
             3_007_000
-        default: 0  // M-Pin has no such numbers.
+        case .mpinService, .mpinSettings, .mpinUser, .mpinSignature, .mpinSecret, .mpinPermit, .mpinStorage,
+            .mpinPermitShare, .mpinPassOne, .mpinPassTwo, .mpinVerdict, .mpinMobileVerdict, .mpinCodeStatus,
+            .mpinLogout, .mpinNumber, .mpinQRCode, .mpinPoll, .mpinOldPoll:
+            0  // M-Pin has no such numbers.
         }
     }
 }

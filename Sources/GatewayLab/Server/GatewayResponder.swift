@@ -131,8 +131,12 @@ struct GatewayResponder: HTTPResponder {
         path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : String(path)
     }
 
-    /// The path for the journal, shortened: the full id of an authorization session would allow fetching its code.
+    /// The path for the journal, shortened: the full id of an authorization session would allow fetching its code, and
+    /// an M-Pin ID has hundreds of digits.
     private static func shown(_ path: String, _ endpoint: Endpoint?) -> String {
+        if let endpoint, endpoint.isOfMPin, path.count > endpoint.path.count + 9 {
+            return path.prefix(endpoint.path.count + 9) + "…"
+        }
         guard let endpoint, [.deviceAuthorization, .poll].contains(endpoint) else { return path }
         let start = path.prefix(endpoint.path.count + 1 + 8)
         return start + "…" + (endpoint == .poll ? Endpoint.pollSuffix : "")
