@@ -175,7 +175,8 @@ let package = Package(
             ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway", "GatewayLab", "TestSupport"],
             exclude: ["prepare", "requirements.txt", "scim_server.py", "check_lab.py"]),
         tests(
-            of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "TestSupport"], exclude: ["Vectors"]),
+            of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab", "TestSupport"],
+            exclude: ["Vectors", "server.py"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
         tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),

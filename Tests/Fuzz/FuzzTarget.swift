@@ -13,7 +13,7 @@ struct FuzzTarget: Sendable {
     static let all =
         groundwork + cryptography + vault + http + oauth + gateway + gatewayServices + messaging + settings + board
         + bluetooth + network
-        + proximity + localAPI + agent + ofPrograms + mpin
+        + proximity + localAPI + agent + ofPrograms + mpin + mpinService
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }

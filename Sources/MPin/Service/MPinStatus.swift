@@ -1,0 +1,20 @@
+/// The 17 outcomes of the public M-Pin clients (MPIN 8), in the order of their numbers.
+public enum MPinStatus: String, Sendable, CaseIterable {
+    case ok = "OK"
+    case pinInputCanceled = "PIN_INPUT_CANCELED"
+    case cryptoError = "CRYPTO_ERROR"
+    case storageError = "STORAGE_ERROR"
+    case networkError = "NETWORK_ERROR"
+    case responseParseError = "RESPONSE_PARSE_ERROR"
+    case flowError = "FLOW_ERROR"
+    case identityNotAuthorized = "IDENTITY_NOT_AUTHORIZED"
+    case identityNotVerified = "IDENTITY_NOT_VERIFIED"
+    case requestExpired = "REQUEST_EXPIRED"
+    case revoked = "REVOKED"
+    case incorrectPIN = "INCORRECT_PIN"
+    case incorrectAccessNumber = "INCORRECT_ACCESS_NUMBER"
+    case httpServerError = "HTTP_SERVER_ERROR"
+    case httpRequestError = "HTTP_REQUEST_ERROR"
+    case badUserAgent = "BAD_USER_AGENT"
+    case clientSecretExpired = "CLIENT_SECRET_EXPIRED"
+}
