@@ -117,12 +117,15 @@ final class ConnectionLoop {
         while true {
             let socket = client.socket
             var byte: UInt8 = 0
+            // With its answer, the broker may send what it kept meanwhile.
+            client.holdAcknowledgements(inbox.standing != nil)
             try step(client, client.read())
             // With TLS 1.3 a broker rejects a certificate after the handshake, and hangs up. Its alert is read before
             // anything is written: a failed write would discard it.
             if !isOpen, recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0 {
                 try step(client, client.read())
             }
+            if isOpen { try releaseAcknowledgements(client) }
             try step(client, client.write())
             if isOpen {
                 client.buffer?.install()
