@@ -34,4 +34,33 @@ struct ReceivingOrderTests {
         #expect(await broker.program.firstLine(containing: "saw") == "saw []")
         try await station.stop()
     }
+
+    @Test("are acknowledged together, however many came before them")
+    func stuck() async throws {
+        let broker = try await ScriptedBroker(
+            isSecure: true,
+            """
+            client = accept()
+            subscribed(client, 2)
+            # The library signals itself for each, until nothing more fits.
+            for mid in range(1, 1001):
+                client.sendall(publish(mid, b"one"))
+                assert packet(client)[0] == 0x40
+            client.sendall(publish(1001, b"a") + publish(1002, b"b") + publish(1003, b"c"))
+            seen = []
+            client.settimeout(5)
+            try:
+                for _ in range(3): seen.append(identifier(packet(client)[1]))
+            except OSError: pass
+            print("acknowledged", seen)
+            """)
+        // While there are any, acknowledgements wait for the disk.
+        let inboxes = try await inboxes("other", in: broker.bench)
+        let station = try await Station(at: broker.address, inboxes: inboxes, credentials: broker.credentials)
+        let subscription = try await station.messenger.subscribe("t", bound: 2000)
+        #expect(await broker.program.firstLine(containing: "acknowledged") == "acknowledged [1001, 1002, 1003]")
+        #expect(await subscription.texts(1003).suffix(3) == ["a", "b", "c"])
+        try await station.stop()
+        await inboxes.close()
+    }
 }
