@@ -10,7 +10,7 @@ final class MosquittoClient {
     struct Report {
         var connack: (code: Int, sessionPresent: Bool)?
         var acknowledged: [Int32] = []
-        var granted: [(mid: Int32, granted: Bool)] = []
+        var answers: [(mid: Int32, answer: SubscriptionAnswer)] = []
         /// The last error the TLS library explained.
         var tlsReason: String?
     }
@@ -143,8 +143,11 @@ final class MosquittoClient {
         return (id, fault(of: status))
     }
 
-    func unsubscribe(from filter: TopicFilter) -> ClientFault? {
-        fault(of: mosquitto_unsubscribe(handle, nil, filter.text))
+    /// - Returns: the identifier under which the library reports the answer.
+    func unsubscribe(from filter: TopicFilter) -> (id: Int32, fault: ClientFault?) {
+        var id: Int32 = 0
+        let status = mosquitto_unsubscribe(handle, &id, filter.text)
+        return (id, fault(of: status))
     }
 
     /// Writes immediately; closing TLS flushes the rest.
@@ -169,7 +172,10 @@ final class MosquittoClient {
         }
         mosquitto_subscribe_callback_set(handle) { _, client, mid, count, qos in
             let granted = count > 0 && qos.map { $0[0] >= 0 && $0[0] <= 2 } ?? false
-            MosquittoClient.of(client).report.granted.append((mid, granted))
+            MosquittoClient.of(client).report.answers.append((mid, granted ? .granted : .refused))
+        }
+        mosquitto_unsubscribe_callback_set(handle) { _, client, mid in
+            MosquittoClient.of(client).report.answers.append((mid, .ended))
         }
         mosquitto_message_callback_set(handle) { _, client, message in
             guard let message else { return }

@@ -60,23 +60,37 @@ extension Messenger {
 
     /// Unsubscribes at the broker when the last subscription of a filter has ended.
     private func release(_ filter: TopicFilter) {
-        guard inbox.filters[filter] == nil, isOpen, established.remove(filter) != nil else { return }
+        guard inbox.filters[filter] == nil, isOpen, established.contains(filter), ending.insert(filter).inserted else {
+            return
+        }
         connection?.send(.unsubscribe(filter))
+    }
+
+    /// The broker has ended a subscription. Until it says so, the connection may break before it knows that it should,
+    /// and the next connection has to ask again.
+    private func forget(_ filter: TopicFilter) async {
+        ending.remove(filter)
+        established.remove(filter)
+        await inbox.standing?.forgetFormerFilter(filter)
     }
 
     /// Brings the broker's session in line with the present subscriptions.
     func restoreSubscriptions(over connection: BrokerConnection, sessionPresent: Bool) {
         let wanted = inbox.filters
         if !sessionPresent { established = [] }
-        for filter in established where wanted[filter] == nil {
-            connection.send(.unsubscribe(filter))
-            established.remove(filter)
+        // Nobody knows whether the broker has ended those that a former connection asked it to.
+        let unsure = ending
+        ending = established.filter { wanted[$0] == nil }
+        for filter in ending { connection.send(.unsubscribe(filter)) }
+        for (filter, qos) in wanted where !established.contains(filter) || unsure.contains(filter) {
+            connection.send(.subscribe(filter, qos))
         }
-        for (filter, qos) in wanted where !established.contains(filter) { connection.send(.subscribe(filter, qos)) }
     }
 
-    func answer(_ filter: TopicFilter, granted: Bool) {
-        if granted {
+    /// - Parameter answer: of the broker.
+    func note(_ answer: SubscriptionAnswer, to filter: TopicFilter) async {
+        guard answer != .ended else { return await forget(filter) }
+        if answer == .granted {
             established.insert(filter)
             // The subscription may have ended before the answer arrived.
             release(filter)
@@ -84,7 +98,9 @@ extension Messenger {
             // Nobody misses reports of errors that this broker does not make.
             events.send(.subscriptionRefused(filter))
         }
-        for waiting in awaitedAnswers.removeValue(forKey: filter) ?? [] { waiting.resume(returning: granted) }
+        for waiting in awaitedAnswers.removeValue(forKey: filter) ?? [] {
+            waiting.resume(returning: answer == .granted)
+        }
     }
 
     /// Resumes subscribers waiting for an answer that the lost connection cannot bring; the next connection
