@@ -63,4 +63,31 @@ struct ReceivingOrderTests {
         try await station.stop()
         await inboxes.close()
     }
+
+    @Test("and are too large are acknowledged, counted and reported, and the others arrive", arguments: [false, true])
+    func tooLarge(isSecure: Bool) async throws {
+        let broker = try await ScriptedBroker(
+            isSecure: isSecure,
+            """
+            client = accept()
+            subscribed(client)
+            sizes = [5, 3_000_000, 500_001, 500_000, 5_000_000]
+            client.sendall(b"".join(publish(mid, b"." * size) for mid, size in enumerate(sizes, 1)))
+            print("acknowledged", [identifier(packet(client)[1]) for _ in sizes])
+            while True: packet(client)
+            """)
+        let station = try await Station(
+            at: broker.address, running: false, adjust: { $0.payloadLimit = 500_000 }, credentials: broker.credentials)
+        let subscription = try await station.messenger.subscribe("t")
+        var events = station.messenger.messages.subscribe().makeAsyncIterator()
+        station.run()
+        #expect(await broker.program.firstLine(containing: "acknowledged") == "acknowledged [1, 2, 3, 4, 5]")
+        #expect(await subscription.next(2).messages.map(\.payload.count) == [5, 500_000])
+        for bytes in [3_000_000, 500_001, 5_000_000] {
+            #expect(await events.next() == .tooLarge(topic: "t", bytes: bytes, limit: 500_000))
+        }
+        let status = await station.messenger.status()
+        #expect((status.received, status.oversized) == (5, 3))
+        try await station.stop()
+    }
 }

@@ -18,6 +18,7 @@ final class MosquittoClient {
     private let handle: OpaquePointer
     private var report = Report()
     private let inbox: Inbox
+    private let reads: GatedReads
     /// Messages that were received and not delivered yet.
     private var received: [IncomingMessage] = []
     private var receivedBytes = 0
@@ -40,6 +41,7 @@ final class MosquittoClient {
     /// - Returns: `nil` when memory runs out or the client id is not UTF-8.
     init?(_ order: ConnectionOrder, inbox: Inbox) {
         self.inbox = inbox
+        reads = GatedReads(payloadLimit: inbox.payloadLimit)
         tls = order.credentials.tls
         guard Self.library == MOSQ_ERR_SUCCESS.code,
             let handle = mosquitto_new(order.credentials.clientID, order.cleanSession, nil)
@@ -120,7 +122,12 @@ final class MosquittoClient {
     }
 
     /// Reads at most one packet.
-    func read() -> ClientFault? { fault(of: mosquitto_loop_read(handle, 1)) }
+    func read() -> ClientFault? {
+        let connection = mosquitto_ssl_get(handle)
+        // The library's first reads with TLS only make its connection.
+        guard tls == nil || connection != nil else { return fault(of: mosquitto_loop_read(handle, 1)) }
+        return fault(of: reads.pass(socket: socket, tls: connection) { mosquitto_loop_read(handle, 1) })
+    }
     func write() -> ClientFault? { fault(of: mosquitto_loop_write(handle, 1)) }
     /// Pings the broker, if a ping is due.
     func keepAlive() -> ClientFault? { fault(of: mosquitto_loop_misc(handle)) }
@@ -194,13 +201,16 @@ final class MosquittoClient {
 
     private func receive(_ message: mosquitto_message) {
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+        let topic = message.topic.map { String(cString: $0) } ?? ""
+        arrived.count += 1
+        arrived.bytes += payload.count + topic.utf8.count
+        let bytes = reads.discarded ?? payload.count
+        guard bytes <= inbox.payloadLimit else { return inbox.discard(bytes: bytes, to: topic) }
         received.append(
             IncomingMessage(
-                topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
-                qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
+                topic: topic, payload: [UInt8](payload), qos: QoS(requested: Int(message.qos)) ?? .atMostOnce,
+                retained: message.retain, receivedAt: Date()))
         receivedBytes += payload.count
-        arrived.count += 1
-        arrived.bytes += payload.count + received[received.count - 1].topic.utf8.count
         if receivedBytes >= Self.batchBytes { deliver() }
     }
 
