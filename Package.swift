@@ -100,6 +100,7 @@ let package = Package(
             cSettings: [.define("LATCHKEY_IS_SHIPPED", .when(configuration: .release))]),
         // For the program alone: tests have memory checkers.
         .target(name: "CWipedHeap", path: "Sources/CWipedHeap"),
+        .target(name: "CReadHook", path: "Sources/CReadHook"),
 
         room("Groundwork", ["CLinux"]),
         room("Settings", ["Groundwork", toml]),
@@ -112,7 +113,7 @@ let package = Package(
         room("GatewayServices", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "Gateway"]),
         room("OAuthAccounts", ["Groundwork", "Cryptography", "HTTPClient", "OAuth", "Vault"]),
         room("MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault"]),
-        room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto"]),
+        room("Messaging", ["Groundwork", "Cryptography", "Storage", "CMosquitto", "CReadHook"]),
         room("Board", ["Groundwork", "Settings", "CGPIOD"]),
         room("Connectivity", ["Groundwork"]),
         room("Bluetooth", ["Groundwork", "CBluetooth", "CSystemd"]),

@@ -20,16 +20,10 @@ extension InboxStore {
 /// What goes on at the inboxes while the station is open.
 extension Link {
     func workInboxes(_ inboxes: InboxStore, at station: Station) async {
-        let (events, connection) = (inboxes.events.subscribe(), station.messenger.events.subscribe())
+        let events = inboxes.events.subscribe()
         for event in await inboxes.newsOfOpening { agent.report(.inbox(event), of: account) }
         await withTaskGroup(of: Void.self) { [agent, account] group in
             group.addTask { for await event in events { agent.report(.inbox(event), of: account) } }
-            group.addTask {
-                for await event in connection {
-                    guard case .connected = event else { continue }
-                    await inboxes.forgetFormerFilters()
-                }
-            }
             for action in agent.configuration.actions {
                 group.addTask { await ActionWork(action, inboxes, station.topics, agent, account).run() }
             }

@@ -78,6 +78,8 @@ enum EventMeanings {
         "message.not-sent": "a message in an envelope was not accepted; its sender got the error",
         "message.received": "a message in an envelope arrived for a subscription",
         "message.sent": "a message in an envelope was accepted: the broker or the disk has it",
+        "message.too-large":
+            "a message arrived that is larger than the agent takes; it was dropped, and the broker does not send it again",
     ]
 
     static let outbox = [

@@ -29,8 +29,9 @@ public struct TLSBuffer {
         SSL_set_bio(connection, buffer, buffer)
     }
 
-    /// Whether the buffer has unread bytes from the socket, which `poll` does not report.
-    public var hasUnread: Bool { latchkey_bio_unread(SSL_get_rbio(connection)) > 0 }
+    /// Whether there are unread bytes that `poll` does not report: what the buffer has from the socket, and what TLS has
+    /// decrypted of a record.
+    public var hasUnread: Bool { SSL_pending(connection) > 0 || latchkey_bio_unread(SSL_get_rbio(connection)) > 0 }
 
     /// Whether ``flush()`` has bytes to write.
     public var hasUnsent: Bool { latchkey_bio_unsent(SSL_get_wbio(connection)) > 0 }

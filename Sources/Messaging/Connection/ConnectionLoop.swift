@@ -14,6 +14,7 @@ final class ConnectionLoop {
     private var messages: [Int32: Int64] = [:]
     /// Acknowledged messages that have not been posted to the mailbox yet.
     private var finished: [Int64] = []
+    /// The filters behind those that the broker has to answer.
     private var filters: [Int32: TopicFilter] = [:]
     private var isOpen = false
     private var lossCause = ConnectionLoss.Cause.silence
@@ -117,12 +118,15 @@ final class ConnectionLoop {
         while true {
             let socket = client.socket
             var byte: UInt8 = 0
+            // With its answer, the broker may send what it kept meanwhile.
+            client.holdAcknowledgements(inbox.standing != nil)
             try step(client, client.read())
             // With TLS 1.3 a broker rejects a certificate after the handshake, and hangs up. Its alert is read before
             // anything is written: a failed write would discard it.
             if !isOpen, recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0 {
                 try step(client, client.read())
             }
+            if isOpen { try releaseAcknowledgements(client) }
             try step(client, client.write())
             if isOpen {
                 client.buffer?.install()
@@ -211,7 +215,9 @@ final class ConnectionLoop {
                 filters[sent.id] = filter
                 try step(client, sent.fault)
             case .unsubscribe(let filter):
-                try step(client, client.unsubscribe(from: filter))
+                let sent = client.unsubscribe(from: filter)
+                filters[sent.id] = filter
+                try step(client, sent.fault)
             case .close(let announcing): throw .closeRequested(announcing: announcing)
             }
             keepAlive.hasWritten(at: .now)
@@ -231,13 +237,13 @@ final class ConnectionLoop {
             // Without the presence message there is nothing that the broker would acknowledge.
             if presence == nil { markProven() }
         }
-        if !report.acknowledged.isEmpty || !report.granted.isEmpty {
+        if !report.acknowledged.isEmpty || !report.answers.isEmpty {
             for mid in report.acknowledged {
                 if let id = messages.removeValue(forKey: mid) { finished.append(id) }
                 if mid == presence { markProven() }
             }
-            let answers = report.granted.compactMap { answer in
-                filters.removeValue(forKey: answer.mid).map { (filter: $0, granted: answer.granted) }
+            let answers = report.answers.compactMap { answer in
+                filters.removeValue(forKey: answer.mid).map { (filter: $0, answer: answer.answer) }
             }
             if !answers.isEmpty { connection.post { $0.answers += answers } }
         }

@@ -8,13 +8,21 @@ struct ConnectionNews: Sendable {
     var acknowledged: [Int64] = []
     /// Messages that the client library rejects.
     var unsendable: [Int64] = []
-    /// Answers to subscriptions; `false` where they were refused.
-    var answers: [(filter: TopicFilter, granted: Bool)] = []
+    /// What the broker answered about subscriptions, in this order.
+    var answers: [(filter: TopicFilter, answer: SubscriptionAnswer)] = []
     /// The broker has acknowledged something on this connection: it accepts messages, and its answers arrive.
     var isProven = false
     /// Why nothing can be sent any more.
     var outboxFault: MessagingError?
     var ending: ConnectionEnding?
+}
+
+/// A broker's answer to what was asked of it about a subscription.
+enum SubscriptionAnswer: Sendable {
+    case granted
+    case refused
+    /// It is ended, as was asked.
+    case ended
 }
 
 enum ConnectionEnding: Sendable, Equatable {

@@ -10,7 +10,7 @@ final class MosquittoClient {
     struct Report {
         var connack: (code: Int, sessionPresent: Bool)?
         var acknowledged: [Int32] = []
-        var granted: [(mid: Int32, granted: Bool)] = []
+        var answers: [(mid: Int32, answer: SubscriptionAnswer)] = []
         /// The last error the TLS library explained.
         var tlsReason: String?
     }
@@ -18,6 +18,7 @@ final class MosquittoClient {
     private let handle: OpaquePointer
     private var report = Report()
     private let inbox: Inbox
+    private let reads: GatedReads
     /// Messages that were received and not delivered yet.
     private var received: [IncomingMessage] = []
     private var receivedBytes = 0
@@ -40,6 +41,7 @@ final class MosquittoClient {
     /// - Returns: `nil` when memory runs out or the client id is not UTF-8.
     init?(_ order: ConnectionOrder, inbox: Inbox) {
         self.inbox = inbox
+        reads = GatedReads(payloadLimit: inbox.payloadLimit)
         tls = order.credentials.tls
         guard Self.library == MOSQ_ERR_SUCCESS.code,
             let handle = mosquitto_new(order.credentials.clientID, order.cleanSession, nil)
@@ -120,7 +122,12 @@ final class MosquittoClient {
     }
 
     /// Reads at most one packet.
-    func read() -> ClientFault? { fault(of: mosquitto_loop_read(handle, 1)) }
+    func read() -> ClientFault? {
+        let connection = mosquitto_ssl_get(handle)
+        // The library's first reads with TLS only make its connection.
+        guard tls == nil || connection != nil else { return fault(of: mosquitto_loop_read(handle, 1)) }
+        return fault(of: reads.pass(socket: socket, tls: connection) { mosquitto_loop_read(handle, 1) })
+    }
     func write() -> ClientFault? { fault(of: mosquitto_loop_write(handle, 1)) }
     /// Pings the broker, if a ping is due.
     func keepAlive() -> ClientFault? { fault(of: mosquitto_loop_misc(handle)) }
@@ -143,8 +150,11 @@ final class MosquittoClient {
         return (id, fault(of: status))
     }
 
-    func unsubscribe(from filter: TopicFilter) -> ClientFault? {
-        fault(of: mosquitto_unsubscribe(handle, nil, filter.text))
+    /// - Returns: the identifier under which the library reports the answer.
+    func unsubscribe(from filter: TopicFilter) -> (id: Int32, fault: ClientFault?) {
+        var id: Int32 = 0
+        let status = mosquitto_unsubscribe(handle, &id, filter.text)
+        return (id, fault(of: status))
     }
 
     /// Writes immediately; closing TLS flushes the rest.
@@ -169,7 +179,10 @@ final class MosquittoClient {
         }
         mosquitto_subscribe_callback_set(handle) { _, client, mid, count, qos in
             let granted = count > 0 && qos.map { $0[0] >= 0 && $0[0] <= 2 } ?? false
-            MosquittoClient.of(client).report.granted.append((mid, granted))
+            MosquittoClient.of(client).report.answers.append((mid, granted ? .granted : .refused))
+        }
+        mosquitto_unsubscribe_callback_set(handle) { _, client, mid in
+            MosquittoClient.of(client).report.answers.append((mid, .ended))
         }
         mosquitto_message_callback_set(handle) { _, client, message in
             guard let message else { return }
@@ -188,13 +201,16 @@ final class MosquittoClient {
 
     private func receive(_ message: mosquitto_message) {
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+        let topic = message.topic.map { String(cString: $0) } ?? ""
+        arrived.count += 1
+        arrived.bytes += payload.count + topic.utf8.count
+        let bytes = reads.discarded ?? payload.count
+        guard bytes <= inbox.payloadLimit else { return inbox.discard(bytes: bytes, to: topic) }
         received.append(
             IncomingMessage(
-                topic: message.topic.map { String(cString: $0) } ?? "", payload: [UInt8](payload),
-                qos: QoS(requested: Int(message.qos)) ?? .atMostOnce, retained: message.retain, receivedAt: Date()))
+                topic: topic, payload: [UInt8](payload), qos: QoS(requested: Int(message.qos)) ?? .atMostOnce,
+                retained: message.retain, receivedAt: Date()))
         receivedBytes += payload.count
-        arrived.count += 1
-        arrived.bytes += payload.count + received[received.count - 1].topic.utf8.count
         if receivedBytes >= Self.batchBytes { deliver() }
     }
 

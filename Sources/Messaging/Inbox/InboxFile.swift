@@ -75,6 +75,10 @@ final class InboxFile {
         }
     }
 
+    func removeFilter(_ filter: String) throws(StorageError) {
+        try database.run("DELETE FROM filter WHERE text = ?1", .text(filter))
+    }
+
     // MARK: Messages
 
     func append(_ row: Row) throws(StorageError) {

@@ -41,6 +41,7 @@ extension InboxStore {
         }
         killPoint("inbox-removed")
         take(added: added.filter { $0.name != name })
+        if filters[policy.filter] == nil { rememberFormer(policy.filter) }
         return (messages, policy)
     }
 }

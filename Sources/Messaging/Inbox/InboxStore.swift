@@ -40,7 +40,7 @@ public final actor InboxStore {
     nonisolated var added: [InboxPolicy] { demand.withLock { $0.added } }
     /// What the broker is asked for at each connection.
     nonisolated var filters: [TopicFilter: QoS] { demand.withLock { $0.filters } }
-    private nonisolated let former = Mutex<Set<TopicFilter>>([])
+    nonisolated let former = Mutex<Set<TopicFilter>>([])
     private nonisolated let lastFault = Mutex<MessagingError?>(nil)
 
     private let owner: String
@@ -105,17 +105,6 @@ public final actor InboxStore {
         known = try file.statuses()
         self.file = file
         return file
-    }
-
-    /// What the broker was asked for before this start, and is no more.
-    nonisolated var formerFilters: Set<TopicFilter> { former.withLock { $0 } }
-
-    /// Called when a connection was made, whose session no longer has the former filters.
-    public func forgetFormerFilters() {
-        guard !formerFilters.isEmpty else { return }
-        // Where it fails, they are ended once more.
-        try? use { try $0.setFilters(Set(filters.keys.map(\.text))) }
-        former.withLock { $0 = [] }
     }
 
     /// Why messages could not be kept.

@@ -29,7 +29,7 @@ final class Inbox: Sendable {
     }
 
     private let state = Mutex(State())
-    private let payloadLimit: Int
+    let payloadLimit: Int
     private let attached: Mutex<InboxStore?>
     /// What is subscribed to whether a program reads or not.
     var standing: InboxStore? { attached.withLock { $0 } }
@@ -106,23 +106,16 @@ final class Inbox: Sendable {
     @discardableResult
     func deliver(_ messages: [IncomingMessage]) -> Bool {
         let standing = standing
-        if let standing {
-            let small = messages.filter { $0.payload.count <= payloadLimit }
-            guard standing.keepAndWait(small) else { return false }
-        }
+        if let standing, !standing.keepAndWait(messages) { return false }
         var parcels: [(Subscription, [IncomingMessage])] = []
         var reported: [(message: IncomingMessage, isClaimed: Bool)] = []
         state.withLock { state in
-            var accepted: [IncomingMessage] = []
-            for var message in messages {
+            let accepted = messages.map { message in
                 state.counts.received += 1
+                var message = message
                 message.number = state.counts.received
                 message.isShared = state.entries.count > 1
-                if message.payload.count <= payloadLimit {
-                    accepted.append(message)
-                } else {
-                    state.counts.oversized += 1
-                }
+                return message
             }
             var isClaimed = accepted.map { $0.topic == reportTopic?.name || standing?.wants($0) ?? false }
             for entry in state.entries.values {
@@ -141,6 +134,17 @@ final class Inbox: Sendable {
         for (subscription, parcel) in parcels { subscription.deliver(parcel) }
         report(reported)
         return true
+    }
+
+    /// Counts and reports a message that is too large. The broker gets its acknowledgement, or it would send it again and
+    /// again.
+    func discard(bytes: Int, to topic: String) {
+        state.withLock { state in
+            state.counts.received += 1
+            state.counts.oversized += 1
+        }
+        let topic = DisplayText.oneLine(topic, limit: 256)
+        events.send(.tooLarge(topic: topic, bytes: bytes, limit: payloadLimit))
     }
 
     /// Reports messages in envelopes that somebody reads, and what the broker reports to whomever.

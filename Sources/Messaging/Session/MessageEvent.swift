@@ -9,6 +9,11 @@ public enum MessageEvent: Sendable, Equatable {
     case sent(MessageSummary)
     /// A message in an envelope was not accepted.
     case notSent(MessageSummary, MessagingError)
+    /// A message arrived that is too large, and was dropped.
+    /// - Parameters:
+    ///   - bytes: the length of its payload.
+    ///   - limit: the longest payload that is taken.
+    case tooLarge(topic: String, bytes: Int, limit: Int)
     /// The broker reports an error at a topic whose last level is `error` (MAG 9.2).
     case brokerReported(topic: String, text: String)
 
@@ -76,6 +81,16 @@ extension MessageEvent: ReportedEvent {
         // Not trouble: whoever sent it has got the error.
         case .notSent(let message, let error):
             return EventReport("message.not-sent", error: error, as: .notable, message.fields)
+        case .tooLarge(let topic, let bytes, let limit):
+            return EventReport(
+                "message.too-large", .trouble,
+                "a message of \(bytes) bytes to \(topic) was dropped: at most \(limit) are taken",
+                [
+                    "topic": .string(topic), "bytes": .integer(Int64(bytes)), "limitBytes": .integer(Int64(limit)),
+                    "remedy": .string(
+                        "find out who publishes it; a limit at the broker keeps it from being sent at all "
+                            + "(message_size_limit of Mosquitto)"),
+                ])
         case .brokerReported(let topic, let text):
             return EventReport(
                 "message.broker-error", .notable, "the broker reports an error: \(text)", ["topic": .string(topic)])

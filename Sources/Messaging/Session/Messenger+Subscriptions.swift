@@ -18,7 +18,7 @@ extension Messenger {
             Task { await self?.release(filter) }
         }
         guard isOpen, let connection else { return subscription }
-        leaveReports(to: filter, over: connection)
+        leaveReports(to: filter)
         connection.send(.subscribe(filter, inbox.filters[filter] ?? qos))
         let granted = await withCheckedContinuation { awaitedAnswers[filter, default: []].append($0) }
         guard granted else { throw .subscriptionRefused(filter) }
@@ -40,7 +40,7 @@ extension Messenger {
     /// - Throws: ``MessagingError/subscriptionRefused(_:)``
     public func begin(_ inbox: InboxPolicy) async throws(MessagingError) {
         guard isOpen, let connection else { return }
-        leaveReports(to: inbox.filter, over: connection)
+        leaveReports(to: inbox.filter)
         connection.send(.subscribe(inbox.filter, self.inbox.filters[inbox.filter] ?? inbox.qos))
         let granted = await withCheckedContinuation { awaitedAnswers[inbox.filter, default: []].append($0) }
         guard granted else { throw .subscriptionRefused(inbox.filter) }
@@ -64,22 +64,36 @@ extension Messenger {
     private func release(_ filter: TopicFilter) {
         guard inbox.filters[filter] == nil, isOpen else { return }
         if inbox.isWider(filter) { takeReports() }
-        if established.remove(filter) != nil { connection?.send(.unsubscribe(filter)) }
+        unsubscribe(filter)
+    }
+
+    /// Asks the broker once to end a subscription.
+    private func unsubscribe(_ filter: TopicFilter) {
+        guard established.contains(filter), ending.insert(filter).inserted else { return }
+        connection?.send(.unsubscribe(filter))
     }
 
     /// Ends the agent's own subscription to the broker's reports before a wider filter brings them: nobody gets one
     /// twice.
-    private func leaveReports(to filter: TopicFilter, over connection: BrokerConnection) {
-        guard inbox.isWider(filter), let own = inbox.reportFilter, inbox.filters[own] == nil,
-            established.remove(own) != nil
-        else { return }
-        connection.send(.unsubscribe(own))
+    private func leaveReports(to filter: TopicFilter) {
+        guard inbox.isWider(filter), let own = inbox.reportFilter, inbox.filters[own] == nil else { return }
+        unsubscribe(own)
     }
 
     /// Subscribes to the broker's reports again if no other filter brings them any more.
     private func takeReports() {
-        guard let own = inbox.reportFilter, let qos = inbox.filters[own], !established.contains(own) else { return }
+        guard let own = inbox.reportFilter, let qos = inbox.filters[own],
+            !established.contains(own) || ending.contains(own)
+        else { return }
         connection?.send(.subscribe(own, qos))
+    }
+
+    /// The broker has ended a subscription. Until it says so, the connection may break before it knows that it should,
+    /// and the next connection has to ask again.
+    private func forget(_ filter: TopicFilter) async {
+        ending.remove(filter)
+        established.remove(filter)
+        await inbox.standing?.forgetFormerFilter(filter)
     }
 
     /// Brings the broker's session in line with the present subscriptions.
@@ -88,19 +102,24 @@ extension Messenger {
         if !sessionPresent { established = [] }
         // A process that was killed may have left this in the session.
         if sessionPresent, let own = inbox.reportFilter, wanted[own] == nil { established.insert(own) }
-        for filter in established where wanted[filter] == nil {
-            connection.send(.unsubscribe(filter))
-            established.remove(filter)
+        // Nobody knows whether the broker has ended those that a former connection asked it to.
+        let unsure = ending
+        ending = established.filter { wanted[$0] == nil }
+        for filter in ending { connection.send(.unsubscribe(filter)) }
+        for (filter, qos) in wanted where !established.contains(filter) || unsure.contains(filter) {
+            connection.send(.subscribe(filter, qos))
         }
-        for (filter, qos) in wanted where !established.contains(filter) { connection.send(.subscribe(filter, qos)) }
     }
 
-    func answer(_ filter: TopicFilter, granted: Bool) {
+    /// - Parameter answer: of the broker.
+    func note(_ answer: SubscriptionAnswer, to filter: TopicFilter) async {
+        guard answer != .ended else { return await forget(filter) }
+        let isGranted = answer == .granted
         if inbox.isWider(filter) {
-            inbox.note(filter, isGranted: granted)
-            if !granted { takeReports() } else if let own = inbox.reportFilter { release(own) }
+            inbox.note(filter, isGranted: isGranted)
+            if !isGranted { takeReports() } else if let own = inbox.reportFilter { release(own) }
         }
-        if granted {
+        if isGranted {
             established.insert(filter)
             // The subscription may have ended before the answer arrived.
             release(filter)
@@ -108,7 +127,9 @@ extension Messenger {
             // Nobody misses reports of errors that this broker does not make.
             events.send(.subscriptionRefused(filter))
         }
-        for waiting in awaitedAnswers.removeValue(forKey: filter) ?? [] { waiting.resume(returning: granted) }
+        for waiting in awaitedAnswers.removeValue(forKey: filter) ?? [] {
+            waiting.resume(returning: isGranted)
+        }
     }
 
     /// Resumes subscribers waiting for an answer that the lost connection cannot bring; the next connection

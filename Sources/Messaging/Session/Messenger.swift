@@ -49,6 +49,8 @@ public final actor Messenger {
     public private(set) var localAddress: [UInt8]?
     /// The subscriptions of the broker's session that this messenger knows of.
     var established: Set<TopicFilter> = []
+    /// Those of them that a connection has asked the broker to end, which has not answered.
+    var ending: Set<TopicFilter> = []
     var awaitedAnswers: [TopicFilter: [CheckedContinuation<Bool, Never>]] = [:]
     private var pace: SendPace
 
@@ -67,6 +69,7 @@ public final actor Messenger {
         inbox = Inbox(payloadLimit: settings.payloadLimit, standing: inboxes, reportTopic: settings.reportTopic)
         // The broker still sends for those that were given up while no connection could say so.
         established = inboxes?.formerFilters ?? []
+        ending = established
         pace = SendPace(limit: min(max(settings.window, 1), 1000))
     }
 
@@ -180,6 +183,7 @@ public final actor Messenger {
                     opened()
                     localAddress = news.localAddress
                     open(connection, sessionPresent: sessionPresent)
+                    if !sessionPresent { await inbox.standing?.forgetFormerFilters() }
                     try await outbox.begin { result in
                         switch result {
                         case .success(let messages): connection.send(.publish(messages))
@@ -188,7 +192,7 @@ public final actor Messenger {
                     }
                 }
                 if let fault = news.outboxFault { throw fault }
-                for answer in news.answers { self.answer(answer.filter, granted: answer.granted) }
+                for (filter, answer) in news.answers { await note(answer, to: filter) }
                 acknowledged += news.acknowledged.count
                 pace.acknowledge(news.acknowledged)
                 for id in news.unsendable { try await outbox.discard(id) }

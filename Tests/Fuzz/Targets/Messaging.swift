@@ -127,5 +127,40 @@ extension FuzzTarget {
                 "what was sealed can be read")
             return asIs == .none ? .refused : .accepted
         },
+        FuzzTarget(name: "broker-packets") { bytes throws(Violation) in
+            // The first byte says how much comes at once.
+            guard let piece = bytes.first.map({ Int($0) + 1 }) else { return .refused }
+            let sent = bytes.dropFirst()
+            let passed = try Self.passed(sent, inPiecesOf: piece)
+            let atOnce = try Self.passed(sent, inPiecesOf: .max)
+            try require(passed == atOnce, "it makes no difference in what pieces packets come")
+            // A header may be unfinished at the end.
+            if sent.starts(with: passed) { return .accepted }
+            // What cannot be shortened gets a length that the library refuses.
+            if passed.firstRange(of: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF]) != nil { return .refused }
+            try require(passed.count < sent.count, "a message that is too large is shortened")
+            return .accepted
+        },
     ]
+
+    /// What the library would read.
+    private static func passed(_ bytes: ArraySlice<UInt8>, inPiecesOf piece: Int) throws(Violation) -> [UInt8] {
+        var (gate, rest, passed) = (PacketGate(payloadLimit: 0), bytes, [UInt8]())
+        var buffer = [UInt8](repeating: 0, count: 7)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { buffer in
+                gate.read(into: buffer) { wanted in
+                    let count = min(wanted.count, rest.count, piece)
+                    wanted.copyBytes(from: rest.prefix(count))
+                    rest = rest.dropFirst(count)
+                    return count
+                }
+            }
+            try require(count >= 0 && count <= buffer.count, "no more is read than was asked for")
+            guard count > 0 else { break }
+            passed += buffer.prefix(count)
+        }
+        try require(rest.isEmpty, "everything is read")
+        return passed
+    }
 }

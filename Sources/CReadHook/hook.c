@@ -1,0 +1,56 @@
+#define _GNU_SOURCE
+
+// libmosquitto asks the C library for as much memory as a packet says it has, up to 256 MB, before anybody else sees the
+// packet, and has no option against it. What it reads goes through here: functions of the program's own take the place of a
+// shared library's for all other libraries (ld.so(8)).
+
+#include "CReadHook.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <sys/socket.h>
+
+struct ssl_st;
+
+static int (*real_ssl_read)(struct ssl_st *, void *, int);
+static _Thread_local const struct latchkey_read_hook *active;
+
+__attribute__((constructor)) static void find_real_functions(void)
+{
+    real_ssl_read = (int (*)(struct ssl_st *, void *, int))dlsym(RTLD_NEXT, "SSL_read");
+}
+
+void latchkey_hook_reads(const struct latchkey_read_hook *hook) { active = hook; }
+
+ssize_t latchkey_read_beneath(void *buffer, size_t count)
+{
+    if (active->tls == NULL) return recv(active->socket, buffer, count, 0);
+    return real_ssl_read(active->tls, buffer, count > INT_MAX ? INT_MAX : (int)count);
+}
+
+int SSL_read(struct ssl_st *connection, void *buffer, int count)
+{
+    const struct latchkey_read_hook *hook = active;
+    if (hook == NULL || hook->tls != connection || count <= 0) return real_ssl_read(connection, buffer, count);
+    return (int)hook->reader(hook->context, buffer, (size_t)count);
+}
+
+// Sanitizers watch read(2) themselves.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define LATCHKEY_HAS_SANITIZER 1
+#endif
+#endif
+
+#if !defined(LATCHKEY_HAS_SANITIZER)
+
+extern ssize_t __read(int, void *, size_t);
+
+ssize_t read(int descriptor, void *buffer, size_t count)
+{
+    const struct latchkey_read_hook *hook = active;
+    if (hook == NULL || hook->tls != NULL || hook->socket != descriptor) return __read(descriptor, buffer, count);
+    return hook->reader(hook->context, buffer, count);
+}
+
+#endif

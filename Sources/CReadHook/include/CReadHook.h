@@ -1,0 +1,22 @@
+// Lets a program see, and change, what a library reads from a socket or a TLS connection.
+#pragma once
+#include <stddef.h>
+#include <sys/types.h>
+
+// As read(2): how many bytes it wrote to `buffer`; 0 at the end, -1 with `errno` for a failure.
+typedef ssize_t (*latchkey_reader)(void *context, void *buffer, size_t count);
+
+struct latchkey_read_hook {
+    int socket;
+    // The `SSL *` of the connection; NULL without TLS.
+    void *tls;
+    latchkey_reader reader;
+    void *context;
+};
+
+// Has a library's reads of the connection go to the reader, on this thread, until it is called with NULL. The hook stays
+// the caller's, who keeps it until then.
+void latchkey_hook_reads(const struct latchkey_read_hook *hook);
+
+// For a reader, while it is called: reads as the library would have.
+ssize_t latchkey_read_beneath(void *buffer, size_t count);

@@ -1,0 +1,133 @@
+/// Passes on what a broker sends, packet by packet (MQTT 3.1.1 section 2), and shortens messages that are too large.
+///
+/// The library takes memory for whatever a packet says that it has, up to 256 MB. Of a message that is larger than
+/// anybody takes, it gets the topic and the identifier only, as if there were no payload. So it acknowledges the message,
+/// and the broker does not send it again, even if the connection breaks while the payload is read and discarded.
+struct PacketGate {
+    /// Reads from the connection: how many bytes; 0 at its end, negative if there are none now or it failed.
+    typealias Source = (UnsafeMutableRawBufferPointer) -> Int
+
+    /// What comes before the payload of a message: the length of the topic, the longest topic and an identifier.
+    private static let mostBeforePayload = 2 + 65_535 + 2
+    /// The most that the length of a packet can say (MQTT 3.1.1 section 2.2.3).
+    private static let most = (1 << 28) - 1
+    private static let pieceBytes = 16_384
+
+    private enum Place {
+        /// In the kind of a packet and the length of what follows.
+        case header
+        /// In a packet that is passed on; so many bytes are left.
+        case passing(left: Int)
+        /// In what comes before the payload of a message that is too large.
+        case opening(length: Int)
+        /// In such a payload.
+        case discarding(left: Int)
+    }
+
+    private let limit: Int
+    private var place = Place.header
+    /// The header of a packet; of a message that is too large, its kind and what comes before its payload.
+    private var collected: [UInt8] = []
+    /// What was collected and is to be passed on, and how much of it was.
+    private var ready: [UInt8] = []
+    private var passed = 0
+    /// The length of the payload that the packet which was passed on last has lost.
+    private(set) var discarded: Int?
+
+    /// - Parameter payloadLimit: the largest payload that is always passed on, in bytes.
+    init(payloadLimit: Int) { limit = min(payloadLimit, Self.most) + Self.mostBeforePayload }
+
+    /// Reads for the library.
+    ///
+    /// - Returns: what the source does.
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer, from source: Source) -> Int {
+        while true {
+            if passed < ready.count {
+                let count = min(buffer.count, ready.count - passed)
+                ready.withUnsafeBytes { buffer.copyMemory(from: .init(rebasing: $0[passed..<passed + count])) }
+                passed += count
+                return count
+            }
+            let count: Int
+            switch place {
+            case .passing(let left):
+                count = source(.init(rebasing: buffer.prefix(left)))
+                if count > 0 { place = left > count ? .passing(left: left - count) : .header }
+                return count
+            case .header: count = readHeader(from: source)
+            case .opening(let length): count = readOpening(of: length, from: source)
+            case .discarding(let left): count = discard(left, from: source)
+            }
+            guard count > 0 else { return count }
+        }
+    }
+
+    private mutating func readHeader(from source: Source) -> Int {
+        // No packet is shorter than two bytes.
+        let count = collect(max(1, 2 - collected.count), from: source)
+        guard count > 0, collected.count > 1, let last = collected.last, last < 0x80 || collected.count == 5 else {
+            return count
+        }
+        var length = 0
+        for (place, byte) in collected.dropFirst().enumerated() { length |= Int(byte & 0x7F) << (7 * place) }
+        discarded = nil
+        let kind = collected[0]
+        if last < 0x80, length <= limit {
+            pass(then: length > 0 ? .passing(left: length) : .header)
+        } else if last < 0x80, kind >> 4 == 3, Self.qos(kind) <= 1 {
+            collected = [kind]
+            place = .opening(length: length)
+        } else {
+            // Nothing else has a reason to be that large: the library ends the connection at a length that has no end.
+            collected = [kind, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+            pass(then: .header)
+        }
+        return count
+    }
+
+    private mutating func readOpening(of length: Int, from source: Source) -> Int {
+        let count = collect(openingEnd - collected.count, from: source)
+        guard count > 0, collected.count >= 3, collected.count == openingEnd else { return count }
+        let opening = collected.count - 1
+        var (header, left) = ([collected[0]], opening)
+        repeat {
+            header.append(UInt8(left & 0x7F) | (left > 0x7F ? 0x80 : 0))
+            left >>= 7
+        } while left > 0
+        collected.replaceSubrange(0..<1, with: header)
+        discarded = length - opening
+        pass(then: .discarding(left: length - opening))
+        return count
+    }
+
+    /// How much is collected of a message that is too large, as far as that is known.
+    private var openingEnd: Int {
+        guard collected.count >= 3 else { return 3 }
+        return 3 + (Int(collected[1]) << 8 | Int(collected[2])) + (Self.qos(collected[0]) > 0 ? 2 : 0)
+    }
+
+    private static func qos(_ kind: UInt8) -> UInt8 { kind >> 1 & 3 }
+
+    private mutating func discard(_ left: Int, from source: Source) -> Int {
+        let count = withUnsafeTemporaryAllocation(byteCount: Self.pieceBytes, alignment: 1) {
+            source(.init(rebasing: $0.prefix(left)))
+        }
+        if count > 0 { place = left > count ? .discarding(left: left - count) : .header }
+        return count
+    }
+
+    private mutating func collect(_ wanted: Int, from source: Source) -> Int {
+        withUnsafeTemporaryAllocation(byteCount: wanted, alignment: 1) { bytes in
+            let count = source(bytes)
+            if count > 0 { collected += bytes.prefix(count) }
+            return count
+        }
+    }
+
+    /// Passes on what was collected, then goes on there.
+    private mutating func pass(then next: Place) {
+        swap(&ready, &collected)
+        collected.removeAll(keepingCapacity: collected.capacity <= 64)
+        (passed, place) = (0, next)
+    }
+}

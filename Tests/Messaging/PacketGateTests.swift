@@ -1,0 +1,83 @@
+import Testing
+
+@testable import Messaging
+
+@Suite("Packets of a broker")
+struct PacketGateTests {
+    /// What passes, read as the library does: byte by byte where it does not know yet how much there is.
+    ///
+    /// - Parameters:
+    ///   - bytes: of the broker, of which at most `piece` come at once, with nothing after each.
+    ///   - discarded: called with what is missing in each packet that passed.
+    private func passed(
+        _ bytes: [UInt8], limit: Int = 10, piece: Int = .max, asking: Int = 1, discarded: (Int) -> Void = { _ in }
+    ) -> [UInt8] {
+        var gate = PacketGate(payloadLimit: limit)
+        var (rest, passed, isPaused) = (bytes[...], [UInt8](), false)
+        var buffer = [UInt8](repeating: 0, count: asking)
+        var last: Int?
+        while true {
+            let count = buffer.withUnsafeMutableBytes { buffer in
+                gate.read(into: buffer) { wanted in
+                    isPaused.toggle()
+                    guard !isPaused || piece == .max else { return -1 }
+                    let count = min(wanted.count, rest.count, piece)
+                    wanted.copyBytes(from: rest.prefix(count))
+                    rest = rest.dropFirst(count)
+                    return count
+                }
+            }
+            if let missing = gate.discarded, missing != last { discarded(missing) }
+            last = gate.discarded
+            guard count != 0 else { return passed }
+            passed += buffer.prefix(max(0, count))
+        }
+    }
+
+    private func packet(_ kind: UInt8, _ content: [UInt8]) -> [UInt8] {
+        var (length, header) = (content.count, [kind])
+        repeat {
+            header.append(UInt8(length & 0x7F) | (length > 0x7F ? 0x80 : 0))
+            length >>= 7
+        } while length > 0
+        return header + content
+    }
+
+    private func message(_ payload: Int, topic: Int = 3, qos: UInt8 = 1) -> [UInt8] {
+        let name = [UInt8(topic >> 8), UInt8(topic & 0xFF)] + [UInt8](repeating: 0x74, count: topic)
+        return packet(
+            0x30 | qos << 1, name + (qos > 0 ? [0x12, 0x34] : []) + [UInt8](repeating: 0x2E, count: payload))
+    }
+
+    private static let pieces = [Int.max, 1, 2, 3, 1000]
+
+    @Test("pass as they are up to the limit, in whatever pieces they come", arguments: pieces)
+    func unchanged(piece: Int) {
+        let packets =
+            packet(0x20, [0, 0]) + message(0) + message(5, qos: 0) + packet(0xD0, []) + message(200)
+            + message(20_000) + message(10, topic: 65_535) + packet(0x40, [0, 1])
+        #expect(passed(packets, piece: piece) == packets)
+        #expect(passed(packets, piece: piece, asking: 100) == packets)
+    }
+
+    @Test("have no payload if they are messages that are too large, and those after them pass", arguments: pieces)
+    func shortened(piece: Int) {
+        for (topic, qos) in [(3, 1), (0, 0), (0, 1), (200, 0), (65_535, 1)] as [(Int, UInt8)] {
+            let payload = 10 + 65_539 + 1
+            var missing: [Int] = []
+            let packets = message(1) + message(payload, topic: topic, qos: qos) + message(2)
+            let passed = passed(packets, piece: piece) { missing.append($0) }
+            #expect(passed == message(1) + message(0, topic: topic, qos: qos) + message(2))
+            #expect(missing == [payload])
+        }
+    }
+
+    @Test("have a length that the library refuses if they are too large and no messages")
+    func refused() {
+        let content = [UInt8](repeating: 0, count: 70_000)
+        // With QoS 2 the library hands a message over only with a later packet.
+        for packet in [packet(0x90, content), packet(0x34, content), [0x20, 0x80, 0x80, 0x80, 0x80, 0x01]] {
+            #expect(passed(packet).prefix(6) == [packet[0], 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+        }
+    }
+}
