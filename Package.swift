@@ -192,7 +192,9 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(of: "latchkey", ["Groundwork", "LocalAPI", "Agent", argumentParser]),
-        tests(of: "GatewayLab", ["Groundwork", "Cryptography"], exclude: ["page.py"]),
+        tests(
+            of: "GatewayLab", ["Groundwork", "Cryptography"],
+            exclude: ["page.py", "mpin_client.py", "mpin_curve.py", "mpin_forms.py", "mpin_scenarios.py"]),
         .executableTarget(
             name: "bluetooth-probe", dependencies: ["Groundwork", "Bluetooth"], path: "Tests/Hardware/BluetoothProbe",
             swiftSettings: strict),

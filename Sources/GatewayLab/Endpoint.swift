@@ -1,4 +1,5 @@
-/// The endpoints of the lab, by the numbers of MAG 0.1. `L` numbers are the lab's own demo API.
+/// The endpoints of the lab, by the numbers of MAG 0.1. `L` numbers are the lab's own demo API, `M` numbers
+/// those of M-Pin (MPIN 5).
 public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case enrollment = "E1"
     case clientInitialization = "E2"
@@ -59,6 +60,30 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
     case place = "L31"
     /// `GET /lab/telephone/{anyone or nobody}`: only for callers who say their telephone number.
     case telephone = "L32"
+    /// What the QR code of a browser's session belongs to (MPIN 5.3).
+    case mpinService = "M1"
+    case mpinSettings = "M2"
+    /// Registers and restarts (PUT), continued by a `/` and an M-Pin ID; activates (POST).
+    case mpinUser = "M3"
+    /// Continues with a `/` and an M-Pin ID, as ``mpinPermit`` does.
+    case mpinSignature = "M4"
+    /// Of D-TA 2, as ``mpinPermitShare``.
+    case mpinSecret = "M5"
+    case mpinPermit = "M6"
+    /// Continues with application, day and user.
+    case mpinStorage = "M7"
+    case mpinPermitShare = "M8"
+    case mpinPassOne = "M9"
+    case mpinPassTwo = "M10"
+    /// The relying party's; also for browsers.
+    case mpinVerdict = "M11"
+    case mpinMobileVerdict = "M12"
+    case mpinCodeStatus = "M13"
+    case mpinLogout = "M14"
+    case mpinNumber = "M15"
+    case mpinQRCode = "M16"
+    case mpinPoll = "M17"
+    case mpinOldPoll = "M18"
 
     /// Below the prefix. ``scoped``, ``file`` and ``refuse`` continue with a `/` and a value.
     public var path: String {
@@ -99,6 +124,24 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .signed: "/lab/signed"
         case .place: "/lab/place"
         case .telephone: "/lab/telephone"
+        case .mpinService: "/mpin/service"
+        case .mpinSettings: "/mpin/rps/clientSettings"
+        case .mpinUser: "/mpin/rps/user"
+        case .mpinSignature: "/mpin/rps/signature"
+        case .mpinSecret: "/mpin-dta/clientSecret"
+        case .mpinPermit: "/mpin/rps/timePermit"
+        case .mpinStorage: "/mpin-permits"
+        case .mpinPermitShare: "/mpin-dta/timePermit"
+        case .mpinPassOne: "/mpin/rps/pass1"
+        case .mpinPassTwo: "/mpin/rps/pass2"
+        case .mpinVerdict: "/mpin/mpinAuthenticate"
+        case .mpinMobileVerdict: "/mpin/rps/authenticate"
+        case .mpinCodeStatus: "/mpin/rps/codeStatus"
+        case .mpinLogout: "/mpin/logout"
+        case .mpinNumber: "/mpin/rps/getAccessNumber"
+        case .mpinQRCode: "/mpin/rps/getQrUrl"
+        case .mpinPoll: "/mpin/rps/access"
+        case .mpinOldPoll: "/mpin/rps/accessnumber"
         }
     }
 
@@ -142,6 +185,24 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .signed: "check a signed body"
         case .place: "demand a location"
         case .telephone: "demand a telephone number"
+        case .mpinService: "M-Pin: what a QR code belongs to"
+        case .mpinSettings: "M-Pin: client settings"
+        case .mpinUser: "M-Pin: register a user"
+        case .mpinSignature: "M-Pin: client secret, share 1"
+        case .mpinSecret: "M-Pin: client secret, share 2"
+        case .mpinPermit: "M-Pin: time permit, share 1"
+        case .mpinStorage: "M-Pin: stored time permits"
+        case .mpinPermitShare: "M-Pin: time permit, share 2"
+        case .mpinPassOne: "M-Pin: pass 1"
+        case .mpinPassTwo: "M-Pin: pass 2"
+        case .mpinVerdict: "M-Pin: verdict"
+        case .mpinMobileVerdict: "M-Pin: verdict with an access number"
+        case .mpinCodeStatus: "M-Pin: session details"
+        case .mpinLogout: "M-Pin: log out"
+        case .mpinNumber: "M-Pin: browser asks for an access number"
+        case .mpinQRCode: "M-Pin: browser asks for a QR code"
+        case .mpinPoll: "M-Pin: browser polls"
+        case .mpinOldPoll: "M-Pin: browser polls, older way"
         }
     }
 
@@ -149,9 +210,12 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         switch self {
         case .enrollment, .authorization, .enterpriseLogin, .socialLogin, .sessionStatus, .userinfo, .enterpriseBrowser,
             .deviceList, .oneTimePassword, .discovery, .keySet, .poll, .hello, .scoped, .webApp, .appIcon, .file,
-            .refuse, .place, .telephone:
+            .refuse, .place, .telephone, .mpinService, .mpinSettings, .mpinSignature, .mpinSecret, .mpinPermit,
+            .mpinStorage, .mpinPermitShare:
             ["GET"]
-        case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo, .signed:
+        case .clientInitialization, .consent, .registration, .clientRegistration, .token, .logout, .echo, .signed,
+            .mpinPassOne, .mpinPassTwo, .mpinVerdict, .mpinMobileVerdict, .mpinCodeStatus, .mpinLogout, .mpinNumber,
+            .mpinQRCode, .mpinPoll, .mpinOldPoll:
             ["POST"]
         case .login, .deviceAuthorization: ["GET", "POST"]
         case .renewal: ["PUT"]
@@ -159,16 +223,21 @@ public enum Endpoint: String, Sendable, CaseIterable, Codable {
         case .revocation: ["DELETE", "POST"]
         case .deviceMetadata: ["GET", "PUT", "DELETE"]
         case .scim, .storage: ["GET", "POST", "PUT", "DELETE"]
-        case .upload: ["POST", "PUT"]
+        case .upload, .mpinUser: ["POST", "PUT"]
         }
     }
 
     static let pollSuffix = "/poll"
 
     /// Those whose paths may continue.
-    private static let trees: [Endpoint] = [.deviceMetadata, .scim, .storage, .webApp, .appIcon]
+    private static let trees: [Endpoint] = [
+        .deviceMetadata, .scim, .storage, .webApp, .appIcon, .mpinUser, .mpinSignature, .mpinPermit, .mpinStorage,
+    ]
     /// Those whose path continues with a `/` and a value of the caller's.
     private static let continued: [Endpoint] = [.scoped, .file, .refuse, .place, .telephone]
+
+    /// Whether it belongs to M-Pin, whose refusals have no `x-ca-err`.
+    var isOfMPin: Bool { rawValue.hasPrefix("M") }
 
     /// The longest body that is read, in bytes.
     var bodyLimit: Int { self == .upload ? 64 << 20 : WireRequest.bodyLimit }

@@ -16,6 +16,8 @@ public struct Fault: Sendable, Equatable {
         case error(code: Int, status: Int)
         /// Answers `200 text/html` as a captive portal does.
         case captivePortal
+        /// Answers something wrong, at an endpoint of M-Pin.
+        case lie(MPinLie)
     }
 
     public var kind: Kind
@@ -81,6 +83,7 @@ extension Fault {
         ("status", "answers --status without an x-ca-err"),
         ("error", "answers --status with the x-ca-err --code"),
         ("captive-portal", "answers 200 with an HTML page, like a hotel's network"),
+        ("lie", "answers something wrong at an endpoint of M-Pin, as --lie says"),
     ]
 }
 

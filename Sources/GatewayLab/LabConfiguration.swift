@@ -53,6 +53,8 @@ public struct LabConfiguration: Sendable {
     public var locationEnabled = false
     /// Whether the configuration document lets boards say their telephone number.
     public var telephoneNumberEnabled = false
+    /// How the M-Pin back end behaves at the start.
+    public var mpin = MPinPolicy()
     /// Level of the lab's own log on standard error; its events have their own journal.
     public var logLevel = Logger.Level.error
 

@@ -16,11 +16,12 @@ struct FaultCommand: AsyncParsableCommand {
                 latchkey-lab fault set status --status 503 --endpoint E8 --times 2
                 latchkey-lab fault set error --code 1000206 --status 401 --endpoint E5
                 latchkey-lab fault set delay --milliseconds 3000
+                latchkey-lab fault set lie --lie off-curve --endpoint M5
                 """)
 
         @OptionGroup var lab: AdminOptions
 
-        @Argument(help: "delay, drop, drop-answer, status, error or captive-portal.")
+        @Argument(help: "delay, drop, drop-answer, status, error, captive-portal or lie.")
         var kind: String
 
         @Option(help: "Such as E8; latchkey-lab fault names lists them. Every endpoint if not given.")
@@ -38,9 +39,13 @@ struct FaultCommand: AsyncParsableCommand {
         @Option(help: "Length of the delay, for delay.")
         var milliseconds: Int?
 
+        @Option(help: "What is wrong with the answer, for lie.")
+        var lie: String?
+
         func run() async throws {
             var input: [String: JSON] = ["kind": .string(kind)]
             input["endpoint"] = endpoint.map { .string($0) }
+            input["lie"] = lie.map { .string($0) }
             for (name, value) in [("times", times), ("status", status), ("code", code), ("milliseconds", milliseconds)]
             {
                 input[name] = value.map { .integer(Int64($0)) }
@@ -54,12 +59,13 @@ struct FaultCommand: AsyncParsableCommand {
         @OptionGroup var lab: AdminOptions
 
         func run() async throws {
-            let table = Table("KIND", "ENDPOINT", "TIMES LEFT", "STATUS", "CODE", "MILLISECONDS")
+            let table = Table("KIND", "ENDPOINT", "TIMES LEFT", "STATUS", "CODE", "MILLISECONDS", "LIE")
             try await lab.showList("faults", called: "faults", table) { table, fault in
                 func number(_ name: String) -> String { fault[name]?.integer.map(String.init) ?? "" }
                 table.add(
                     fault["kind"]?.string ?? "", fault["endpoint"]?.string ?? "every", number("times"),
-                    number("status"), number("code"), number("milliseconds"))
+                    number("status"), number("code"), number("milliseconds"),
+                    fault["lie"]?.string ?? "")
             }
         }
     }
@@ -76,6 +82,8 @@ struct FaultCommand: AsyncParsableCommand {
                 endpoints.add(
                     endpoint.rawValue, endpoint.methods.joined(separator: " "), endpoint.path, endpoint.summary)
             }
+            var lies = Table("LIE", "WHAT IS WRONG WITH THE ANSWER")
+            for lie in MPinLie.allCases { lies.add(lie.rawValue, lie.summary) }
             var faces = Table("FACE", "CERTIFICATE SHOWN")
             for face in ServerFace.allCases { faces.add(face.rawValue, face.summary) }
             var parts = Table("PART", "ACTION", "WHAT HAPPENS")
@@ -86,7 +94,7 @@ struct FaultCommand: AsyncParsableCommand {
             parts.add("broker", "start", "starts again on the same port")
             parts.add("broker", "suspend", "hangs: connections stay open and nothing is answered")
             parts.add("broker", "resume", "continues after suspend")
-            print([kinds, endpoints, faces, parts].map(\.text).joined(separator: "\n\n"))
+            print([kinds, endpoints, lies, faces, parts].map(\.text).joined(separator: "\n\n"))
         }
     }
 

@@ -12,6 +12,7 @@ struct LatchkeyLab: AsyncParsableCommand {
             $ latchkey-lab run &
             gateway     https://localhost:8443
             broker      localhost:8883
+            m-pin       https://localhost:8443/mpin
             users       alice (alice-password), bob (bob-password)
             admin page  http://127.0.0.1:8480/#q6v…
             $ latchkey-lab enroll
@@ -26,6 +27,7 @@ struct LatchkeyLab: AsyncParsableCommand {
         version: Release.version,
         subcommands: [
             Run.self, Page.self, Enroll.self, Devices.self, Logins.self, OneTimePasswordsCommand.self,
+            MPinCommand.self,
             FaultCommand.self, Client.self,
             MessagesCommand.self, Explain.self, Completions.self,
         ])

@@ -93,6 +93,7 @@ struct Run: AsyncParsableCommand {
         let lab = try await Lab.start(configuration)
         print("gateway     \(lab.baseURL)")
         if let port = lab.brokerPort { print("broker      \(host):\(port)") }
+        print("m-pin       \(lab.mpinURL)")
         let users = lab.configuration.users.map { "\($0.name) (\($0.password))" }
         print("users       \(users.joined(separator: ", "))")
         let tokenFile = keepToken(of: lab)

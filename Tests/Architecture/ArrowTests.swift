@@ -24,8 +24,8 @@ private let allowed: [String: Set<String>] = [
     "LocalAPI": ["Groundwork", "HTTPClient"],
     "Agent": [
         "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
-        "GatewayServices", "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
-        "Settings",
+        "GatewayServices", "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
+        "LocalAPI", "Settings",
     ],
     "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
     "GatewayLab": ["Groundwork", "Cryptography"],

@@ -50,6 +50,7 @@ struct AdminAPI {
             return ["token": .string(try await lab.mintToken(for: user))]
         case ("POST", "otp", 1): return try await demandOneTimePasswords(input)
         case ("POST", "authorizations", 3): return try await decide(path[1], path[2], input)
+        case (_, "mpin", _): return try await mpin(method, path.dropFirst(), input)
         case ("POST", "devices", 3), ("DELETE", "devices", 2):
             return try await device(path[1], method == "DELETE" ? "remove" : path[2])
         default: return nil

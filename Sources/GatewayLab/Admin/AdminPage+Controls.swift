@@ -41,6 +41,7 @@ extension AdminPage {
           for (const name of ["status", "code", "milliseconds", "times"]) {
             if (!fields[name].closest("label").hidden && fields[name].value) input[name] = Number(fields[name].value);
           }
+          if (input.kind === "lie") input.lie = fields.lie.value;
           await call("POST", "faults", input);
         });
         $("clear-faults").onclick = act(() => call("DELETE", "faults"));

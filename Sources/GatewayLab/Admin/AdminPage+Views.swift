@@ -135,7 +135,7 @@ extension AdminPage {
         }
 
         function faultText(fault) {
-          const what = { status: "status " + fault.status, error: "x-ca-err " + fault.code + " (" + fault.status + ")", delay: "delay " + fault.milliseconds + " ms" }[fault.kind] ?? fault.kind;
+          const what = { status: "status " + fault.status, error: "x-ca-err " + fault.code + " (" + fault.status + ")", delay: "delay " + fault.milliseconds + " ms", lie: "lie " + fault.lie }[fault.kind] ?? fault.kind;
           return what + " at " + (fault.endpoint ?? "every endpoint") + (fault.times ? ", " + fault.times + " more" : "");
         }
 
@@ -189,6 +189,7 @@ extension AdminPage {
             element("span", token.disabled ? "disabled" : span(token.expires_at - now), token.disabled || token.expires_at < now ? "bad" : ""),
             token.scopes.join(" "),
           ], "No tokens.");
+          renderMPin(state.mpin, now);
           fill($("faults"), state.faults.map(fault => element("li", faultText(fault))));
         }
 

@@ -75,6 +75,7 @@ enum AdminPage {
               <h2 id="tokens-title">Access tokens <span id="token-count" class="count"></span></h2>
               \#(table("tokens", ["Token", "Device", "User", "Ends", "Scopes"]))
             </section>
+            \#(mpinSection)
           </div>
           <div class="column" id="breaking">
             <section aria-labelledby="faults-title">
@@ -89,11 +90,13 @@ enum AdminPage {
                     <option value="drop">Drop the connection</option>
                     <option value="drop-answer">Drop the answer</option>
                     <option value="captive-portal">Captive portal</option>
+                    <option value="lie">M-Pin lie</option>
                   </select>
                 </label>
                 <label>Where <select name="endpoint"><option value="">every endpoint</option>\#(endpoints)</select></label>
-                <label data-for="status error">Status <input name="status" type="number" min="400" max="599" value="503"></label>
+                <label data-for="status error">Status <input name="status" type="number" min="200" max="599" value="503"></label>
                 <label data-for="error">Code <input name="code" type="number" min="1" max="9999999" value="3003206"></label>
+                <label data-for="lie">Lie <select name="lie">\#(lies)</select></label>
                 <label data-for="delay">Milliseconds <input name="milliseconds" type="number" min="1" max="600000" value="2000"></label>
                 <label>Times <input name="times" type="number" min="1" placeholder="until cleared"></label>
                 <div class="row"><button>Set fault</button><button type="button" id="clear-faults">Clear all</button></div>
@@ -123,7 +126,7 @@ enum AdminPage {
 
     /// A list in columns. On a phone its rows are cards; the roles keep the table accessible, because that style
     /// removes table semantics from the elements.
-    private static func table(_ name: String, _ columns: [String]) -> String {
+    static func table(_ name: String, _ columns: [String]) -> String {
         let heads = columns.map { #"<th role="columnheader">\#($0)</th>"# }.joined()
         return #"""
             <div class="scroll" tabindex="0" role="region" aria-labelledby="\#(name)-title"><table role="table">\#
@@ -148,5 +151,5 @@ enum AdminPage {
         }.joined()
     }
 
-    static var script: String { calls + views + controls }
+    static var script: String { calls + views + mpin + controls }
 }

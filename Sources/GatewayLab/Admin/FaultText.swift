@@ -17,9 +17,15 @@ enum FaultText {
         case "delay": kind = .delay(milliseconds: try number("milliseconds", 1...600_000))
         case "drop": kind = .drop
         case "drop-answer": kind = .dropAnswer
-        case "status": kind = .status(try number("status", 400...599))
+        case "status": kind = .status(try number("status", 200...599))
         case "error": kind = .error(code: try number("code", 1...9_999_999), status: try number("status", 400...599))
         case "captive-portal": kind = .captivePortal
+        case "lie":
+            guard let lie = input["lie"]?.string.flatMap(MPinLie.init(rawValue:)) else {
+                let names = MPinLie.allCases.map(\.rawValue).joined(separator: ", ")
+                throw AdminAPI.BadInput(text: "lie must be one of \(names)")
+            }
+            kind = .lie(lie)
         default:
             throw AdminAPI.BadInput(
                 text: "kind must be one of \(Fault.kinds.map(\.0).joined(separator: ", "))")
@@ -54,6 +60,9 @@ enum FaultText {
             members["code"] = .integer(Int64(code))
             members["status"] = .integer(Int64(status))
         case .captivePortal: members["kind"] = "captive-portal"
+        case .lie(let lie):
+            members["kind"] = "lie"
+            members["lie"] = .string(lie.rawValue)
         }
         return .object(members)
     }

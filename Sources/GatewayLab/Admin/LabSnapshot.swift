@@ -25,6 +25,7 @@ extension AdminAPI {
             "users": .array(lab.configuration.users.map { .string($0.name) }),
             "authorizations": .array(await lab.authorizations().reversed().prefix(Self.shown).map(authorization)),
             "one_time_passwords": await oneTimePasswords(),
+            "mpin": await mpinState(),
             "tokens": .array(await lab.accessTokens().reversed().prefix(Self.shown).map(token)),
             "sessions": .array(
                 sessions.sorted { $0.value < $1.value }.map { id, since in

@@ -17,6 +17,8 @@ struct LabState: Sendable, Equatable, Codable {
     var tickets: [String: EnrollmentTicket] = [:]
     /// `nil` in files of earlier versions, and until something is stored.
     var services: LabServices?
+    /// `nil` in files of earlier versions, and until M-Pin is first used.
+    var mpin: MPinState?
 
     /// The registration of a device identifier, if there is one.
     func device(withID deviceID: String) -> LabDevice? {

@@ -17,6 +17,7 @@ struct GatewayCore: Sendable {
     var oneTimePasswords = OneTimePasswords()
     /// The identifiers of signed bodies, and until when they are remembered.
     var seenSignatures: [String: Date] = [:]
+    var mpin = MPinSessions()
 
     var baseURL: String { Self.baseURL(configuration, port: port) }
 
@@ -86,6 +87,7 @@ struct GatewayCore: Sendable {
         case .signed: return try signed(request, now: now)
         case .place: return try place(request, now: now)
         case .telephone: return try telephone(request, now: now)
+        default: return answerMPin(request, at: endpoint, now: now)
         }
     }
 }
@@ -113,6 +115,7 @@ extension Endpoint {
             .appIcon, .hello, .echo, .scoped, .file, .upload, .refuse, .signed, .place,
             .telephone:
             3_007_000
+        default: 0  // M-Pin has no such numbers.
         }
     }
 }

@@ -33,6 +33,7 @@ struct GatewayResponder: HTTPResponder {
         if let endpoint { journal.count(endpoint) }
         var answer: WireResponse?
         var losesAnswer = false
+        var lie: MPinLie?
         for fault in faults.take(for: endpoint) {
             switch fault {
             case .delay(let milliseconds):
@@ -46,10 +47,12 @@ struct GatewayResponder: HTTPResponder {
             case .error(let code, let status):
                 answer = GatewayFault(code, status: status, "server_error", "A requested fault").response
             case .captivePortal: answer = Self.captivePortal
+            case .lie(let told): lie = told
             }
         }
         if answer == nil {
-            answer = try await protocolAnswer(to: request, endpoint: endpoint, path: path, query: query, context)
+            let known = (endpoint, path, query, lie)
+            answer = try await protocolAnswer(to: request, known, context)
         }
         guard let answer, !losesAnswer else { return try await close(context, endpoint: endpoint) }
         let magIdentifier = Self.field("mag-identifier", of: request)
@@ -64,9 +67,10 @@ struct GatewayResponder: HTTPResponder {
     }
 
     private func protocolAnswer(
-        to request: Request, endpoint: Endpoint?, path: String, query: String, _ context: ConnectionContext
+        to request: Request, _ known: (endpoint: Endpoint?, path: String, query: String, lie: MPinLie?),
+        _ context: ConnectionContext
     ) async throws -> WireResponse {
-        guard let endpoint else {
+        guard let endpoint = known.endpoint else {
             return .json(["error": "invalid_request", "error_description": "no such endpoint"], status: 404)
         }
         let body: ByteBuffer
@@ -76,10 +80,32 @@ struct GatewayResponder: HTTPResponder {
             return .json(["error": "invalid_request", "error_description": "the body is too long"], status: 413)
         }
         let wire = WireRequest(
-            method: request.method.rawValue, path: path, query: query,
+            method: request.method.rawValue, path: known.path, query: known.query,
             headers: request.headers.map { ($0.name.rawName, $0.value) }, body: Array(buffer: body),
-            certificate: try await context.channel.nioSSL_peerCertificate().get()?.toDERBytes())
-        return try await store.answer(wire, at: endpoint)
+            certificate: try await context.channel.nioSSL_peerCertificate().get()?.toDERBytes(), lie: known.lie)
+        let answer = try await store.answer(wire, at: endpoint)
+        guard let browser = answer.awaitsBrowser else { return answer }
+        return await isReleased(browser)
+            ? answer : .json(["message": "the browser did not come in time"], status: 408)
+    }
+
+    /// Waits until a browser has come for its log-in with M-Pin. Every request is an event.
+    private func isReleased(_ browser: String) async -> Bool {
+        let events = journal.broadcast.subscribe(bound: 1)
+        let patience = await store.read { $0.mpinPolicy.browserPatience }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                if await store.hasReleased(browser) { return true }
+                for await _ in events where await store.hasReleased(browser) { return true }
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(patience))
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
     }
 
     /// Ends the connection instead of answering.

@@ -26,5 +26,8 @@ actor GatewayStore {
         return result
     }
 
+    /// Whether a browser has come for its log-in with M-Pin.
+    func hasReleased(_ browser: String) -> Bool { core.mpin.browsers[browser]?.isReleased ?? true }
+
     func read<Result: Sendable>(_ body: (GatewayCore) throws -> Result) rethrows -> Result { try body(core) }
 }

@@ -13,6 +13,8 @@ struct WireRequest: Sendable {
     var body: [UInt8] = []
     /// DER of the client's certificate in the handshake; it is from the lab's CA, but may have expired.
     var certificate: [UInt8]?
+    /// What the M-Pin back end is to get wrong in its answer.
+    var lie: MPinLie?
 
     /// The header's value without white space around it; `nil` when it is absent or blank.
     ///

@@ -9,6 +9,8 @@ struct WireResponse: Sendable {
     var breaksAfter: Int?
     /// A line for the lab's journal; not sent.
     var note: String?
+    /// The browser's session, by its webOTT, that has to end a log-in with M-Pin before this is sent.
+    var awaitsBrowser: String?
 
     /// JSON that must not be cached (MAG 0.4).
     static func json(_ value: JSON, status: Int = 200) -> WireResponse {
