@@ -4,9 +4,10 @@ extension ConsolePage {
         function showAccounts(accounts) {
           $("accounts").replaceChildren(...accounts.map(account => {
             const facts = el("dl", { className: "facts" });
-            fact(facts, "Gateway", account.gateway.url);
+            fact(facts, "Gateway", account.gateway?.url);
+            fact(facts, "Server", account.server?.issuer ?? account.backend?.url);
             const { registration, certificate } = account;
-            fact(facts, "Registration", registration.state, registration.state === "registered" ? "good" : "warn");
+            fact(facts, "Registration", registration?.state, registration?.state === "registered" ? "good" : "warn");
             fact(facts, "Certificate", certificate?.daysLeft === undefined ? "" : `${certificate.daysLeft} days left`);
             fact(facts, "Messages", account.usesBroker ? "go by this account" : "");
             fact(facts, "Last error", account.lastError?.message, "bad");
@@ -16,8 +17,11 @@ extension ConsolePage {
           if (!accounts.length) {
             $("accounts").append(el("li", { className: "quiet", textContent: "None: enroll the board first." }));
           }
-          showSessions(accounts);
-          const names = accounts.map(account => account.name);
+          showMPin(accounts);
+          // Users of an M-Pin back end have no session on this board.
+          const own = accounts.filter(account => account.kind !== "mpin");
+          showSessions(own);
+          const names = own.map(account => account.name);
           if (names.join() === [...$("account").options].map(option => option.value).join()) return;
           $("account").replaceChildren(...names.map(name => el("option", { value: name, textContent: name })));
           $("account-choice").hidden = names.length < 2;
@@ -79,13 +83,13 @@ extension ConsolePage {
 
         // A log-in lasts for as long as its events are read.
         let logIn;
-        async function runLogIn(path, input) {
+        async function runLogIn(path, input, take = event => showStep(event.data)) {
           logIn?.abort();
           const own = logIn = new AbortController();
           $("login-step").hidden = false;
           $("login-text").textContent = "";
           try {
-            await read("POST", path, input, own.signal, event => event && showStep(event.data));
+            await read("POST", path, input, own.signal, event => event && take(event));
           } catch (error) {
             if (!own.signal.aborted) throw error;
           } finally {
