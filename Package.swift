@@ -125,8 +125,8 @@ let package = Package(
             [
                 "Groundwork", "Cryptography", "Storage", "Vault", "HTTPClient", "OAuth", "OAuthAccounts", "Gateway",
                 "GatewayServices",
-                "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI", "Settings",
-                logging,
+                "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity", "LocalAPI",
+                "Settings", logging,
                 signals,
             ]),
         .executableTarget(
@@ -219,7 +219,8 @@ let package = Package(
         .testTarget(
             name: "AcceptanceTests",
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
-            path: "Tests/Acceptance", exclude: ["console.py", "every_route.py", "glewlwyd.py", "gps.py", "proxy.py"],
+            path: "Tests/Acceptance",
+            exclude: ["console.py", "every_route.py", "glewlwyd.py", "gps.py", "mpin_console.py", "proxy.py"],
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],

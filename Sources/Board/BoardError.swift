@@ -37,6 +37,9 @@ public enum BoardError: Explained, Equatable {
     /// gpsd answers, and reported no fix in time.
     case noFix(address: String)
 
+    /// The keypad that the settings name cannot be read.
+    case keypadFailed(path: String, reason: String)
+
     public var explanation: Explanation {
         switch self {
         case .definitionAbsent(let name, let searched, let known):
@@ -115,6 +118,11 @@ public enum BoardError: Explained, Equatable {
             Explanation(
                 "board.no-fix", .temporary, "gpsd at \(address) does not know the location at the moment",
                 remedy: "check the receiver and its view of the sky: gpsmon, or cgps")
+
+        case .keypadFailed(let path, let reason):
+            Explanation(
+                "board.keypad-failed", .unavailable, "cannot read the keypad \(path): \(reason)",
+                remedy: "check mpin.keypad in the settings, and that the agent may read the device (group input)")
         }
     }
 
@@ -132,5 +140,6 @@ public enum BoardError: Explained, Equatable {
         .sensorStalled(sensor: "SENSOR", patience: .seconds(10)),
         .sensorMalformed(sensor: "SENSOR", path: "PATH", text: "TEXT"),
         .gpsdFailed(address: "ADDRESS", reason: "REASON"), .noFix(address: "ADDRESS"),
+        .keypadFailed(path: "PATH", reason: "REASON"),
     ]
 }

@@ -33,7 +33,7 @@ struct Latchkey: AsyncParsableCommand {
                 name: "People",
                 subcommands: [
                     Login.self, Logout.self, Whoami.self, Lock.self, Unlock.self, Share.self, Authorize.self,
-                    Consent.self,
+                    Consent.self, MPinCommand.self,
                     Prompts.self, ProximityCommand.self,
                 ]),
             CommandGroup(

@@ -57,6 +57,7 @@ struct DocumentTests {
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
             let token = try #require(try await board.ask("token")["accessToken"] as? String)
+            try await lab.changeMPinPolicy { $0.activation = .forced }
             let authority = board.folder.appending(path: "ca.pem")
             try lab.caCertificatePEM.write(to: authority, atomically: true, encoding: .utf8)
             let phone = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)

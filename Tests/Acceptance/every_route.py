@@ -343,6 +343,46 @@ with subprocess.Popen([sys.executable, "-B", str(script)], stdout=subprocess.PIP
     finally:
         server.kill()
 gateways = ask("GET", "/v1/gateways")["gateways"]
+
+
+def answer_by_prompts(target, body, answers, end):
+    """Reads a stream, and answers what it asks."""
+    board = Board()
+    board.request("POST", target, json.dumps(body), {"Accept": "application/x-ndjson"})
+    answer = board.getresponse()
+    names = []
+    for line in answer:
+        event = json.loads(line)
+        names.append(event["event"])
+        if event["event"] == "prompt.asked":
+            ask("POST", f"/v1/prompts/{event['data']['id']}", {"text": answers.pop(0)})
+    if answer.status != 200 or names[-1] != end or answers:
+        sys.exit(f"POST {target}: {answer.status} {names}")
+
+
+# The lab's M-Pin back end, which verifies everybody.
+backend = {"url": gateways[0]["url"] + "/mpin", "authorities": pathlib.Path(authority).read_text()}
+ask("POST", "/v1/mpin/test", backend)
+ask("POST", "/v1/accounts/door/mpin", backend | {"prefix": "rps", "headers": {"X-Board": "7"}, "clientID": "board"})
+ask("POST", "/v1/accounts/door/mpin/test")
+users = "/v1/accounts/door/mpin/users"
+for name in ["alice", "bob"]:
+    ask("POST", users, {"user": name, "deviceName": "board"})
+    ask("POST", f"{users}/{name}/register", {"userData": "x"})
+    ask("POST", f"{users}/{name}/confirm", {"pushToken": "y"})
+ask("GET", users)
+ask("POST", f"{users}/alice/finish", {"pin": "2580"})
+answer_by_prompts(f"{users}/bob/finish/prompted", {"answerers": "user"}, ["1379", "1379"], "registered")
+for way in ["login", "otp", "mfa"]:
+    ask("POST", f"{users}/alice/login", {"pin": "2580", "by": way})
+answer_by_prompts(f"{users}/bob/login/prompted", {"by": "login"}, ["2468", "1379"], "logged-in")
+ask("POST", "/v1/accounts/door/mpin/session", {"accessCode": "0" * 32})
+ask("POST", f"{users}/alice/logout")
+ask("GET", "/v1/accounts/door")
+ask("GET", "/v1/status")
+ask("GET", "/v1/doctor")
+ask("DELETE", f"{users}/bob")
+ask("DELETE", "/v1/accounts/door")
 for account in ACCOUNTS:
     ask("GET", f"{account}/gateway")
     ask("POST", f"{account}/gateway/stop", {})

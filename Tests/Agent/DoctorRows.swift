@@ -76,6 +76,9 @@ extension Row {
         Row(SessionLockCheck(), "warn", "there is none") {
             $0.found["locks"] = ["users": ["alice"], "lacksButton": true]
         },
+        Row(SessionLockCheck(), "warn", "requires a login by M-Pin") {
+            $0.found["locks"] = ["users": ["alice"], "lacksMPin": true]
+        },
 
         Row(StorageCheck(), "pass", "there is room") { _ in },
         Row(StorageCheck(), "fail", "read-only") { $0.diskTrouble = "the disk of /s is read-only" },
@@ -167,6 +170,24 @@ extension Row {
             $0.otherAccounts = [account(endsIn: 30, after: $0.now), account(endsIn: -0.1, after: $0.now)]
         },
 
+        Row(MPinCheck(), "skip", "there is no M-Pin back end") { _ in },
+        Row(MPinCheck(), "pass", "1 user is registered") {
+            $0.found[MPinCheck.name] = [["name": "door", "users": [["user": "alice", "state": "REGISTERED"]]]]
+        },
+        Row(MPinCheck(), "warn", "alice is blocked at door") {
+            $0.found[MPinCheck.name] = [["name": "door", "users": [["user": "alice", "state": "BLOCKED"]]]]
+        },
+        Row(MPinCheck(), "warn", "the registration of bob at door is not finished") {
+            $0.found[MPinCheck.name] = [
+                [
+                    "name": "door",
+                    "users": [["user": "alice", "state": "REGISTERED"], ["user": "bob", "state": "ACTIVATED"]],
+                ]
+            ]
+        },
+        Row(MPinCheck(), "fail", "door: damaged") {
+            $0.found[MPinCheck.name] = [["name": "door", "lastError": ["message": "damaged"]]]
+        },
         Row(OAuthAccountsCheck(), "skip", "there is none") { _ in },
         Row(OAuthAccountsCheck(), "pass", "it works") {
             $0.found[OAuthAccountsCheck.name] = [["name": "cloud", "needsPerson": false]]

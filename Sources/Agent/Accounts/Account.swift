@@ -1,5 +1,6 @@
 import Gateway
 import Groundwork
+import MPin
 
 /// A named relation of this board to one gateway: its registration there, its tokens and its logged-in user.
 struct Account: Sendable {
@@ -8,12 +9,15 @@ struct Account: Sendable {
         case gateway
         /// An OAuth 2.0 or OpenID Connect server (``OAuthAccount``).
         case oauth
+        /// An M-Pin back end (``MPinAccount``).
+        case mpin
 
         /// Its name for programs, and in the vault.
         var text: String {
             switch self {
             case .gateway: Gateways.kind
             case .oauth: "oauth"
+            case .mpin: MPinBackends.kind
             }
         }
     }

@@ -106,8 +106,10 @@ extension Agent {
     func checkRoom(for name: AccountName) async throws {
         let names = try await gateways.accounts().keys
         let others = try await oauthAccounts.names()
+        let backends = try await mpinAccounts.names()
         guard !others.contains(name.text) else { throw AccountError.otherKind(name, kind: Account.Kind.oauth.text) }
-        guard names.contains(name.text) || names.count + others.count < AccountTable.limit else {
+        guard !backends.contains(name.text) else { throw AccountError.otherKind(name, kind: Account.Kind.mpin.text) }
+        guard names.contains(name.text) || names.count + others.count + backends.count < AccountTable.limit else {
             throw AccountError.tooMany(limit: AccountTable.limit)
         }
     }

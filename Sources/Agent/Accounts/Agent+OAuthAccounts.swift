@@ -21,6 +21,9 @@ extension Agent {
     func requiredOAuthAccount(of request: LocalRequest) async throws -> OAuthAccount {
         if let account = try await oauthAccount(of: request) { return account }
         let name = try request.accountName()
+        if try await mpinAccounts.names().contains(name.text) {
+            throw AccountError.otherKind(name, kind: Account.Kind.mpin.text)
+        }
         guard try await gateways.accounts()[name.text] != nil else { throw AccountError.unknown(name) }
         throw AccountError.otherKind(name, kind: Account.Kind.gateway.text)
     }
@@ -31,9 +34,9 @@ extension Agent {
     ) async throws -> OAuthAccount {
         await accountChange.lock()
         defer { accountChange.unlock() }
-        let isGateway = try await gateways.accounts()[name.text] != nil
-        let isOther = try await oauthAccounts.names().contains(name.text)
-        guard name != .gateway, !isGateway, !isOther else { throw AccountError.exists(name) }
+        guard name != .gateway, try await !accountNames().contains(name.text) else {
+            throw AccountError.exists(name)
+        }
         try await checkRoom(for: name)
         return try await oauthAccounts.add(name.text, server, registration: registration)
     }

@@ -105,6 +105,10 @@ extension ConsolePage {
                   </details>
                 </div>
               </section>
+
+        """#
+
+    static let rest = #"""
               <section aria-labelledby="accounts-title">
                 <h2 id="accounts-title">Accounts</h2>
                 <ul id="accounts" class="plain"></ul>

@@ -105,8 +105,8 @@ extension ConsolePage {
         }
 
         // A log-in that lasts for as long as its events are read.
-        const runLogIn = (path, input) => withSteps(signal =>
-          read("POST", path, input, signal, event => event && showStep(event.data)));
+        const runLogIn = (path, input, take = event => showStep(event.data)) => withSteps(signal =>
+          read("POST", path, input, signal, event => event && take(event)));
 
         $("login").onsubmit = act(async () => {
           const { user: userName, password } = Object.fromEntries(new FormData($("login")));

@@ -4,9 +4,9 @@ extension ConsolePage {
         function showAccounts(accounts) {
           $("accounts").replaceChildren(...accounts.map(account => {
             const facts = el("dl", { className: "facts" });
-            const { gateway, server, registration, certificate } = account;
+            const { gateway, server, backend, registration, certificate } = account;
             fact(facts, "Gateway", gateway?.url);
-            fact(facts, "Server", server && (server.issuer ?? server.endpoints.token));
+            fact(facts, "Server", server ? server.issuer ?? server.endpoints.token : backend?.url);
             fact(facts, "Grant", server?.grant.replaceAll("_", " "));
             fact(facts, "Tokens", server && account.tokens.length, account.needsPerson ? "warn" : "");
             fact(facts, "Registration", registration?.state, registration?.state === "registered" ? "good" : "warn");
@@ -19,8 +19,11 @@ extension ConsolePage {
           if (!accounts.length) {
             $("accounts").append(el("li", { className: "quiet", textContent: "None: enroll the board first." }));
           }
-          showSessions(accounts);
-          offerAccounts(accounts);
+          showMPin(accounts);
+          // Users of an M-Pin back end have no session on this board.
+          const own = accounts.filter(account => account.kind !== "mpin");
+          showSessions(own);
+          offerAccounts(own);
         }
 
         let shownSessions;

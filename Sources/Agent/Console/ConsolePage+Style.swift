@@ -78,7 +78,7 @@ extension ConsolePage {
         #prompts > li { border: 2px solid var(--accent); border-radius: 8px; padding: .9rem; margin-bottom: .8rem; }
         #prompts h3 { margin-bottom: .4rem; }
         #prompts .facts { margin-bottom: .6rem; }
-        #prompts .left:not(:empty), #sessions button { margin-top: .5rem; }
+        #prompts .left:not(:empty), #sessions button, #mpin .row { margin-top: .5rem; }
         #sessions button { margin-right: .5rem; }
         #troubles li {
           border-left: 4px solid var(--warn); padding: .2rem .8rem; margin-bottom: .6rem; overflow-wrap: anywhere;
@@ -93,7 +93,7 @@ extension ConsolePage {
         #sensors .value { font-variant-numeric: tabular-nums; text-align: right; }
         svg { display: block; width: 8rem; height: 2rem; }
         svg polyline { fill: none; stroke: var(--accent); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
-        #sessions li, #accounts li, #health li { padding: .5rem 0; border-bottom: 1px solid var(--line); }
+        #sessions li, #accounts li, #mpin li, #health li { padding: .5rem 0; border-bottom: 1px solid var(--line); }
         #sessions { margin-bottom: .8rem; }
         #accounts li:last-child, #health li:last-child { border: 0; }
         #qr {

@@ -13,8 +13,8 @@ enum ConsolePage {
             ConsoleFile(path: "/", type: "text/html; charset=utf-8", text: html(configuration[ConsoleFeature.title])),
             ConsoleFile(path: "/page.css", type: "text/css; charset=utf-8", text: css),
             ConsoleFile(
-                path: "/page.js", type: "text/javascript; charset=utf-8", text: core + prompts + views + logIns + people
-            ),
+                path: "/page.js", type: "text/javascript; charset=utf-8",
+                text: core + prompts + views + mpin + logIns + people),
             ConsoleFile(
                 path: "/own.css", type: "text/css; charset=utf-8",
                 text: try ownStyle(configuration[ConsoleFeature.styleSheet])),
@@ -42,6 +42,6 @@ enum ConsolePage {
             }
         }
         return head + "<title>\(escaped)</title></head><body data-ready=\"no\">" + header
-            + "<h1 id=\"title\">\(escaped)</h1>" + body
+            + "<h1 id=\"title\">\(escaped)</h1>" + body + mpinSection + rest
     }
 }

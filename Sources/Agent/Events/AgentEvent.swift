@@ -29,6 +29,7 @@ public struct AgentEvent: Sendable {
         case inbox(InboxEvent)
         case action(ActionEvent)
         case grant(GrantEvent)
+        case mpin(MPinEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -55,6 +56,7 @@ public struct AgentEvent: Sendable {
             case .inbox(let event): event.report
             case .action(let event): event.report
             case .grant(let event): event.report
+            case .mpin(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report

@@ -52,7 +52,8 @@ extension AgentEvent.Source {
         case .own(let event): event.bearing
         case .account(_, let source): source.bearing
         // The board works without its user's connection.
-        case .outbox, .items, .message, .grant, .inbox, .action, .network, .prompt, .button, .sensor, .user, .named:
+        case .outbox, .items, .message, .grant, .mpin, .inbox, .action, .network, .prompt, .button, .sensor, .user,
+            .named:
             Bearing()
         }
     }

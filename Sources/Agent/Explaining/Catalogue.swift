@@ -7,6 +7,7 @@ import GatewayServices
 public import Groundwork
 import HTTPClient
 import LocalAPI
+import MPin
 import Messaging
 import OAuthAccounts
 import Prompts
@@ -25,6 +26,7 @@ public struct Catalogue: Sendable {
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,
         OAuthAccountError.self, PromptError.self, ProximityError.self, SessionLockError.self,
         GrantError.self, ProxyError.self,
+        MPinError.self, MPinPromptError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,
     ]

@@ -15,6 +15,7 @@ enum Features {
         AccountsFeature(),
         UsersFeature(),
         LockFeature(),
+        MPinFeature(),
         ServicesFeature(),
         PromptsFeature(),
         MessagesFeature(),

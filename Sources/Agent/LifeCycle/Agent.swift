@@ -20,6 +20,7 @@ public final actor Agent {
     nonisolated let client: HTTPClient
     nonisolated let gateways: Gateways
     nonisolated let oauthAccounts: OAuthAccounts
+    nonisolated let mpinAccounts: MPinAccounts
     nonisolated let time: BestKnownTime
     nonisolated let board: BoardParts
     nonisolated let network = NetworkWatch()
@@ -60,6 +61,7 @@ public final actor Agent {
         self.client = client
         self.gateways = gateways
         oauthAccounts = OAuthAccounts(vault: vault, client: client) { time.now }
+        mpinAccounts = MPinAccounts(vault: vault, client: client) { time.now }
         self.time = time
         self.board = board
         self.logger = logger

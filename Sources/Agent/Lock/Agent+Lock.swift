@@ -18,7 +18,7 @@ extension Agent {
     /// - Returns: whether this call has locked it.
     /// - Throws: ``SessionLockError``, `GatewayError.userRequired`, what the vault throws
     nonisolated func lock(_ session: GatewaySession, by passcode: Passcode) async throws -> Bool {
-        try checkButton()
+        try await checkConditions()
         let changed = try await session.lock(by: passcode)
         // Before the answer: whoever has it knows that no program gets the user's messages any more.
         for account in await accounts.all where account.session === session {
@@ -27,11 +27,15 @@ extension Agent {
         return changed
     }
 
-    /// - Parameter onWait: called before a press of the button is waited for.
+    /// - Parameters:
+    ///   - answerers: who may give the PIN, if a login by M-Pin is required.
+    ///   - step: called for what is asked.
+    ///   - onWait: called before a press of the button is waited for.
     /// - Returns: whether this call has unlocked it.
-    /// - Throws: ``SessionLockError``, what the vault throws
+    /// - Throws: ``SessionLockError``, `MPinError`, what the vault throws
     nonisolated func unlock(
-        _ session: GatewaySession, by passcode: Passcode, onWait: @Sendable () -> Void = {}
+        _ session: GatewaySession, by passcode: Passcode, answerers: PromptQuestion.Answerers = .operators,
+        step: @escaping @Sendable (LocalEvent) -> Void = { _ in }, onWait: @Sendable () -> Void = {}
     ) async throws -> Bool {
         guard try await session.lockStatus() != nil else { return false }
         if configuration[LockFeature.needsButton] {
@@ -39,7 +43,18 @@ extension Agent {
             onWait()
             try await lockPresence.wait(for: .seconds(configuration.proximity.consentSeconds))
         }
+        if let person = try await personForUnlocking() {
+            _ = try await logInByMPinPrompted(person, MPinWish(), answerers: answerers, step: step)
+        }
         return try await session.unlock(by: passcode, configuration.unlockPolicy)
+    }
+
+    /// Checks that what unlocking takes can be had, so that nothing is locked for good.
+    ///
+    /// - Throws: ``SessionLockError/noButton``, ``MPinPromptError/noUserForUnlocking(account:user:)``
+    private nonisolated func checkConditions() async throws {
+        try checkButton()
+        _ = try await personForUnlocking()
     }
 
     /// - Throws: ``SessionLockError/noButton``
@@ -54,7 +69,7 @@ extension Agent {
         _ session: GatewaySession, answerers: PromptQuestion.Answerers, step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
         guard try await session.lockStatus() == nil else { return false }
-        try checkButton()
+        try await checkConditions()
         try await session.requireLockable()
         let user = DisplayText.clean(try await session.user()?.userName ?? "the user")
         let first = try await askPasscode("New passcode for the session of \(user)", answerers, step: step) {
@@ -76,7 +91,8 @@ extension Agent {
         let text = "Passcode for the session of \(DisplayText.clean(lock.userName ?? "the user"))"
         return try await askPasscode(text, answerers, attempts: left, step: step) { answer in
             do {
-                return .right(try await self.unlockAfterWait(session, by: try Passcode(answer), step: step))
+                return .right(
+                    try await self.unlockAfterWait(session, by: try Passcode(answer), answerers, step: step))
             } catch let error as SessionLockError {
                 switch error {
                 case .passcodeWrong, .passcodeInvalid: return .wrong(error, fault: error.message)
@@ -87,20 +103,21 @@ extension Agent {
     }
 
     private nonisolated func unlockAfterWait(
-        _ session: GatewaySession, by passcode: Passcode, step: @escaping @Sendable (LocalEvent) -> Void
+        _ session: GatewaySession, by passcode: Passcode, _ answerers: PromptQuestion.Answerers,
+        step: @escaping @Sendable (LocalEvent) -> Void
     ) async throws -> Bool {
         @Sendable func askPress() {
             step(LocalEvent(name: "press-button", data: ["text": "press the board's button"]))
         }
         let wait: Int
         do {
-            return try await unlock(session, by: passcode, onWait: askPress)
+            return try await unlock(session, by: passcode, answerers: answerers, step: step, onWait: askPress)
         } catch SessionLockError.tooSoon(let seconds) {
             guard seconds <= Self.longestWait else { throw SessionLockError.tooSoon(seconds: seconds) }
             wait = seconds
         }
         try await Task.sleep(for: .seconds(wait))
-        return try await unlock(session, by: passcode, onWait: askPress)
+        return try await unlock(session, by: passcode, answerers: answerers, step: step, onWait: askPress)
     }
 
     private nonisolated func askPasscode<Value: Sendable>(

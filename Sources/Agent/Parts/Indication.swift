@@ -53,7 +53,8 @@ extension AgentEvent.Source {
         case .gateway, .broker, .own(.notReady), .own(.configurationUnusable), .own(.didStart), .own(.didStop):
             true
         case .account(_, let source): source.isOfConnection
-        case .outbox, .items, .message, .grant, .inbox, .action, .network, .user, .named, .prompt, .proximity, .button,
+        case .outbox, .items, .message, .grant, .mpin, .inbox, .action, .network, .user, .named, .prompt, .proximity,
+            .button,
             .sensor,
             .own(.serviceFailed),
             .own(.vaultSetAside),

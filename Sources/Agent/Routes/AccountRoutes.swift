@@ -23,6 +23,9 @@ extension Agent {
             if let account = try await self.oauthAccount(of: request) {
                 return .json(try await self.report(of: account, named: name))
             }
+            if try await self.mpinAccounts.names().contains(name.text) {
+                return .json(try await self.reportOfMPinAccount(name))
+            }
             if let report = try await self.unusableAccounts().first(where: { $0.name == name }) {
                 return .json(report.json)
             }
@@ -39,10 +42,9 @@ extension Agent {
                 answer: .object(["removed": .accountName], required: ["removed"]))
         ) { request in
             let name = try request.accountName()
-            guard try await !self.removeOAuthAccount(name, force: request.query["force"] != nil) else {
-                return .json(["removed": .string(name.text)])
-            }
-            try await self.removeAccount(name)
+            var isRemoved = try await self.removeOAuthAccount(name, force: request.query["force"] != nil)
+            if !isRemoved { isRemoved = try await self.removeMPinAccount(name) }
+            if !isRemoved { try await self.removeAccount(name) }
             return .json(["removed": .string(name.text)])
         }
     }
@@ -55,6 +57,9 @@ extension Agent {
         if accounts[name] == nil, try await oauthAccounts.names().contains(name.text) {
             throw AccountError.otherKind(name, kind: Account.Kind.oauth.text)
         }
+        if accounts[name] == nil, try await mpinAccounts.names().contains(name.text) {
+            throw AccountError.otherKind(name, kind: Account.Kind.mpin.text)
+        }
         return try account(name)
     }
 
@@ -63,6 +68,9 @@ extension Agent {
         for account in accounts.all { reports.append((account.name, try await report(of: account))) }
         for name in try await oauthAccounts.names().compactMap(AccountName.init) {
             reports.append((name, try await reportOfOAuthAccount(name)))
+        }
+        for name in try await mpinAccounts.names().compactMap(AccountName.init) {
+            reports.append((name, try await reportOfMPinAccount(name)))
         }
         return reports.sorted { $0.name < $1.name }.map(\.json)
     }
@@ -141,8 +149,10 @@ extension Schema {
                     "isDefault": .boolean("whether it is the one that is meant where none is named"),
                     "usesBroker": .boolean("whether messages go by it"), "user": user, "server": oauthServer,
                     "tokens": oauthTokens, "needsPerson": .boolean("whether somebody has to log in first"),
+                    "backend": mpinBackendReport, "users": mpinUsers,
                 ]) { own, _ in own }, required: ["name", "kind", "isDefault", "usesBroker"],
-                "The state of the board at one server: gateway and registration at a gateway, server and tokens at an OAuth server"
+                "The state of the board at one server: gateway and registration at a gateway, server and tokens at an OAuth server, "
+                    + "backend and users at an M-Pin back end"
             ))
     }
 }

@@ -94,6 +94,7 @@ extension Schema {
                     "as": ofUser, "connection": ofBroker,
                 ]
             ),
+            ("mpin", "MPinEvent", mpinEventMembers),
             (
                 "network", "NetworkEvent",
                 [

@@ -46,13 +46,15 @@ extension GatewayCore {
         return answer
     }
 
-    /// The registration as it was, or a new one if it has expired.
+    /// The registration as it was, or a new one if it has ended.
     private mutating func restarted(_ id: String, name: String, regOTT: String, now: Date) throws -> LabMPinUser {
-        guard let user = try mpinState().users[id], user.regOTT == regOTT, user.user == name else {
+        // Fetching the secret has ended a registration, and its proof with it: it begins anew, as after its time (MPIN 9).
+        let isOver = try mpinState().users[id]?.status == .issued
+        guard let user = try mpinState().users[id], isOver || user.regOTT == regOTT, user.user == name else {
             throw MPinRefusal(status: 400, text: "there is no such registration")
         }
-        guard user.expiresAt <= now else { return user }
-        state.mpin?.users[id] = nil
+        guard isOver || user.expiresAt <= now else { return user }
+        if !isOver { state.mpin?.users[id] = nil }
         var renewed = try newUser(name, now: now)
         (renewed.deviceName, renewed.userData) = (user.deviceName, user.userData)
         return renewed

@@ -82,7 +82,9 @@ struct Accounts: AsyncParsableCommand {
     static func describe(_ account: JSON) -> String {
         let out = Terminal.standardOutput
         let server = account["server"]?["issuer"]?.string ?? account["server"]?["clientID"]?.string
-        var parts = [account["gateway"]?["url"]?.string ?? server.map(out.shown) ?? "?"]
+        let backend = account["backend"]?["url"]?.string
+        var parts = [account["gateway"]?["url"]?.string ?? (server ?? backend).map(out.shown) ?? "?"]
+        if backend != nil { parts.append("M-Pin, \(Amount.of(Int64(account["users"]?.array?.count ?? 0), "user"))") }
         if let grant = account["server"]?["grant"]?.string { parts.append(grant) }
         if let state = account["registration"]?["state"]?.string {
             parts.append(state == "registered" ? out.green(state) : out.yellow(state))
@@ -90,7 +92,7 @@ struct Accounts: AsyncParsableCommand {
         if let user = account["user"]?["userName"]?.string { parts.append("user \(out.shown(user))") }
         if account["usesBroker"]?.bool == true { parts.append("uses the broker") }
         if account["needsPerson"]?.bool == true { parts.append(out.yellow("nobody is logged in")) }
-        let isUnusable = account["gateway"] == nil && account["server"] == nil
+        let isUnusable = account["gateway"] == nil && account["server"] == nil && account["backend"] == nil
         if isUnusable || account["registration"]?["state"]?.string == "unknown",
             let fault = account["lastError"]?["message"]?.string
         {

@@ -13,7 +13,7 @@ struct Explain: ParsableCommand {
               $ latchkey explain 1000105
             """)
 
-    static let catalogue = Catalogue(adding: [UsageError.self, InputError.self, Declined.self])
+    static let catalogue = Catalogue(adding: [UsageError.self, InputError.self, Declined.self, MPinChoiceError.self])
 
     @Argument(
         help: "Such as gateway.no-answer, broker.failed, 3003201, 990 or invalid_grant.",

@@ -35,6 +35,17 @@ extension FuzzTarget {
                 "whole numbers are read")
             return .accepted
         },
+        FuzzTarget(name: "key-events") { bytes throws(Violation) in
+            guard let events = KeyEvent.all(in: bytes) else { return .refused }
+            try require(events.count * KeyEvent.byteCount == bytes.count, "no byte is left out")
+            var entry = KeypadEntry()
+            for event in events {
+                guard case .entered(let digits) = entry.receive(event) else { continue }
+                try require((1...KeypadEntry.limit).contains(digits.count), "what is entered has bounds")
+                try require(digits.allSatisfy { (0x30...0x39).contains($0) }, "only digits are entered")
+            }
+            return .accepted
+        },
         FuzzTarget(name: "gpsd") { bytes throws(Violation) in
             var reader = GPSDReader()
             guard case .fix(let fix) = reader.receive(bytes) else { return .refused }

@@ -1,0 +1,261 @@
+import Cryptography
+import Groundwork
+import LocalAPI
+import MPin
+import Prompts
+
+/// Users of M-Pin back ends: their registration, and their logins.
+extension Agent {
+    nonisolated func addMPinRoutes(to router: inout Router) {
+        router.on(
+            "POST", "/v1/mpin/test", needs: .operate,
+            .init(
+                "Ask whether there is an M-Pin back end at an address", body: Schema.mpinBackend, required: ["url"],
+                answer: .mpinTested)
+        ) { request in
+            let configuration = try MPinConfiguration(try RequestBody(request).mpinDocument())
+            try await self.mpinAccounts.test(configuration)
+            return .json(["url": .string(configuration.url)])
+        }
+        let account = ["account": Schema.accountName]
+        let path = "/v1/accounts/{account}/mpin"
+        router.on(
+            "POST", path, needs: .operate,
+            .init(
+                "Make an account at an M-Pin back end, which has to answer", path: account, body: Schema.mpinBackend,
+                required: ["url"], answer: .account)
+        ) { request in
+            let name = try request.accountName()
+            try await self.addMPinAccount(name, try MPinConfiguration(try RequestBody(request).mpinDocument()))
+            return .json(try await self.reportOfMPinAccount(name))
+        }
+        router.on(
+            "POST", "\(path)/test", needs: .operate,
+            .init("Ask whether the account's back end answers", path: account, answer: .mpinTested)
+        ) { request in
+            let configuration = try await self.mpinAccount(of: request).configuration
+            try await self.mpinAccounts.test(configuration)
+            return .json(["url": .string(configuration.url)])
+        }
+        router.on(
+            "POST", "\(path)/session", needs: .operate,
+            .init(
+                "What a code is for that a browser shows", path: account,
+                body: ["accessCode": Schema.string("as scanned").asSensitive], required: ["accessCode"],
+                answer: .mpinSession)
+        ) { request in
+            let code = try RequestBody(request).string("accessCode")
+            return .json(try await self.mpinAccount(of: request).session(of: code).json)
+        }
+        addMPinUserRoutes(to: &router, below: path, account)
+        addMPinPINRoutes(
+            to: &router, below: "\(path)/users/{user}", account.merging(["user": .mpinUserID]) { own, _ in own })
+    }
+
+    private nonisolated func addMPinUserRoutes(
+        to router: inout Router, below path: String, _ account: [String: Schema]
+    ) {
+        router.on(
+            "GET", "\(path)/users", needs: .read,
+            .init(
+                "The users of the back end on this board", path: account,
+                answer: .object(["users": .mpinUsers], required: ["users"]))
+        ) { request in
+            .json(["users": .array(try await self.mpinAccount(of: request).users().map(\.json))])
+        }
+        router.on(
+            "POST", "\(path)/users", needs: .operate,
+            .init(
+                "Make a user, who is kept once a registration has begun", path: account,
+                body: ["user": .mpinUserID, "deviceName": .string("what the back end shows for this board")],
+                required: ["user"], answer: .newMPinUser)
+        ) { request in
+            let body = try RequestBody(request)
+            let user = try await self.mpinAccount(of: request).newUser(
+                try body.string("user"), deviceName: try body.optionalString("deviceName"))
+            var members = user.json.object ?? [:]
+            members["advice"] = .array(MPinAdvice.lines.map(JSON.string))
+            return .json(.object(members))
+        }
+        let user = account.merging(["user": .mpinUserID]) { own, _ in own }
+        router.on(
+            "DELETE", "\(path)/users/{user}", needs: .operate,
+            .init(
+                "Delete a user on this board, with the token", path: user,
+                answer: .object(["deleted": .mpinUserID], required: ["deleted"]))
+        ) { request in
+            let id = request.mpinUserID
+            let account = try await self.mpinAccount(of: request)
+            try await account.delete(id)
+            self.report(.mpin(.didDelete(user: id)), of: try request.accountName())
+            return .json(["deleted": .string(id)])
+        }
+        router.on(
+            "POST", "\(path)/users/{user}/register", needs: .operate,
+            .init(
+                "Ask the back end for an identity of the user, whom it verifies then", path: user,
+                body: [
+                    "restart": .boolean("whether a registration that has begun is begun again"),
+                    "activationCode": Schema.string("that activates the user at once").asSensitive,
+                    "userData": .string("passed to whoever verifies the user"),
+                ], answer: .mpinUser)
+        ) { request in
+            let body = try RequestBody(request)
+            let user = try await self.mpinAccount(of: request).register(
+                request.mpinUserID, restart: try body.bool("restart", default: false),
+                activationCode: try body.optionalString("activationCode").map { SecretBytes(utf8: $0) },
+                userData: try body.optionalString("userData"))
+            self.report(
+                .mpin(.didStartRegistration(user: user.id, user.state)), of: try request.accountName())
+            return .json(user.json)
+        }
+        router.on(
+            "POST", "\(path)/users/{user}/confirm", needs: .operate,
+            .init(
+                "Fetch the secret of a user whom the back end has verified; it is kept in memory until a PIN is chosen",
+                path: user, body: ["pushToken": .string("where the back end may send push messages")],
+                answer: .mpinUser)
+        ) { request in
+            let token = try RequestBody(request).optionalString("pushToken")
+            return .json(try await self.mpinAccount(of: request).confirm(request.mpinUserID, pushToken: token).json)
+        }
+        router.on(
+            "POST", "\(path)/users/{user}/logout", needs: .operate,
+            .init(
+                "End the session of a browser that was logged in from here", path: user,
+                answer: .object(
+                    ["loggedOut": .boolean("false: there is none that can be ended from here")],
+                    required: ["loggedOut"]))
+        ) { request in
+            let id = request.mpinUserID
+            let loggedOut = try await self.mpinAccount(of: request).logOut(id)
+            if loggedOut { self.report(.mpin(.didLogOut(user: id)), of: try request.accountName()) }
+            return .json(["loggedOut": .bool(loggedOut)])
+        }
+    }
+
+    /// What takes a PIN: in the request, or by prompts.
+    private nonisolated func addMPinPINRoutes(
+        to router: inout Router, below path: String, _ parameters: [String: Schema]
+    ) {
+        router.on(
+            "POST", "\(path)/finish", needs: .operate,
+            .init(
+                "Choose the PIN of a user who was confirmed, and keep the token", path: parameters,
+                body: ["pin": .mpinPIN], required: ["pin"], answer: .mpinUser)
+        ) { request in
+            let pin = SecretBytes(utf8: try RequestBody(request).string("pin"))
+            return .json(try await self.finishMPin(try await self.mpinUser(of: request), pin: pin).json)
+        }
+        router.on(
+            "POST", "\(path)/finish/prompted", needs: .operate,
+            .init(
+                "Choose the PIN by prompts, which ask for it twice; ends when its reader disconnects",
+                path: parameters, body: ["answerers": .mpinAnswerers],
+                events: ["prompt.*": .promptStep, "registered": .mpinUser])
+        ) { request in
+            let answerers = try RequestBody(request).answerers(of: request)
+            let user = try await self.mpinUser(of: request)
+            return .events(
+                Self.steps("registered") { step in
+                    try await self.finishMPinPrompted(user, answerers: answerers, step: step).json
+                })
+        }
+        router.on(
+            "POST", "\(path)/login", needs: .operate,
+            .init(
+                "Log in with the PIN", path: parameters,
+                body: Schema.mpinLogIn.merging(["pin": .mpinPIN]) { own, _ in own }, required: ["pin"],
+                answer: .mpinLoggedIn)
+        ) { request in
+            let body = try RequestBody(request)
+            let wish = try body.mpinWish()
+            let pin = SecretBytes(utf8: try body.string("pin"))
+            let user = try await self.mpinUser(of: request)
+            try await self.beginMPinLogIn(user, wish)
+            return .json(try await self.logInByMPin(user, pin: pin, wish).json)
+        }
+        router.on(
+            "POST", "\(path)/login/prompted", needs: .operate,
+            .init(
+                "Log in with the PIN, which a prompt asks for; ends when its reader disconnects", path: parameters,
+                body: Schema.mpinLogIn.merging(["answerers": .mpinAnswerers]) { own, _ in own },
+                events: ["prompt.*": .promptStep, "logged-in": .mpinLoggedIn])
+        ) { request in
+            let body = try RequestBody(request)
+            let wish = try body.mpinWish()
+            let answerers = try body.answerers(of: request)
+            let user = try await self.mpinUser(of: request)
+            return .events(
+                Self.steps("logged-in") { step in
+                    try await self.logInByMPinPrompted(user, wish, answerers: answerers, step: step).json
+                })
+        }
+    }
+
+    /// The work lasts for as long as its events are read; its value is the last one.
+    private static func steps(
+        _ name: String, _ work: @escaping @Sendable (@escaping @Sendable (LocalEvent) -> Void) async throws -> JSON
+    ) -> AsyncThrowingStream<LocalEvent, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+            let task = Task {
+                do {
+                    continuation.yield(LocalEvent(name: name, data: try await work { continuation.yield($0) }))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+extension LocalRequest {
+    fileprivate var mpinUserID: String { parameters["user"] ?? "" }
+}
+
+extension Agent {
+    /// The user in the path of a request.
+    fileprivate func mpinUser(of request: LocalRequest) async throws -> MPinPerson {
+        MPinPerson(
+            account: try await mpinAccount(of: request), name: try request.accountName(), id: request.mpinUserID)
+    }
+}
+
+extension RequestBody {
+    /// What `MPinConfiguration` reads.
+    ///
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    fileprivate func mpinDocument() throws(AgentError) -> JSON {
+        var members: [String: JSON] = ["backend": .string(try string("url"))]
+        members["rps_prefix"] = try optionalString("prefix").map(JSON.string)
+        members["clientID"] = try optionalString("clientID").map(JSON.string)
+        members["authorities"] = try optionalString("authorities").map(JSON.string)
+        members["headers"] = self["headers"]
+        return .object(members)
+    }
+
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    fileprivate func mpinWish() throws(AgentError) -> MPinWish {
+        let name = try optionalString("by") ?? MPinLogInWay.login.rawValue
+        guard let way = MPinLogInWay(rawValue: name) else {
+            throw .badRequest(
+                member: "by", fault: "is none of \(MPinLogInWay.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        let number = try optionalString("accessNumber")
+        guard (number != nil) == (way == .accessNumber) else {
+            throw .badRequest(member: "accessNumber", fault: "goes with access-number, and has to be given there")
+        }
+        return MPinWish(way: way, accessNumber: number ?? "")
+    }
+
+    /// - Throws: ``AgentError/badRequest(member:fault:)``
+    fileprivate func answerers(of request: LocalRequest) throws(AgentError) -> PromptQuestion.Answerers {
+        switch try optionalString("answerers") ?? "operators" {
+        case "operators": .operators
+        case "user": .user(uid: request.peer.uid)
+        default: throw AgentError.badRequest(member: "answerers", fault: "is neither operators nor user")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import LocalAPI
+import MPin
+
+/// What is asked of M-Pin back ends, and what comes of it.
+extension Schema {
+    static var mpinUserID: Schema { string("who it is, as the back end knows people") }
+
+    static var mpinPIN: Schema { string("printable ASCII; it is not kept").asSensitive }
+
+    static var mpinAnswerers: Schema {
+        string(
+            "who may answer: operators, unless given, or only the user who asks here", choices: ["operators", "user"])
+    }
+
+    static var mpinBackend: [String: Schema] {
+        [
+            "url": .string("the base of the back end's addresses"),
+            "prefix": .string("the path of its relying-party service; rps unless given"),
+            "clientID": .string("what the board calls itself there, where it asks"),
+            "headers": Schema.map(of: .string("its value"), "sent with each request").asSensitive,
+            "authorities": .string("certificates in PEM; without them, those that the system trusts"),
+        ]
+    }
+
+    static var mpinTested: Schema { object(["url": .string("of the back end that answered")], required: ["url"]) }
+
+    static var mpinSession: Schema {
+        object(
+            [
+                "prerollID": .string("who is expected to log in; empty where the back end does not say"),
+                "appName": .string("what the code lets into; empty where the back end does not say"),
+                "appLogoURL": .string("its picture; empty where the back end does not say"),
+            ], required: ["prerollID", "appName", "appLogoURL"])
+    }
+
+    private static var mpinUserMembers: [String: Schema] {
+        [
+            "user": mpinUserID,
+            "state": .string("where the user stands", choices: MPinUserState.allCases.map(\.rawValue)),
+            "confirmed": .boolean("whether the secret is in memory, so that a PIN can be chosen"),
+            "deviceName": .string("what the back end shows for this board"),
+        ]
+    }
+
+    static var mpinUser: Schema {
+        named("MPinUser", .object(mpinUserMembers, required: ["user", "state", "confirmed"]))
+    }
+
+    static var newMPinUser: Schema {
+        object(
+            mpinUserMembers.merging(["advice": .array(of: .string("a line for people"), "what a PIN is worth")]) {
+                own, _ in own
+            }, required: ["user", "state", "confirmed", "advice"])
+    }
+
+    static var mpinUsers: Schema { array(of: mpinUser, "at an M-Pin back end, by name") }
+
+    static var mpinLogIn: [String: Schema] {
+        [
+            "by": .string("what for; login unless given", choices: MPinLogInWay.allCases.map(\.rawValue)),
+            "accessNumber": Schema.string("the number or code that a browser shows").asSensitive,
+        ]
+    }
+
+    static var mpinLoggedIn: Schema {
+        named(
+            "MPinLogIn",
+            .object(
+                [
+                    "user": mpinUserID, "by": .string("what for", choices: MPinLogInWay.allCases.map(\.rawValue)),
+                    "answer": Schema.openObject("what the back end's application answered").asSensitive,
+                    "otp": .object(
+                        [
+                            "status": .string(
+                                "of the password alone", choices: MPinStatus.allCases.map(\.rawValue)),
+                            "password": Schema.string("to be entered elsewhere").asSensitive,
+                            "ttlSeconds": .integer("how long it is valid; 0 if unknown"),
+                            "expireTime": .integer("seconds since 1970 by the back end's clock; 0 if unknown"),
+                            "nowTime": .integer("seconds since 1970 by the back end's clock; 0 if unknown"),
+                        ], required: ["status", "ttlSeconds", "expireTime", "nowTime"], "A one-time password"),
+                    "code": Schema.string("an authorization code").asSensitive,
+                    "canLogOut": .boolean("whether the session in a browser can be ended from here"),
+                ], required: ["user", "by", "canLogOut"]))
+    }
+
+    /// The back end of an account of the kind `mpin`.
+    static var mpinBackendReport: Schema {
+        object(
+            [
+                "url": .string("the base of its addresses"), "prefix": .string("of its relying-party service"),
+                "clientID": .string("what the board calls itself there"),
+            ], required: ["url", "prefix"], "An M-Pin back end")
+    }
+
+    /// The members of an event about an M-Pin user.
+    static var mpinEventMembers: [String: Schema] {
+        [
+            "user": mpinUserID,
+            "state": .string("where the user stands", choices: MPinUserState.allCases.map(\.rawValue)),
+            "way": .string("what the login was for", choices: MPinLogInWay.allCases.map(\.rawValue)),
+        ]
+    }
+}

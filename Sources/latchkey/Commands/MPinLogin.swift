@@ -1,0 +1,127 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+/// Passes a PIN to the daemon: from standard input, or by prompts.
+struct MPinAnswer {
+    let client: LocalClient
+    /// Whether standard input has it, even if it is a terminal.
+    let isGiven: Bool
+
+    func post(_ path: String, _ body: [String: JSON], endingWith end: String) async throws -> JSON {
+        if !isGiven, Terminal.inputIsTerminal {
+            return try await PromptedLogin(client: client, path: path + "/prompted", body: .object(body), end: end)
+                .run()
+        }
+        let pin = JSON.string(try Self.line())
+        return try await client.post(
+            path, .object(body.merging(["pin": pin]) { own, _ in own }), timeout: .seconds(180))
+    }
+
+    static func line() throws -> String { Input.firstLine(of: try Input.standardInput(limit: 4096)) }
+}
+
+/// What the ways to log in have in common.
+struct MPinLoginOptions: ParsableArguments {
+    @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
+    @OptionGroup var user: MPinUserOptions
+    @OptionGroup var options: ClientOptions
+
+    func run(_ body: [String: JSON], _ describe: (JSON) -> String) async throws {
+        let path = try await user.path("login", by: options.client)
+        let answer = try await MPinAnswer(client: options.client, isGiven: pinStdin)
+            .post(path, body, endingWith: "logged-in")
+        options.show(answer, describe)
+    }
+
+    static func welcome(_ answer: JSON) -> String {
+        "\(Terminal.standardOutput.shown(answer["user"]?.string ?? "?")) is logged in"
+    }
+}
+
+struct MPinLogin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "Log in with the PIN.",
+        discussion: """
+            Ends with status 76 when the PIN is wrong. After a few wrong ones in a row, of which the back end keeps \
+            count, the user is blocked and has to be registered again. '--json' prints what the back end's application \
+            answered.
+            """)
+    @OptionGroup var common: MPinLoginOptions
+
+    func run() async throws { try await common.run(["by": "login"], MPinLoginOptions.welcome) }
+}
+
+struct MPinOTP: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "otp", abstract: "Get a one-time password, to be entered elsewhere.")
+    @OptionGroup var common: MPinLoginOptions
+
+    func run() async throws {
+        try await common.run(["by": "otp"]) { answer in
+            let seconds = answer["otp"]?["ttlSeconds"]?.integer.map { "  (valid for \(Amount.of($0, "second")))" }
+            return Terminal.standardOutput.shown(answer["otp"]?["password"]?.string ?? "")
+                + Terminal.standardOutput.dim(seconds ?? "")
+        }
+    }
+}
+
+struct MPinAccessNumber: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "access-number",
+        abstract: "Log in a browser that shows an access number, or whose code was scanned.",
+        discussion: "The number's check digit is verified before anything is asked. A code of 32 characters goes too.")
+    @Argument(help: "The number or code that the browser shows.") var number: String
+    @OptionGroup var common: MPinLoginOptions
+
+    func run() async throws {
+        try await common.run(["by": "access-number", "accessNumber": .string(number)], MPinLoginOptions.welcome)
+    }
+}
+
+struct MPinMFA: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mfa", abstract: "Log in, and print the authorization code that a server asks for.")
+    @OptionGroup var common: MPinLoginOptions
+
+    func run() async throws {
+        try await common.run(["by": "mfa"]) { Terminal.standardOutput.shown($0["code"]?.string ?? "") }
+    }
+}
+
+struct MPinSession: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "session", abstract: "Show what a code that a browser shows is for.")
+    @Argument(help: "The code, as scanned.") var code: String
+    @OptionGroup var account: MPinAccountOption
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let path = try await account.path("session", by: options.client)
+        let answer = try await options.client.post(path, ["accessCode": .string(code)], timeout: .seconds(90))
+        options.show(answer) { answer in
+            let out = Terminal.standardOutput
+            var fields = Fields()
+            fields.add("application", answer["appName"]?.string.map(out.shown))
+            fields.add("logo", answer["appLogoURL"]?.string.map(out.shown))
+            fields.add("user", answer["prerollID"]?.string.map(out.shown))
+            return fields.text.isEmpty ? "the back end says nothing of it" : fields.text
+        }
+    }
+}
+
+struct MPinLogout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout", abstract: "End the session of a browser that was logged in from here.",
+        discussion: "Ends with status 1 when there is none that the back end lets end from here.")
+    @OptionGroup var user: MPinUserOptions
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let path = try await user.path("logout", by: options.client)
+        let answer = try await options.client.post(path, [:], timeout: .seconds(90))
+        options.show(answer) { $0["loggedOut"]?.bool == true ? "logged out" : "there is no session to end" }
+        guard answer["loggedOut"]?.bool == true else { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import GatewayLab
+import TestSupport
+import Testing
+
+@Suite("M-Pin on the console's page", .timeLimit(.minutes(8)))
+struct MPinConsoleTests {
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "mpin_console.py").path
+
+    @Test("two users are made, verified, choose their PINs and log in, after a wrong one, and the log has none of it")
+    func people() async throws {
+        try await MPinBoard.with(settings: "[console]\nenabled = true\n") { lab, board in
+            let address = try #require(try await board.ask("console")["address"] as? String)
+            let folder = ProcessInfo.processInfo.environment["LATCHKEY_PICTURES"] ?? board.folder.path
+            let person = try RunningProgram(
+                URL(filePath: "/usr/bin/python3"),
+                ["-B", Self.script, address, folder, lab.adminURL, lab.adminToken])
+            let status = try await person.ended(within: 240)
+            #expect(status == 0, "\(person.errors.text)")
+            #expect(FileManager.default.fileExists(atPath: folder + "/console-mpin.png"))
+            #expect(
+                try await MPinBoard.states(board)
+                    == ["alice@lab.example": "REGISTERED", "bob@lab.example": "REGISTERED"])
+            #expect(await lab.mpinUsers().allSatisfy { $0.lastLogin != nil })
+            let log = try #require(board.daemon?.errors.text)
+            for secret in [MPinBoard.pin, "open, please", "not this one"] { #expect(!log.contains(secret)) }
+        }
+    }
+}

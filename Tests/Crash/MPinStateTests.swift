@@ -1,0 +1,154 @@
+import Foundation
+import GatewayLab
+import TestSupport
+import Testing
+
+/// Each row is a `killPoint` of a user's registration at an M-Pin back end, or of a login.
+@Suite("Killed while an M-Pin user registers or logs in", .timeLimit(.minutes(5)))
+struct MPinStateTests {
+    struct State: Sendable, CustomTestStringConvertible {
+        let point: String
+        /// What the board does when it is killed.
+        let act: Act
+        /// What is stored of the user after the next start; `nil` for nothing.
+        let left: String?
+        var testDescription: String { "\(point): \(left ?? "nothing")" }
+    }
+
+    enum Act { case start, confirm, finish, logIn, block }
+
+    static let states = [
+        State(point: "mpin-registration-answered", act: .start, left: nil),
+        State(point: "mpin-registration-committed", act: .start, left: "STARTED_REGISTRATION"),
+        State(point: "mpin-shares-obtained", act: .confirm, left: "STARTED_REGISTRATION"),
+        State(point: "mpin-token-made", act: .finish, left: "STARTED_REGISTRATION"),
+        State(point: "mpin-token-committed", act: .finish, left: "REGISTERED"),
+        State(point: "mpin-permit-obtained", act: .logIn, left: "REGISTERED"),
+        State(point: "mpin-blocked-answered", act: .block, left: "REGISTERED"),
+        State(point: "mpin-blocked-committed", act: .block, left: "BLOCKED"),
+    ]
+
+    private static let pin = "90417263"
+    private static let wrong = "90417264"
+
+    private struct Scene {
+        let lab: Lab
+        let board: TestBoard
+
+        func mpin(_ arguments: String..., pin: String? = nil) async throws -> Program.Result {
+            try await Program(name: "latchkey")
+                .run(["mpin"] + arguments + ["--json", "--socket", board.socket], input: pin.map { $0 + "\n" })
+        }
+
+        func expect(_ arguments: String..., pin: String? = nil) async throws {
+            let result = try await Program(name: "latchkey")
+                .run(["mpin"] + arguments + ["--socket", board.socket], input: pin.map { $0 + "\n" })
+            #expect(result.status == 0, "\(arguments): \(result.errors)")
+        }
+
+        func begin() async throws {
+            try await expect("user", "new", "alice")
+            try await expect("register", "start")
+            try await lab.activateMPin("alice")
+        }
+
+        func finish() async throws {
+            try await expect("register", "confirm")
+            try await expect("register", "finish", pin: MPinStateTests.pin)
+        }
+
+        func state() async throws -> String? {
+            let users = try await board.ask("mpin", "user", "list")["users"] as? [[String: Any]]
+            return users?.first?["state"] as? String
+        }
+    }
+
+    @Test(
+        "there is a token exactly if the state says so, and the registration goes on or begins anew", arguments: states)
+    func recovers(_ state: State) async throws {
+        try await inTurn {
+            var configuration = LabConfiguration()
+            configuration.broker = false
+            let board = try TestBoard(settings: "[telemetry]\nenabled = false")
+            try await withLabAndBoard(configuration, board: board) { lab, board in
+                let authorities = board.folder.appending(path: "lab.pem").path
+                try lab.caCertificatePEM.write(toFile: authorities, atomically: true, encoding: .utf8)
+                let scene = Scene(lab: lab, board: board)
+                try await scene.expect("backend", "add", "door", lab.mpinURL, "--authorities", authorities)
+                try await kill(at: state, scene)
+                #expect(try await scene.state() == state.left)
+                try await goOn(from: state, scene)
+                #expect(try await scene.state() == "REGISTERED")
+                try await scene.expect("login", pin: Self.pin)
+            }
+        }
+    }
+
+    /// What comes before the act is done by a daemon that lives, unless it is in memory only.
+    private func kill(at state: State, _ scene: Scene) async throws {
+        let board = scene.board
+        switch state.act {
+        case .start: break
+        case .confirm, .finish: try await scene.begin()
+        case .logIn, .block:
+            try await scene.begin()
+            try await scene.finish()
+        }
+        try await board.stop()
+        board.environment = ["LATCHKEY_KILL_AT": state.point]
+        try await board.start()
+        let daemon = try #require(board.daemon)
+        let result: Program.Result
+        switch state.act {
+        case .start:
+            try await scene.expect("user", "new", "alice")
+            result = try await scene.mpin("register", "start")
+        case .confirm: result = try await scene.mpin("register", "confirm")
+        case .finish:
+            try await scene.expect("register", "confirm")
+            result = try await scene.mpin("register", "finish", pin: Self.pin)
+        case .logIn: result = try await scene.mpin("login", pin: Self.pin)
+        case .block:
+            for _ in 0..<2 {
+                let refused = try await scene.mpin("login", pin: Self.wrong)
+                #expect(refused.errors.contains("mpin.incorrect-pin"))
+            }
+            result = try await scene.mpin("login", pin: Self.wrong)
+        }
+        #expect(result.status != 0)
+        #expect(try await daemon.ended(within: 60) == 128 + SIGKILL)
+        #expect(daemon.errors.text.contains("killed at \(state.point)\n"))
+        board.environment = [:]
+        try await board.start()
+    }
+
+    private func goOn(from state: State, _ scene: Scene) async throws {
+        switch (state.act, state.left) {
+        case (.start, nil):
+            try await scene.begin()
+            try await scene.finish()
+        case (.start, _):
+            try await scene.lab.activateMPin("alice")
+            try await scene.finish()
+        case (.confirm, _), (.finish, "STARTED_REGISTRATION"):
+            // The back end gives a secret once.
+            #expect(try await scene.mpin("register", "confirm").errors.contains("mpin.identity-not-verified"))
+            try await scene.expect("register", "restart")
+            try await scene.lab.activateMPin("alice")
+            try await scene.finish()
+        case (.block, "REGISTERED"):
+            // The back end knows it, and says so to the right PIN too.
+            #expect(try await scene.mpin("login", pin: Self.pin).errors.contains("mpin.blocked"))
+            #expect(try await scene.state() == "BLOCKED")
+            try await again(scene)
+        case (.block, _): try await again(scene)
+        default: break
+        }
+    }
+
+    private func again(_ scene: Scene) async throws {
+        try await scene.expect("user", "delete", "alice")
+        try await scene.begin()
+        try await scene.finish()
+    }
+}
