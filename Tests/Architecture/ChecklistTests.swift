@@ -20,7 +20,8 @@ struct ChecklistTests {
 
     /// The numbers after "MAG checklist": `7`, `24, 18`.
     private static func named(of protocolName: String, in text: String) -> [Int] {
-        text.matches(of: /\b([A-Z]+) checklist (\d+(?:, \d+(?![.\d]))*)/).filter { $0.1 == protocolName }.flatMap { match in
+        text.matches(of: /\b([A-Z]+) checklist (\d+(?:, \d+(?![.\d]))*)/).filter { $0.1 == protocolName }.flatMap {
+            match in
             match.2.split(separator: ", ").compactMap { Int($0) }
         }
     }

@@ -62,7 +62,8 @@ public enum GrantError: Explained, Equatable {
             Explanation(
                 "grants.not-askable", .permission,
                 "no person is asked about so many scopes: a question has at most \(limit) characters",
-                remedy: "ask for fewer scopes, or have it allowed: latchkey grants allow, or [[grants]] of the settings")
+                remedy: "ask for fewer scopes, or have it allowed: latchkey grants allow, or [[grants]] of the settings"
+            )
         case .onlyOwners:
             Explanation(
                 "grants.only-owners", .permission,
