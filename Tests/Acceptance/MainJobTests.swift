@@ -93,9 +93,8 @@ struct MainJobTests {
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
-                    "pin",
-                    "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "broker",
-                    "outbox", "sensors", "gpio", "bluetooth", "consent",
+                    "pin", "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "mpin",
+                    "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })
