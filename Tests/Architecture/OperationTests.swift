@@ -37,20 +37,7 @@ struct OperationTests {
         #expect(!errors.isEmpty && errors.allSatisfy { !$0.contains("no such module") }, "\(errors)")
     }
 
-    /// What the compiler says of a file that stands on the modules this test was built with.
     private static func errors(_ source: String) async throws -> [String] {
-        let modules = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "Modules")
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
-        let file = FileManager.default.temporaryDirectory.appending(
-            path: "latchkey-operation-\(UUID().uuidString).swift")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try "\(before)\n\(source)".write(to: file, atomically: true, encoding: .utf8)
-        // Not -typecheck: what becomes of a value that cannot be copied is looked at later.
-        let compiled = try await Program.found.run([
-            "swiftc", "-emit-sil", "-o", "/dev/null", "-parse-as-library", "-swift-version", "6", "-I", modules.path,
-            "-Xcc", "-fmodule-map-file=\(root.appending(path: "Sources/CLinux/module.modulemap").path)", file.path,
-        ])
-        return compiled.errors.split(separator: "\n").map(String.init).filter { $0.contains("error:") }
+        try await Compiler.errors(in: "\(before)\n\(source)", libraries: ["CLinux"])
     }
 }

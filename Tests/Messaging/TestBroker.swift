@@ -5,8 +5,8 @@ import TestSupport
 @testable import Messaging
 
 /// A real Mosquitto on a loopback port of its own, with its state in a directory of its own; stopped with its last
-/// reference. It can be stopped and started again with what it knew. Its limits are those it has by default: a kinder broker
-/// hides what users meet.
+/// reference. It can be stopped and started again with what it knew. Its limits are those it has by default: a kinder
+/// broker hides what users meet.
 final class TestBroker {
     struct Options {
         /// `listener` options, such as certificates.

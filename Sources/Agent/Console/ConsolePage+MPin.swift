@@ -27,7 +27,8 @@ extension ConsolePage {
           shownMPin = mark;
           $("mpin-box").hidden = !backends.length;
           $("mpin-new").hidden = !rights.has("operate");
-          $("mpin").replaceChildren(...backends.flatMap(account => (account.users ?? []).map(user => mpinItem(account, user))));
+          $("mpin").replaceChildren(...backends.flatMap(account =>
+            (account.users ?? []).map(user => mpinItem(account, user))));
           const names = backends.map(account => account.name);
           $("mpin-account").replaceChildren(...names.map(name => el("option", { value: name, textContent: name })));
           $("mpin-account-choice").hidden = names.length < 2;
@@ -49,7 +50,8 @@ extension ConsolePage {
           const path = `/v1/accounts/${account.name}/mpin/users/${encodeURIComponent(user.user)}`;
           const row = el("div", { className: "row" });
           const button = (text, work) => row.append(el("button", {
-            type: "button", textContent: text, "aria-label": `${text}: ${user.user} at ${account.name}`, onclick: act(work),
+            type: "button", textContent: text, "aria-label": `${text}: ${user.user} at ${account.name}`,
+            onclick: act(work),
           }));
           const ask = (route, input, done) => runLogIn(`${path}/${route}/prompted`, { ...input, answerers: "user" },
             event => event.event.startsWith("prompt.") ? showStep(event.data) : done(event.data));
@@ -66,7 +68,8 @@ extension ConsolePage {
           }
           if (user.state === "REGISTERED") {
             button("Log in", () => logIn("login", welcome));
-            button("One-time password", () => logIn("otp", ({ otp }) => notice(`One-time password: ${otp.password}`, true)));
+            button("One-time password", () =>
+              logIn("otp", ({ otp }) => notice(`One-time password: ${otp.password}`, true)));
             item.append(row, mpinBrowser(user, number => logIn("access-number", welcome, { accessNumber: number })));
           } else {
             button("Delete", () => call("DELETE", path));

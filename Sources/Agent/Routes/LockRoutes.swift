@@ -56,7 +56,7 @@ extension Agent {
             let session = try await self.account(of: request).session
             let answerers = try RequestBody(request).answerers(of: request)
             return .events(
-                self.lockStream("locked") { step in
+                LocalEvent.steps("locked") { step in
                     let changed = try await self.lockPrompted(session, answerers: answerers, step: step)
                     return try await self.lockState(
                         of: session, changed: changed, number: SessionLockNumber.alreadyLocked)
@@ -75,28 +75,11 @@ extension Agent {
             let session = try await self.account(of: request).session
             let answerers = try RequestBody(request).answerers(of: request)
             return .events(
-                self.lockStream("unlocked") { step in
+                LocalEvent.steps("unlocked") { step in
                     let changed = try await self.unlockPrompted(session, answerers: answerers, step: step)
                     return try await self.lockState(
                         of: session, changed: changed, number: SessionLockNumber.alreadyUnlocked)
                 })
-        }
-    }
-
-    /// The work lasts for as long as its events are read; its value is the last one.
-    private nonisolated func lockStream(
-        _ name: String, _ work: @escaping @Sendable (@escaping @Sendable (LocalEvent) -> Void) async throws -> JSON
-    ) -> AsyncThrowingStream<LocalEvent, any Error> {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-            let task = Task {
-                do {
-                    continuation.yield(LocalEvent(name: name, data: try await work { continuation.yield($0) }))
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 

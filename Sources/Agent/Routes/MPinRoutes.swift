@@ -157,7 +157,7 @@ extension Agent {
             let answerers = try RequestBody(request).answerers(of: request)
             let user = try await self.mpinUser(of: request)
             return .events(
-                Self.steps("registered") { step in
+                LocalEvent.steps("registered") { step in
                     try await self.finishMPinPrompted(user, answerers: answerers, step: step).json
                 })
         }
@@ -187,26 +187,9 @@ extension Agent {
             let answerers = try body.answerers(of: request)
             let user = try await self.mpinUser(of: request)
             return .events(
-                Self.steps("logged-in") { step in
+                LocalEvent.steps("logged-in") { step in
                     try await self.logInByMPinPrompted(user, wish, answerers: answerers, step: step).json
                 })
-        }
-    }
-
-    /// The work lasts for as long as its events are read; its value is the last one.
-    private static func steps(
-        _ name: String, _ work: @escaping @Sendable (@escaping @Sendable (LocalEvent) -> Void) async throws -> JSON
-    ) -> AsyncThrowingStream<LocalEvent, any Error> {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-            let task = Task {
-                do {
-                    continuation.yield(LocalEvent(name: name, data: try await work { continuation.yield($0) }))
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 }

@@ -32,7 +32,8 @@ public final class G1Scalar: Sendable {
 
     public func adding(_ other: G1Scalar) -> G1Scalar {
         let sum = CurveNumber(0)
-        // Both are below the order, so one subtraction at most is needed; it is done without a branch.
+        // Both are below the order, so one subtraction at most is needed; it is done without a branch. Fails only
+        // without memory.
         guard BN_mod_add_quick(sum.handle, number.handle, other.number.handle, Self.order.handle) == 1 else {
             fatalError("add numbers: \(takeOpenSSLReason())")
         }
