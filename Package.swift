@@ -209,7 +209,7 @@ let package = Package(
         .testTarget(
             name: "HardwareTests",
             dependencies: [
-                "TestSupport", "Groundwork", "hardware-probe", "bluetooth-probe", "latchkey", "latchkey-lab",
+                "TestSupport", "Groundwork", "GatewayLab", "hardware-probe", "bluetooth-probe", "latchkey", "latchkey-lab",
             ], path: "Tests/Hardware",
             exclude: ["Probe", "BluetoothProbe", "Phone", "Scripts"], swiftSettings: strict),
         .testTarget(

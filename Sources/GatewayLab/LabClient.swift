@@ -30,7 +30,7 @@ extension Lab {
         guard let master = configuration.masterClients.first else {
             throw LabError.noSuch(thing: "master client", name: "at all")
         }
-        let key = try PrivateKey(generating: .rsa(bits: 2048))
+        let key = try authority.rsaKeys.take()
         let deviceID = Hex.encode(SHA256.hash("lab client \(name)".utf8))
         let now = clock.now
         let lives = configuration.lives

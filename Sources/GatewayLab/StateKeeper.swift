@@ -60,7 +60,7 @@ struct StateKeeper: Sendable {
         return AuthorityKeys(
             authority: try privateKey("ca.key"), certificate: try Certificate(pem: try text("ca.pem")),
             server: try privateKey("server.key"), signing: try privateKey("signing.key"),
-            tickets: try privateKey("tickets.key"))
+            tickets: try privateKey("tickets.key"), rsaKeys: RSAKeys())
     }
 
     /// Writes a file that only its owner can read, completely or not at all.

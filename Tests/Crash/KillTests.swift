@@ -23,7 +23,8 @@ struct KillTests {
 
     private func run(_ spill: Int, _ configuration: LabConfiguration, _ chance: inout Chance) async throws {
         let settings = DamageTests.quiet + "\n[outbox]\nspill_milliseconds = \(spill)"
-        try await withLabAndBoard(configuration, settings: settings) { lab, board in
+        let board = try TestBoard(program: .shipped, settings: settings)
+        try await withLabAndBoard(configuration, board: board) { lab, board in
             let enrolled = try await board.enroll(at: lab)
             let identifier = enrolled.registration.magIdentifier
             let reader = try await SecondClient(named: "phone", user: "alice", at: lab, in: board.folder)

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayLab
 import Groundwork
 import TestSupport
 
@@ -29,6 +30,19 @@ enum VirtualBoard {
             throw BoardEnded(status: prepared.status, output: prepared.output, errors: prepared.errors)
         }
         return ["PHONE": folder.path, "PYTHONPATH": prepared.output.trimmingCharacters(in: .whitespacesAndNewlines)]
+    }
+
+    /// A lab's keys, as files of its data directory: the emulated processor takes seconds to make each of them.
+    private static let labKeys = Run {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lab-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = LabConfiguration()
+        configuration.broker = false
+        configuration.dataDirectory = folder.path
+        try await Lab.start(configuration).stop()
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "key" || $0.lastPathComponent == "ca.pem" }
+            .map { ($0.lastPathComponent, try Data(contentsOf: $0)) }
     }
 
     /// What a script left: its log as JSON values, in order.
@@ -64,12 +78,15 @@ enum VirtualBoard {
         let original = project.appendingPathComponent("Boards/\(definition).toml")
         let parts = try edit(String(contentsOf: original, encoding: .utf8))
         try parts.write(to: file, atomically: true, encoding: .utf8)
+        let lab = folder.appendingPathComponent("lab")
+        try FileManager.default.createDirectory(at: lab, withIntermediateDirectories: false)
+        for (name, key) in try await labKeys.value { try key.write(to: lab.appendingPathComponent(name)) }
 
         let arguments =
             (systemd ? ["--systemd"] : []) + (parts.contains("[[sensor]]") ? [] : ["--no-sensors"]) + [
                 "--controllers", "\(controllers)", "--cpus", "\(processors)", "--timeout", "1200", "--env", "PROGRAMS",
                 "--env", "LATCHKEY",
-                "--env", "DEFINITION",
+                "--env", "DEFINITION", "--env", "LAB_KEYS",
             ] + variables.keys.flatMap { ["--env", $0] } + [
                 "--", "sh", project.appendingPathComponent("Tests/Hardware/Scripts/\(script).sh").path,
             ]
@@ -77,7 +94,7 @@ enum VirtualBoard {
         let shipped = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]
         let environment = variables.merging([
             "PROGRAMS": programs.path, "LATCHKEY": shipped ?? programs.appendingPathComponent("latchkey").path,
-            "DEFINITION": file.path,
+            "DEFINITION": file.path, "LAB_KEYS": lab.path,
         ]) { own, _ in own }
         let ended = try await boot(arguments, environment: environment)
         guard ended.status == 0 else {

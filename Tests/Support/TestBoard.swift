@@ -9,6 +9,7 @@ package final class TestBoard {
     package var environment: [String: String] = [:]
     /// A command that starts the daemon, by its path, where it does not start by itself.
     package var launcher: [String] = []
+    /// The daemon's. The commands that ask it are those of the shipped program where there is one, which are quicker.
     private let program: Program
 
     private static let repository = URL(filePath: #filePath)
@@ -19,6 +20,8 @@ package final class TestBoard {
     package var state: URL { folder.appending(path: "state") }
 
     /// - Parameters:
+    ///   - program: the daemon's; that of this build has the kill points, and writes down its answers for
+    ///     `deploy/check-answers`.
     ///   - settings: more TOML, after the sections that every board needs.
     ///   - definition: of the board; the simulated one reads its sensors every few seconds.
     package init(program: Program = Program(name: "latchkey"), definition: String = "simulated", settings: String = "")
@@ -70,13 +73,13 @@ package final class TestBoard {
 
     @discardableResult
     package func latchkey(_ arguments: String..., input: String? = nil) async throws -> Program.Result {
-        try await program.run(arguments + ["--socket", socket], input: input)
+        try await Program.shipped.run(arguments + ["--socket", socket], input: input)
     }
 
     /// Runs a subcommand with `--json` that has to succeed.
     @discardableResult
     package func ask(_ arguments: String...) async throws -> [String: Any] {
-        let result = try await program.run(arguments + ["--json", "--socket", socket])
+        let result = try await Program.shipped.run(arguments + ["--json", "--socket", socket])
         guard result.status == 0 else { throw failure(of: arguments, result) }
         return try result.json
     }
@@ -89,7 +92,7 @@ package final class TestBoard {
 
     /// A subcommand that goes on until it is stopped.
     package func follow(_ arguments: String...) throws -> RunningProgram {
-        try RunningProgram(program.url, arguments + ["--json", "--socket", socket])
+        try RunningProgram(Program.shipped.url, arguments + ["--json", "--socket", socket])
     }
 
     /// The status now.
@@ -97,7 +100,7 @@ package final class TestBoard {
 
     /// What a subcommand prints with `--json`.
     private func answer(_ arguments: [String]) async throws -> BoardStatus {
-        let result = try await program.run(arguments + ["--json", "--socket", socket])
+        let result = try await Program.shipped.run(arguments + ["--json", "--socket", socket])
         guard result.status == 0 else { throw failure(of: arguments, result) }
         return try JSONDecoder().decode(BoardStatus.self, from: Data(result.output.utf8))
     }

@@ -17,6 +17,8 @@ struct Authority: Sendable {
     let signer: Signer
     /// For enrollment URLs. An elliptic key, so that their QR codes stay small.
     let ticketKey: PrivateKey
+    /// More keys, for what the lab shows and for clients that it makes.
+    let rsaKeys: RSAKeys
     let host: String
 
     /// - Parameter keys: those of an earlier run of the lab, or new ones.
@@ -24,6 +26,7 @@ struct Authority: Sendable {
         certificate = keys.certificate
         key = keys.authority
         ticketKey = keys.tickets
+        rsaKeys = keys.rsaKeys
         self.host = host
         // The server's certificate is made anew at each start, because the host may have changed; its key stays, and
         // so do all pins.
@@ -57,7 +60,7 @@ struct Authority: Sendable {
         var (start, end) = (now - Self.day, now + Self.serverLife)
         switch face {
         case .genuine: return server
-        case .otherKey: key = try PrivateKey(generating: .rsa(bits: 2048))
+        case .otherKey: key = try rsaKeys.take()
         case .expired: (start, end) = (now - Self.serverLife, now - Self.day)
         case .otherHost: name = "other.lab.test"
         case .commonNameOnly: hasAlternatives = false
@@ -97,15 +100,17 @@ struct AuthorityKeys: Sendable {
     /// `nil` makes one when first needed.
     let signing: PrivateKey?
     let tickets: PrivateKey
+    let rsaKeys: RSAKeys
 
     /// - Parameter keeping: whether they are kept on disk, so that the signing key has to be there from the start.
     static func generate(now: Date, keeping: Bool) throws -> AuthorityKeys {
         let authority = try PrivateKey(generating: .p256)
+        let rsaKeys = RSAKeys()
         return AuthorityKeys(
             authority: authority, certificate: try selfSigned(authority, now: now),
-            server: try PrivateKey(generating: .rsa(bits: 2048)),
+            server: keeping ? try PrivateKey(generating: .rsa(bits: 2048)) : try rsaKeys.take(),
             signing: keeping ? try PrivateKey(generating: .rsa(bits: 2048)) : nil,
-            tickets: try PrivateKey(generating: .p256))
+            tickets: try PrivateKey(generating: .p256), rsaKeys: rsaKeys)
     }
 
     static func selfSigned(_ key: PrivateKey, now: Date) throws -> Certificate {

@@ -23,7 +23,7 @@ final class Signer: Sendable {
         // A second caller waits and gets the same one.
         try made.withLock { made in
             if let made { return made }
-            let key = try key ?? PrivateKey(generating: .rsa(bits: 2048))
+            let key = try key ?? authority.rsaKeys.take()
             let template = CertificateTemplate(
                 subject: DistinguishedName([
                     (.organization, Authority.organization), (.commonName, "Latchkey Lab signing"),

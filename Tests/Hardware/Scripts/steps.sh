@@ -99,10 +99,11 @@ make_agent() {
     export LATCHKEY_SOCKET=/run/agent/api.sock
 }
 
-# Starts the lab: its options.
+# Starts the lab, with the keys of $LAB_KEYS where there are any: its options.
 start_lab() {
+    [ -z "${LAB_KEYS-}" ] || cp -r "$LAB_KEYS" /run/lab
     : > /run/lab.out
-    "$PROGRAMS/latchkey-lab" run "$@" >> /run/lab.out 2> /run/lab.err &
+    "$PROGRAMS/latchkey-lab" run ${LAB_KEYS:+--data /run/lab} "$@" >> /run/lab.out 2> /run/lab.err &
     lab=$!
 }
 
