@@ -19,7 +19,7 @@ struct ScriptTests {
     @Test(
         "the scripts of deploy explain themselves, even when called by a relative path",
         arguments: [
-            "bench", "demo", "fuzz", "install", "prepare", "sanitize", "test",
+            "bench", "demo", "docs", "fuzz", "install", "prepare", "sanitize", "test",
         ])
     func help(name: String) async throws {
         let help = try await shell("../deploy/\(name) --help")
