@@ -19,13 +19,14 @@ import reference_settings  # noqa: E402
 import tour  # noqa: E402
 
 FACTS = make.Facts(pathlib.Path(os.environ["LATCHKEY_PROGRAMS"]))
+TEXTS = make.read()
 
 
 class ThePages(unittest.TestCase):
     """What is in the repository."""
 
     def test_name_only_what_is_there(self):
-        wrong, count = make.faults(make.read(), FACTS)
+        wrong, count = make.faults(TEXTS, FACTS)
         self.assertEqual(wrong, [])
         self.assertGreater(count, 150)
 
@@ -53,7 +54,7 @@ class ThePages(unittest.TestCase):
 
     def test_of_the_reference_link_to_what_is_there(self):
         _, made = make.generated(FACTS)
-        texts = made | {pages.place(path): text for path, text in make.read().items()}
+        texts = made | {pages.place(path): text for path, text in TEXTS.items()}
         count = 0
         for path, text in made.items():
             for target, anchor in re.findall(r"\]\(([\w./-]+\.md)#?([\w-]*)\)", text):
@@ -71,8 +72,7 @@ class TheChecks(unittest.TestCase):
     GOOD = "# Page\n\n## A part\n\n    latchkey publish door/state open --retain   # a comment\n\n[part](#a-part) `latchkey status`\n"
 
     def faults(self, text):
-        texts = make.read() | {"docs/sensors.md": text}
-        return [fault for fault in make.faults(texts, FACTS)[0] if fault.startswith("docs/sensors.md")]
+        return make.faults(TEXTS | {"docs/sensors.md": text}, FACTS, of=["docs/sensors.md"])[0]
 
     def test_find_nothing_on_a_good_page(self):
         self.assertEqual(self.faults(self.GOOD), [])

@@ -52,16 +52,21 @@ def anchors(text):
     return found
 
 
-def replaced(text, replace):
-    """The text with `replace(label, target)` in the place of each link outside code."""
+def replaced(text, replace, code=lambda span: span):
+    """The text with `replace(label, target)` in the place of each link, and `code(span)` of each span of code outside links
+    and headings."""
     lines = []
     for line, is_prose in prose(text):
         if is_prose:
             # What is between back quotes is no link.
-            hidden = []
-            masked = CODE.sub(lambda m: hidden.append(m[0]) or f"\0{len(hidden) - 1}\0", line)
-            masked = LINK.sub(lambda m: replace(m[1], m[2]), masked)
-            line = re.sub(r"\0(\d+)\0", lambda m: hidden[int(m[1])], masked)
+            spans = []
+
+            def shown(text, change=lambda span: span, spans=spans):
+                return re.sub(r"\0(\d+)\0", lambda m: change(spans[int(m[1])]), text)
+
+            masked = CODE.sub(lambda m: spans.append(m[0]) or f"\0{len(spans) - 1}\0", line)
+            masked = LINK.sub(lambda m: replace(shown(m[1]), m[2]), masked)
+            line = shown(masked) if HEADING.match(line) else shown(masked, code)
         lines.append(line)
     return "\n".join(lines)
 
@@ -74,8 +79,9 @@ class Links:
         self.anchors = {path: anchors(text) for path, text in texts.items()}
         self.attachments = set(pages.attachments(root))
 
-    def in_site(self, path):
-        """The page as the site has it: with the links of the site, and without those that lead out of it."""
+    def in_site(self, path, code=lambda span: span):
+        """The page as the site has it: with the links of the site, without those that lead out of it, and with spans of code as
+        `code` has them."""
         def replace(label, target):
             if re.match(r"[a-z]+:", target):
                 return f"{label}({target})"
@@ -96,7 +102,7 @@ class Links:
             there = os.path.relpath(pages.place(file), here or ".")
             return f"{label}({there}{'#' + anchor if anchor else ''})"
 
-        return replaced(self.texts[path], replace)
+        return replaced(self.texts[path], replace, code)
 
 
 def outside_navigation(root=pages.ROOT):

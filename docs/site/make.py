@@ -81,12 +81,13 @@ def generated(facts):
     return sections, texts
 
 
-def faults(texts, facts, root=pages.ROOT):
-    """Everything that is wrong with the pages, and how many commands were checked."""
-    checked = {path: text for path, text in texts.items() if not path.startswith(RECORDS)}
-    wrong = links.outside_navigation(root)
-    of_site = links.Links(texts, root)
-    for path in texts:
+def faults(texts, facts, of=None):
+    """Everything that is wrong with the pages, or with those that `of` names, and how many commands were checked."""
+    of = texts if of is None else of
+    checked = {path: texts[path] for path in of if not path.startswith(RECORDS)}
+    wrong = links.outside_navigation()
+    of_site = links.Links(texts)
+    for path in of:
         of_site.in_site(path)
     wrong += of_site.faults
     bad, count = commands.faults(checked, commands.Commands(facts.help, facts.lab))
@@ -118,6 +119,26 @@ def configuration(sections, folder):
     return text.replace('"GITHUB_SLUGS"', "!!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}")
 
 
+def linked(help_, path):
+    """Makes a span of code that is a command a link to its page in the reference."""
+    folder = os.path.relpath("reference/commands", os.path.dirname(pages.place(path)) or ".")
+
+    def link(span):
+        words = span.strip("`").split()
+        if words[:1] != ["latchkey"]:
+            return span
+        at, names = help_["command"], []
+        for word in words[1:]:
+            at = next((sub for sub in reference_commands.subcommands(at) if sub["commandName"] == word), None)
+            if not at:
+                break
+            names.append(word)
+        anchor = "#" + "-".join(["latchkey", *names]) if len(names) > 1 else ""
+        return f"[{span}]({folder}/{names[0]}.md{anchor})" if names else span
+
+    return link
+
+
 def first_page(text):
     """The first page without an empty navigation beside it, and with its picture in the colors that were chosen."""
     def inline(match):
@@ -134,7 +155,7 @@ def stage(texts, facts, folder):
     of_site = links.Links(texts)
     sections, made = generated(facts)
     for path in texts:
-        made[pages.place(path)] = of_site.in_site(path)
+        made[pages.place(path)] = of_site.in_site(path, linked(facts.help, path))
     made["index.md"] = first_page(made["index.md"])
     made["reference/index.md"] += MADE
     for path, text in made.items():
