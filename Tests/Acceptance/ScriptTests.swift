@@ -19,7 +19,7 @@ struct ScriptTests {
     @Test(
         "the scripts of deploy explain themselves, even when called by a relative path",
         arguments: [
-            "bench", "demo", "fuzz", "install", "prepare", "sanitize", "test",
+            "bench", "demo", "docs", "fuzz", "install", "prepare", "sanitize", "test",
         ])
     func help(name: String) async throws {
         let help = try await shell("../deploy/\(name) --help")
@@ -76,8 +76,8 @@ struct ScriptTests {
         }
     }
 
-    @Test("the scripts of deploy install a README that only links to installed files, and the license")
-    func installedREADME() async throws {
+    @Test("the scripts of deploy install a README and pages that only link to installed files, and the license")
+    func installedPages() async throws {
         try await withDestination { folder in
             let program = Program(name: "latchkey").url.path
             let installed = try await shell(
@@ -86,10 +86,18 @@ struct ScriptTests {
             #expect(isThere("usr/share/zsh/vendor-completions/_latchkey", in: folder))
             let documentation = folder.appending(path: "usr/share/doc/latchkey")
             #expect(isThere("LICENSE", in: documentation))
-            let text = try String(contentsOf: documentation.appending(path: "README.md"), encoding: .utf8)
-            #expect(text.contains("## Security in brief"))
-            for link in text.matches(of: /\]\(([A-Za-z][^):#]*)\)/) {
-                #expect(isThere(String(link.1), in: documentation), "\(link.1)")
+            let security = try String(
+                contentsOf: documentation.appending(path: "docs/security.md"), encoding: .utf8)
+            #expect(security.contains("**The sealed store.**") && security.contains("# Security"))
+            let pages = try FileManager.default.subpathsOfDirectory(atPath: documentation.path)
+                .filter { $0.hasSuffix(".md") }
+            #expect(pages.contains("README.md") && pages.contains("Config/local-api.md") && pages.count > 15)
+            for page in pages {
+                let text = try String(contentsOf: documentation.appending(path: page), encoding: .utf8)
+                let place = documentation.appending(path: page).deletingLastPathComponent()
+                for link in text.matches(of: /\]\(([A-Za-z.][^):#]*)[#)]/) {
+                    #expect(isThere(String(link.1), in: place), "\(page): \(link.1)")
+                }
             }
         }
     }

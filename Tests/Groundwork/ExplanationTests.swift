@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What is said of an error")
 struct ExplanationTests {
-    /// As they were before there were kinds, and as README and the page of the local API have them.
+    /// As they were before there were kinds, and as docs/troubleshooting.md and the page of the local API have them.
     private static let statuses: [(ExplanationKind, http: Int, exit: Int32)] = [
         (.misuse, 400, 64), (.unknownRoute, 404, 64), (.methodNotAllowed, 405, 64), (.notAcceptable, 406, 64),
         (.invalidInput, 400, 65),

@@ -40,7 +40,7 @@ class Field(Ground):
 
 
 def promised(row):
-    """README: with QoS 1 or 2 each message arrives at least once."""
+    """docs/messages.md: with QoS 1 or 2 each message arrives at least once."""
     return row["qos"] > 0
 
 

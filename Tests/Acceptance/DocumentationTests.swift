@@ -1,0 +1,29 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The pages of README.md, docs and Config against the programs: `deploy/docs --check`, and the tour of the README as it is written.
+@Suite("The documentation", .timeLimit(.minutes(5)))
+struct DocumentationTests {
+    private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../Documentation").standardizedFileURL.path
+
+    /// Runs Python on the tests of the documentation, and expects that they succeed.
+    private func python(_ arguments: String..., within seconds: Double) async throws {
+        let run = try RunningProgram(
+            URL(filePath: "/usr/bin/python3"), ["-B"] + arguments,
+            environment: ["LATCHKEY_PROGRAMS": Program.folder.path])
+        let status = try await run.ended(within: seconds)
+        #expect(status == 0, "\(run.output.text) \(run.errors.text)")
+    }
+
+    @Test("names only pages, commands, options, settings, errors and events that are there")
+    func isTrue() async throws {
+        try await python("-m", "unittest", "discover", "-s", Self.tests, within: 120)
+    }
+
+    @Test("has a tour, each command of which prints what the page says")
+    func tour() async throws {
+        try await python("\(Self.tests)/tour.py", Program.folder.path, within: 240)
+    }
+}

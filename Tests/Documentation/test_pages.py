@@ -1,0 +1,153 @@
+"""The pages against the programs, and the checks of the pages against pages with faults. See deploy/docs.
+
+    LATCHKEY_PROGRAMS=.build/debug python3 -B -m unittest discover -s Tests/Documentation
+"""
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs/site"))
+import commands  # noqa: E402
+import links  # noqa: E402
+import make  # noqa: E402
+import pages  # noqa: E402
+import reference_settings  # noqa: E402
+import tour  # noqa: E402
+
+FACTS = make.Facts(pathlib.Path(os.environ["LATCHKEY_PROGRAMS"]))
+TEXTS = make.read()
+
+
+class ThePages(unittest.TestCase):
+    """What is in the repository."""
+
+    def test_name_only_what_is_there(self):
+        wrong, count = make.faults(TEXTS, FACTS)
+        self.assertEqual(wrong, [])
+        self.assertGreater(count, 150)
+
+    def test_of_the_reference_have_everything(self):
+        _, made = make.generated(FACTS)
+        every = "\n".join(made.values())
+
+        def names(command, path):
+            yield path
+            for sub in command.get("subcommands", []):
+                if sub.get("shouldDisplay", True) and sub["commandName"] != "help":
+                    yield from names(sub, f"{path} {sub['commandName']}")
+
+        for path in names(FACTS.help["command"], "latchkey"):
+            self.assertRegex(every, rf"(?m)^#+ {path}$" if path != "latchkey" else "# Commands of latchkey")
+        for entry in FACTS.catalogue["entries"]:
+            name = re.escape(entry["name"])
+            self.assertRegex(every, rf"(?m)^### {name}$" if entry["category"] == "error" else rf"(?m)^\| `{name}` \|")
+        for table, keys in reference_settings.names(FACTS.settings).items():
+            for key in keys:
+                self.assertRegex(made["reference/settings.md"], rf"(?m)^({key} = |### `{key}`$)", f"[{table}] {key}")
+        for path, methods in FACTS.openapi["paths"].items():
+            for method in set(methods) & {"get", "post", "put", "delete"}:
+                self.assertIn(f"{method.upper()} {path}".replace("{", "&#123;"), every.replace("{", "&#123;"))
+
+    def test_of_the_reference_link_to_what_is_there(self):
+        _, made = make.generated(FACTS)
+        texts = made | {pages.place(path): text for path, text in TEXTS.items()}
+        count = 0
+        for path, text in made.items():
+            for target, anchor in re.findall(r"\]\(([\w./-]+\.md)#?([\w-]*)\)", text):
+                file = os.path.normpath(os.path.join(os.path.dirname(path), target))
+                self.assertIn(file, texts, path)
+                if anchor:
+                    self.assertIn(anchor, links.anchors(texts[file]), f"{path}: {target}")
+                count += 1
+        self.assertGreater(count, 300)
+
+
+class TheChecks(unittest.TestCase):
+    """What they find on a page with a fault."""
+
+    GOOD = "# Page\n\n## A part\n\n    latchkey publish door/state open --retain   # a comment\n\n[part](#a-part) `latchkey status`\n"
+
+    def faults(self, text):
+        return make.faults(TEXTS | {"docs/sensors.md": text}, FACTS, of=["docs/sensors.md"])[0]
+
+    def test_find_nothing_on_a_good_page(self):
+        self.assertEqual(self.faults(self.GOOD), [])
+
+    def test_find_faults(self):
+        for added, found in [
+            ("[gone](gone.md)", "gone.md is not there"),
+            ("[part](#another-part)", "there is no such heading"),
+            ("[part](install.md#nowhere)", "there is no such heading"),
+            ("`latchkey frobnicate`", "there is no subcommand frobnicate"),
+            ("    latchkey inbox frobnicate", "there is no subcommand frobnicate"),
+            ("```console\n$ sudo latchkey status --frobnicate\n```", "there is no option --frobnicate"),
+            ("    echo x | latchkey login --user alice bob", "it takes 0 arguments, not 1"),
+            ("    latchkey publish a \\\n        --frobnicate", "there is no option --frobnicate"),
+            ("    latchkey-lab frobnicate", "there is no subcommand frobnicate"),
+            ("    latchkey publish 'a", "quotation marks do not match"),
+            ("`[outbox] frobnication`", "there is no setting frobnication in [outbox]"),
+            ("`vault.no-such-code`", "there is no error or event vault.no-such-code"),
+        ]:
+            with self.subTest(added):
+                faults = self.faults(f"{self.GOOD}\n{added}\n")
+                self.assertEqual(len(faults), 1, faults)
+                self.assertIn(found, faults[0])
+
+    def test_pass_over_what_is_no_link_and_no_command(self):
+        self.assertEqual(self.faults(self.GOOD + "\n`[a](gone.md)`\n\n    [a](gone.md)\n\nlatchkey frobnicate\n"), [])
+
+    def test_find_a_page_outside_the_navigation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path in pages.all_sources():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).touch()
+            self.assertEqual(links.outside_navigation(root), [])
+            (root / "docs/new.md").touch()
+            (root / "docs/lab.md").unlink()
+            (root / "docs/decisions/9999-new.md").touch()
+            found = links.outside_navigation(root)
+            self.assertEqual([fault.partition(":")[0] for fault in found], ["docs/new.md", "docs/lab.md"])
+
+    def test_find_what_a_page_loads_from_elsewhere(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "a" / "page.html"
+            page.parent.mkdir()
+            shim = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
+            page.write_text(f'{shim}<a href="https://x.example/">x</a><script src=https://x.example/y.js></script>')
+            self.assertEqual(len(make.finish(page.parents[1])), 1)
+            self.assertIn('<script src="../worker.js">', page.read_text())
+            page.write_text(shim)
+            self.assertEqual(make.finish(page.parents[1]), [])
+
+    def test_read_commands_as_a_shell_does(self):
+        for line, expected in [
+            ("latchkey enroll - < url.txt", ["latchkey", "enroll", "-"]),
+            ("latchkey inbox add a 'b/#'   # more", ["latchkey", "inbox", "add", "a", "b/#"]),
+            ("latchkey token --json | jq .x", ["latchkey", "token", "--json"]),
+            ("latchkey-lab enroll > url.txt", ["latchkey-lab", "enroll"]),
+        ]:
+            self.assertEqual(commands.words(line), expected)
+
+
+class TheTour(unittest.TestCase):
+    """How its output is compared."""
+
+    def test_takes_ports_and_ellipses_for_anything(self):
+        self.assertTrue(tour.fits("at …\nport :8443 end", "at 12:00\nport :40101 end\n"))
+        self.assertTrue(tour.fits("first\n…\nlast", "first\n1\n2\nlast\n"))
+        self.assertFalse(tour.fits("logged in as alice", "logged in as bob\n"))
+        self.assertFalse(tour.fits("", "unexpected\n"))
+
+    def test_has_commands_with_their_output(self):
+        steps = [step for block in tour.blocks((ROOT / "README.md").read_text()) for step in tour.steps(block)]
+        self.assertGreater(len([1 for _, printed in steps if printed]), 10)
+        self.assertEqual([1 for server in tour.SERVERS if not any(step[0].startswith(server) for step in steps)], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
