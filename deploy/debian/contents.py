@@ -181,4 +181,4 @@ def check_with_lintian(packages):
                           stderr=subprocess.STDOUT)
     if made.returncode:
         raise Failure(f"lintian:\n{made.stdout.strip()}")
-    say("lintian has nothing to say")
+    say("lintian finds nothing")
