@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +19,12 @@ static inline int latchkey_name_thread(const char *name) { return prctl(PR_SET_N
 
 /* Reads the calling thread's name into at least 16 bytes. */
 static inline int latchkey_thread_name(char *name) { return prctl(PR_GET_NAME, name, 0, 0, 0); }
+
+/* The columns of a terminal; 0 where there is none. Swift takes struct winsize for another module's, depending on the headers. */
+static inline int latchkey_terminal_columns(int file) {
+    struct winsize size;
+    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 /* Forbids core dumps of this process and reading its memory through /proc by others (PR_SET_DUMPABLE), and leaves memory out
    of a core that root takes nevertheless (coredump_filter, core(5); gcore keeps to it). */

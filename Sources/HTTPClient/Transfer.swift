@@ -126,7 +126,7 @@ extension Transfer {
 
     private func setTLS() throws(HTTPError) {
         guard order.target.isProtected else { return }
-        try easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // The hook puts trust, host and identity into the SSL_CTX; libcurl then asks OpenSSL for the verdict again.
         // Its own host check stays off, because the trust names the host to check, or says that none is checked.
         try easy.set(CURLOPT_SSL_VERIFYPEER, true)

@@ -72,6 +72,14 @@ public enum VaultError: Explained, Equatable {
     case storage(StorageError)
     case cryptography(CryptographyError)
 
+    /// Whether no key can open the vault any more, so that setting it aside helps.
+    public var isDamage: Bool {
+        switch self {
+        case .fileDamaged, .manifestDamaged: true
+        default: false
+        }
+    }
+
     init(_ error: StorageError) {
         switch error {
         case .missing(let path): self = .missing(path: path)

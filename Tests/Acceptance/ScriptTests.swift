@@ -19,7 +19,11 @@ struct ScriptTests {
     @Test(
         "the scripts of deploy explain themselves, even when called by a relative path",
         arguments: [
+<<<<<<< HEAD
             "bench", "demo", "docs", "fuzz", "install", "prepare", "sanitize", "test",
+=======
+            "bench", "demo", "fuzz", "install", "package", "prepare", "sanitize", "test", "test-packages",
+>>>>>>> fe822f6b200a255d6405305400bb128000be2f35
         ])
     func help(name: String) async throws {
         let help = try await shell("../deploy/\(name) --help")
@@ -35,6 +39,7 @@ struct ScriptTests {
             ("--program", 64, "--program needs a file"), ("--program /nope", 66, "there is no program /nope"),
             ("--program ../README.md", 65, "README.md is not a program for Linux"),
             ("--purge", 64, "--purge can only be used with --uninstall"),
+            ("--runner", 64, "--runner needs a program"), ("--runner /nope", 66, "there is no program /nope"),
         ] as [(String, Int32, String)])
     func wrongProgram(arguments: String, status: Int32, says: String) async throws {
         let refused = try await shell("../deploy/install \(arguments)", environment: ["DESTDIR": "/nowhere"])
@@ -84,6 +89,11 @@ struct ScriptTests {
                 "../deploy/install --program '\(program)'", environment: ["DESTDIR": folder.path])
             #expect(installed.status == 0, "\(installed.errors)")
             #expect(isThere("usr/share/zsh/vendor-completions/_latchkey", in: folder))
+            #expect(isThere("usr/lib/systemd/system/latchkey-credential.service", in: folder))
+            let manual = try await shell("gzip -dc '\(folder.path)/usr/share/man/man1/latchkey.1.gz'")
+            for section in [".SH NAME", ".SS \"latchkey publish\"", ".SS \"latchkey gateway use\""] {
+                #expect(manual.output.contains(section), "\(section)")
+            }
             let documentation = folder.appending(path: "usr/share/doc/latchkey")
             #expect(isThere("LICENSE", in: documentation))
             let security = try String(

@@ -11,10 +11,12 @@ final class FullStore: OutboxStore, @unchecked Sendable {
 
     init(_ store: any OutboxStore) { self.store = store }
 
-    func transaction(_ body: () throws -> Void) throws(StorageError) {
+    func begin() throws(StorageError) {
         guard !isFull else { throw .full(path: "disk") }
-        try store.transaction(body)
+        try store.begin()
     }
+    func commit() throws(StorageError) { try store.commit() }
+    func rollBack() { store.rollBack() }
 
     func ledger() throws(StorageError) -> OutboxLedger { try store.ledger() }
     func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError) {

@@ -23,7 +23,7 @@ struct OutboxRoomTests {
         try file.accept(1...100)
         switch last {
         case .refusal, .failure:
-            #expect(throws: StorageError.self) {
+            #expect(throws: Failure.self) {
                 try file.transaction {
                     // With more than a frame, or without one that was written.
                     for id in 101...(last == .failure ? 180 : 101) {
@@ -74,7 +74,7 @@ struct OutboxRoomTests {
         let copy: OutboxPlace
         do {
             var taken: OutboxPlace?
-            #expect(throws: StorageError.self) {
+            #expect(throws: Failure.self) {
                 try file.transaction {
                     for id in 11...100 {
                         try file.append(
@@ -111,7 +111,7 @@ struct OutboxRoomTests {
         let policy = OutboxPolicy(limitBytes: 64 << 20, maxAge: .seconds(1 << 32), telemetryReserve: 0)
         var file = try OutboxFile.open(at: folder + "/outbox.db", policy: policy).store
         try file.acceptTogether(1...600)
-        #expect(throws: StorageError.self) {
+        #expect(throws: Failure.self) {
             try file.transaction {
                 for id in 601...700 {
                     try file.append(

@@ -43,13 +43,15 @@ final class WatchedStore: OutboxStore {
     }
 
     func ledger() throws(StorageError) -> OutboxLedger { try real.ledger() }
-    func transaction(_ body: () throws -> Void) throws(StorageError) {
+    func begin() throws(StorageError) {
         guard failures == 0 else {
             failures -= 1
             throw .inputOutput(path: "", detail: "as told")
         }
-        try real.transaction(body)
+        try real.begin()
     }
+    func commit() throws(StorageError) { try real.commit() }
+    func rollBack() { real.rollBack() }
     func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError) {
         try real.append(message, acceptedBytes: acceptedBytes)
     }

@@ -95,7 +95,7 @@ actor NamedBroker {
             let reports = Task {
                 for await event in messages { report(.named(name, .message(event))) }
             }
-            let notes = Task {
+            let notes = Task { [weak self] in
                 for await event in events {
                     report(.named(name, .broker(event)))
                     await self?.note(event)

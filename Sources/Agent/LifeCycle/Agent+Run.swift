@@ -68,7 +68,8 @@ extension Agent {
             stateDirectory: configuration.stateDirectory, environment: ProcessInfo.processInfo.environment)
         do throws(VaultError) {
             try await vault.unseal(with: [key], creating: true)
-        } catch .fileDamaged, .manifestDamaged {
+        } catch {
+            guard error.isDamage else { throw error }
             let setAside = try Vault.setAside(at: vault.path)
             try await vault.unseal(with: [key], creating: true)
             report(.own(.vaultSetAside(path: setAside)))

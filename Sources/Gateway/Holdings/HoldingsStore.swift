@@ -86,7 +86,8 @@ actor HoldingsStore {
 
     private func migrate(from earlier: EarlierRecordsReader, to holdings: Holdings) async throws {
         killPoint("migration-begun")
-        do {
+        // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
+        do throws(any Error) {
             try await vault.commit(earlier.migration(to: holdings, scope: scope))
         } catch VaultError.keyInvalid(let name) {
             throw GatewayError.deviceRecordInvalid(reason: "\(name.name) is not a private key")
@@ -98,7 +99,7 @@ actor HoldingsStore {
     private func loadKeys(of holdings: inout Holdings) async throws {
         try await keys.sweep(keeping: holdings.references)
         for reference in holdings.references {
-            do {
+            do throws(any Error) {
                 holdings.keys[reference] = try await keys.key(reference)
             } catch VaultError.keyInvalid(let name) {
                 throw GatewayError.deviceRecordInvalid(reason: "\(name.name) is not a private key")

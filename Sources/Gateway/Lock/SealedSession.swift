@@ -25,7 +25,8 @@ struct SealedSession: Sendable, Equatable {
     /// - Throws: `CryptographyError`
     func open(with passcode: Passcode, label: String) throws -> SecretBytes? {
         let key = try Self.key(passcode, salt, cost)
-        do {
+        // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
+        do throws(any Error) {
             return try AESGCM.open(bytes, key: key, authenticating: Array(label.utf8))
         } catch CryptographyError.notAuthentic {
             return nil

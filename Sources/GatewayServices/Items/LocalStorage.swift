@@ -198,7 +198,8 @@ public actor LocalStorage {
     ) throws -> [UInt8]? {
         guard password.count > 0 else { throw ItemError.passwordMissing }
         let key = try KeyDerivation.scrypt(passphrase: password, salt: salt, cost: cost, count: AESGCM.keyBytes)
-        do {
+        // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
+        do throws(any Error) {
             return try AESGCM.open(sealed, key: key, authenticating: label(of: name)).exposed()
         } catch CryptographyError.notAuthentic {
             return nil

@@ -36,9 +36,10 @@ final class InboxFile {
 
     private init(_ database: Database) { self.database = database }
 
-    func transaction<Result>(_ body: () throws -> Result) throws(StorageError) -> Result {
+    /// Does all of `body` or nothing.
+    func transaction<Result>(_ body: (InboxFile) throws -> Result) throws(StorageError) -> Result {
         do {
-            return try database.transaction(body)
+            return try database.transaction { try body(self) }
         } catch let error as StorageError {
             throw error
         } catch {
@@ -54,7 +55,7 @@ final class InboxFile {
     func claim(for owner: String) throws(StorageError) -> Int {
         let past = try database.first("SELECT owner FROM ledger") { $0.isNull(0) ? nil : $0.text(0) } ?? nil
         guard past != owner else { return 0 }
-        let dropped = try transaction {
+        let dropped = try transaction { _ in
             let count = past == nil ? 0 : try removeEverything()
             try database.run("UPDATE ledger SET owner = ?1", .text(owner))
             return count
@@ -69,7 +70,7 @@ final class InboxFile {
     }
 
     func setFilters(_ filters: Set<String>) throws(StorageError) {
-        try transaction {
+        try transaction { _ in
             try database.run("DELETE FROM filter")
             for filter in filters { try database.run("INSERT INTO filter VALUES (?1)", .text(filter)) }
         }

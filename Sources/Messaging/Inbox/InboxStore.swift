@@ -124,23 +124,31 @@ public final actor InboxStore {
             lastFault.withLock { $0 = nil }
             return result
         } catch {
-            file?.database.close()
-            file = nil
-            let fault = MessagingError.inboxUnusable(
-                error as? StorageError ?? .refused(path: path, reason: "\(error)"))
-            lastFault.withLock { $0 = fault }
-            throw fault
+            throw closed(after: error)
         }
     }
 
     /// Does all of `body` or nothing.
     @discardableResult
     func change<Result>(_ body: (InboxFile) throws -> Result) throws(MessagingError) -> Result {
-        try use { file in
-            let result = try file.transaction { try body(file) }
+        // Not by `use`: Swift 6.2 does not let a closure of an actor pass `body` on.
+        do {
+            let file = try opened()
+            let result = try file.transaction(body)
             known = try file.statuses()
+            lastFault.withLock { $0 = nil }
             return result
+        } catch {
+            throw closed(after: error)
         }
+    }
+
+    private func closed(after error: any Error) -> MessagingError {
+        file?.database.close()
+        file = nil
+        let fault = MessagingError.inboxUnusable(error as? StorageError ?? .refused(path: path, reason: "\(error)"))
+        lastFault.withLock { $0 = fault }
+        return fault
     }
 
     // MARK: Keeping

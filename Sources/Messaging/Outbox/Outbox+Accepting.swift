@@ -92,7 +92,7 @@ extension Outbox {
         let before = ledger
         var answers: [Result<[Int64], MessagingError>] = []
         do throws(StorageError) {
-            try change(store, writingHeld: true) {
+            try change(store, writingHeld: true) { store throws(StorageError) in
                 try expire(in: store)
                 for request in due { answers.append(try insert(request.messages, into: store)) }
                 killPoint("outbox-append-written")
@@ -149,18 +149,24 @@ extension Outbox {
     /// - Parameter writingHeld: whether what is in memory is written too; whatever adds messages has to, so that the
     ///   numbers in memory stay above those on the disk.
     func change(
-        _ store: any OutboxStore, writingHeld: Bool = false, _ body: () throws -> Void
+        _ store: any OutboxStore, writingHeld: Bool = false,
+        _ body: (any OutboxStore) throws(StorageError) -> Void
     ) throws(StorageError) {
         let (before, lettersBefore) = (ledger, letters)
         do throws(StorageError) {
-            try store.transaction {
+            try store.begin()
+            do throws(StorageError) {
                 for run in acknowledged.ranges { try store.remove(run) }
                 if writingHeld { try writeHeld(to: store) }
-                try body()
+                try body(store)
                 let ledger = writingHeld ? ledger : durableLedger
                 // The number of a message that was held may be lower than what was already counted.
                 if ledger.mustBeSaved(after: written) || (writingHeld && !held.isEmpty) { try store.save(ledger) }
+            } catch {
+                store.rollBack()
+                throw error
             }
+            try store.commit()
         } catch {
             (ledger, letters) = (before, lettersBefore)
             // Counted again when needed.

@@ -22,7 +22,7 @@ extension Outbox {
         guard let store, let weight = window.weight(of: id), !held.contains(id) else { return }
         var letter: DeadLetter?
         do throws(StorageError) {
-            try change(store) {
+            try change(store) { store throws(StorageError) in
                 letter = try store.makeDeadLetter(id, at: clock(), because: reason)
                 ledger.remove(size: weight.size)
                 ledger.dead += 1
@@ -50,7 +50,7 @@ extension Outbox {
         guard let store else { throw .outboxClosed(path: path) }
         var answer: Result<[Int64], MessagingError> = .failure(.noSuchDeadLetter(id))
         do throws(StorageError) {
-            try change(store, writingHeld: true) {
+            try change(store, writingHeld: true) { store throws(StorageError) in
                 answer = try insert([message], into: store)
                 guard case .success = answer else { return }
                 try store.removeDeadLetter(id)
@@ -73,7 +73,7 @@ extension Outbox {
         guard let store else { throw .outboxClosed(path: path) }
         guard let letter = letters.first(where: { $0.id == id }) else { throw .noSuchDeadLetter(id) }
         do throws(StorageError) {
-            try change(store) { try drop(letter, as: .unsendable, from: store) }
+            try change(store) { store throws(StorageError) in try drop(letter, as: .unsendable, from: store) }
         } catch {
             throw .outboxUnusable(error)
         }

@@ -86,7 +86,9 @@ extension Outbox {
                 let page = try store.page(after: cursor, limit: limit, bytes: bytes)
                 let now = clock()
                 let expired = page.messages.filter { policy.hasExpired($0.acceptedAt, now: now) }
-                if !expired.isEmpty { try change(store) { try drop(expired, from: store) } }
+                if !expired.isEmpty {
+                    try change(store) { store throws(StorageError) in try drop(expired, from: store) }
+                }
                 cursor = page.isLast ? newestRow : page.messages.last?.id ?? cursor
                 messages = page.messages
                 if !expired.isEmpty { messages.removeAll { message in expired.contains { $0.id == message.id } } }
@@ -138,7 +140,7 @@ extension Outbox {
         write()
         guard let store, let weight = window.complete(id) else { return }
         do {
-            try change(store) {
+            try change(store) { store throws(StorageError) in
                 if !held.contains(id) { try store.remove(id...id) }
                 ledger.remove(size: weight.size)
                 shares?.remove(weight)
@@ -161,7 +163,7 @@ extension Outbox {
 
     func removeAcknowledged() throws(StorageError) {
         guard acknowledged.count > 0, let store else { return }
-        try change(store) { killPoint("outbox-acknowledge-written") }
+        try change(store) { _ in killPoint("outbox-acknowledge-written") }
         killPoint("outbox-acknowledge-committed")
     }
 }

@@ -137,7 +137,7 @@ public final actor Outbox {
         guard let store else { return }
         write()
         // A message that is not removed now is sent again after the next start.
-        if !acknowledged.ranges.isEmpty || durableLedger.mustBeSaved(after: written) { try? change(store) {} }
+        if !acknowledged.ranges.isEmpty || durableLedger.mustBeSaved(after: written) { try? change(store) { _ in } }
         removal?.cancel()
         spill?.cancel()
         store.close()
@@ -175,7 +175,7 @@ public final actor Outbox {
         var count = 0
         // Readings that could not be written.
         _ = held.removeAll()
-        try change(store) {
+        try change(store) { store throws(StorageError) in
             count = ledger.depth + Int(ledger.dead)
             try store.removeAll()
             (ledger.removed, ledger.removedBytes, ledger.dead) = (ledger.accepted, ledger.acceptedBytes, 0)

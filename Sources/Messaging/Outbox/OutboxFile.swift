@@ -141,15 +141,14 @@ final class OutboxFile: OutboxStore {
         database.close()
     }
 
-    func transaction(_ body: () throws -> Void) throws(StorageError) {
+    func begin() throws(StorageError) {
         removedLetters = []
         try log.begin()
-        do {
-            try body()
-        } catch {
-            log.rollBack()
-            throw error as? StorageError ?? .refused(path: log.path, reason: "\(error)")
-        }
+    }
+
+    func rollBack() { log.rollBack() }
+
+    func commit() throws(StorageError) {
         try log.commit()
         for id in removedLetters { _ = try? database.run("DELETE FROM dead_letter WHERE id = ?1", .integer(id)) }
     }

@@ -13,10 +13,10 @@ final class OutboxMemory: OutboxStore {
     func save(_ ledger: OutboxLedger) {}
     func close() {}
 
-    /// Nothing here can fail midway.
-    func transaction(_ body: () throws -> Void) throws(StorageError) {
-        do { try body() } catch { throw error as? StorageError ?? .refused(path: "memory", reason: "\(error)") }
-    }
+    // Nothing here can fail midway.
+    func begin() {}
+    func commit() {}
+    func rollBack() {}
 
     func append(_ message: QueuedMessage, acceptedBytes: Int64) { rows.append(message) }
 

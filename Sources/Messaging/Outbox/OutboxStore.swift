@@ -21,8 +21,11 @@ protocol OutboxStore: AnyObject {
     /// The counts as last written, updated from the newest row where that is newer: messages that never were rows are
     /// counted too.
     func ledger() throws(StorageError) -> OutboxLedger
-    /// Does all of `body` or nothing.
-    func transaction(_ body: () throws -> Void) throws(StorageError)
+    /// Begins a transaction: what follows is done by ``commit()``, all of it or nothing.
+    func begin() throws(StorageError)
+    /// If it fails, nothing of the transaction is done.
+    func commit() throws(StorageError)
+    func rollBack()
     func append(_ message: QueuedMessage, acceptedBytes: Int64) throws(StorageError)
     /// The oldest messages after `id`: at most `limit`, and after the first no more than `bytes` together.
     /// - Returns: `isLast` is true when there are no more.

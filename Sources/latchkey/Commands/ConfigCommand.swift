@@ -36,7 +36,8 @@ struct ConfigCommand: AsyncParsableCommand {
 
         /// A file that cannot be read is the same fault here as in `latchkey run`.
         private static func content(of path: String) throws -> [UInt8] {
-            do {
+            // Typed, the error of a `do` whose `catch` has a pattern stops the compiler of Swift 6.2.
+            do throws(any Error) {
                 return try Input.file(path, limit: 1 << 20)
             } catch InputError.unreadable(let name, let reason) {
                 throw ConfigurationError.unreadable(path: name, reason: reason)
