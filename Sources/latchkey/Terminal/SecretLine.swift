@@ -13,7 +13,7 @@ actor SecretLine {
     /// A write to this end makes the other one readable: the line is not needed.
     private let end: Int32
     private let wake: Int32
-    private let reason = Mutex("")
+    private let givenReason = Mutex("")
 
     /// - Throws: ``InputError/unreadable(name:reason:)`` when the process has no descriptors left.
     init() throws(InputError) {
@@ -35,14 +35,16 @@ actor SecretLine {
     /// - Returns: `nil` after ``cancel(_:)``, also an earlier one; its reason is shown.
     func read(_ prompt: String, showing: Bool = false) throws(InputError) -> String? {
         if let line = try Input.withoutEcho(prompt, unless: end, showing: showing) { return line }
-        let reason = reason.withLock { $0 }
         if !reason.isEmpty { Terminal.error(reason) }
         return nil
     }
 
-    /// The line is not needed.
+    /// Why the line is not needed: the first reason that was given.
+    nonisolated var reason: String { givenReason.withLock { $0 } }
+
+    /// The line is not needed. This may be said again, without a reason, before the person has been told the first one.
     nonisolated func cancel(_ reason: String = "") {
-        self.reason.withLock { $0 = reason }
+        givenReason.withLock { if $0.isEmpty { $0 = reason } }
         var byte: UInt8 = 0
         _ = write(wake, &byte, 1)
     }
