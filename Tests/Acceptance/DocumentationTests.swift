@@ -22,6 +22,15 @@ struct DocumentationTests {
         try await python("-m", "unittest", "discover", "-s", Self.tests, within: 120)
     }
 
+    @Test("is checked by deploy/docs, which says how much it has checked")
+    func check() async throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../deploy/docs").standardizedFileURL
+        let run = try RunningProgram(script, ["--check", "--programs", Program.folder.path])
+        #expect(try await run.ended(within: 60) == 0, "\(run.errors.text)")
+        #expect(run.output.text.contains(/[0-9]{2,} pages and [0-9]{3,} commands are as they should be/))
+    }
+
     @Test("has a tour, each command of which prints what the page says")
     func tour() async throws {
         try await python("\(Self.tests)/tour.py", Program.folder.path, within: 240)

@@ -148,8 +148,8 @@ def main():
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     wrong = take(options.programs.resolve(), (ROOT / "README.md").read_text(), options.show)
-    print("\n\n".join(wrong), file=sys.stderr)
-    sys.exit(1 if wrong else 0)
+    if wrong:
+        sys.exit("\n\n".join(wrong))
 
 
 if __name__ == "__main__":

@@ -182,6 +182,14 @@ def finish(site):
     return wrong
 
 
+def report(wrong):
+    """Prints what is wrong, and exits if anything is."""
+    for fault in wrong:
+        print(fault, file=sys.stderr)
+    if wrong:
+        sys.exit(1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=pathlib.Path, help="folder of latchkey and latchkey-lab")
@@ -189,15 +197,11 @@ def main():
     parser.add_argument("--finish", type=pathlib.Path, help="the folder of a site that mkdocs has built")
     options = parser.parse_args()
     if options.finish:
-        wrong = finish(options.finish)
-        print("\n".join(wrong), file=sys.stderr)
-        sys.exit(1 if wrong else 0)
+        report(finish(options.finish))
+        return
     texts, facts = read(), Facts(options.programs)
     wrong, count = faults(texts, facts)
-    for fault in wrong:
-        print(fault, file=sys.stderr)
-    if wrong:
-        sys.exit(1)
+    report(wrong)
     print(f"{len(texts)} pages and {count} commands are as they should be")
     if options.stage:
         stage(texts, facts, options.stage.resolve())

@@ -6,17 +6,17 @@ KEY = re.compile(r"^([a-z_]+) = (.*)$")
 
 
 def comment(lines):
-    """Comment lines as text, lines that are indented in them as code."""
-    text, code = [], []
+    """Comment lines as text; those that are indented in it become code."""
+    parts = []
     for line in lines:
         line = line.removeprefix("#").removeprefix(" ")
-        if line.startswith("  "):
-            code.append(line[2:])
-        else:
-            text.append(line)
+        is_code = line.startswith("  ")
+        if not parts or parts[-1][0] != is_code:
+            parts.append((is_code, []))
+        parts[-1][1].append(line.removeprefix("  "))
     # Brackets and topics are not Markdown.
-    words = re.sub(r"([<*_\[\]{}|#])", r"\\\1", " ".join(text))
-    return words + (("\n\n```\n" + "\n".join(code) + "\n```") if code else "")
+    return "\n\n".join("```\n" + "\n".join(part) + "\n```" if is_code else re.sub(r"([<*_\[\]{}|#])", r"\\\1", " ".join(part))
+                       for is_code, part in parts)
 
 
 def read(toml):

@@ -5,20 +5,24 @@ if (location.protocol === "file:") {
       super();
       const frame = document.createElement("iframe");
       frame.hidden = true;
-      document.body.append(frame);
-      const inside = frame.contentWindow;
-      // What arrives before the script has been loaded waits for it.
+      // What is posted before the script has been loaded waits for it.
       this.ready = new Promise((resolve) => {
-        const script = frame.contentDocument.createElement("script");
-        script.src = new URL(address, location.href);
-        script.addEventListener("load", () => resolve(inside));
-        inside.postMessage = (data) => {
-          const event = new MessageEvent("message", { data });
-          this.dispatchEvent(event);
-          if (this.onmessage) this.onmessage(event);
-        };
-        frame.contentDocument.body.append(script);
+        frame.addEventListener("load", () => {
+          const inside = frame.contentWindow;
+          inside.postMessage = (data) => this.receive(data);
+          const script = inside.document.createElement("script");
+          script.src = new URL(address, location.href);
+          script.addEventListener("load", () => resolve(inside));
+          inside.document.body.append(script);
+        }, { once: true });
       });
+      document.body.append(frame);
+    }
+
+    receive(data) {
+      const event = new MessageEvent("message", { data });
+      this.dispatchEvent(event);
+      if (this.onmessage) this.onmessage(event);
     }
 
     async postMessage(data) {
