@@ -179,7 +179,7 @@ let package = Package(
             of: "MPin", ["Groundwork", "Cryptography", "HTTPClient", "Vault", "GatewayLab", "TestSupport"],
             exclude: ["Vectors", "server.py"]),
         tests(of: "Messaging", ["Groundwork", "Cryptography", "Storage", "TestSupport"], exclude: ["Fixtures"]),
-        tests(of: "Board", ["Groundwork", "Settings", "TestSupport"]),
+        tests(of: "Board", ["Groundwork", "Settings", "TestSupport"], exclude: ["device-trees.json"]),
         tests(of: "Connectivity", ["Groundwork", "TestSupport"]),
         tests(of: "Bluetooth", ["Groundwork"]),
         tests(of: "Prompts", ["Groundwork", "Cryptography", "TestSupport"]),

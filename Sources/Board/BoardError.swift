@@ -21,6 +21,15 @@ public enum BoardError: Explained, Equatable {
     /// An operation on a GPIO chip or line failed.
     case lineFailed(operation: String, chip: String, reason: String)
 
+    /// What the kernel shows by a class of its own, with names.
+    public enum ClassPart: String, Sendable {
+        case input = "input device"
+        case led = "LED"
+    }
+    /// The kernel has no input device, or no LED, of these names.
+    case partAbsent(ClassPart, names: [String])
+    case partFailed(ClassPart, name: String, reason: String)
+
     /// No driver offers what the definition names.
     case sensorAbsent(sensor: String, place: String)
     /// Reading the driver's file fails.
@@ -39,6 +48,8 @@ public enum BoardError: Explained, Equatable {
 
     /// The keypad that the settings name cannot be read.
     case keypadFailed(path: String, reason: String)
+    /// The code scanner that the settings name cannot be read.
+    case scannerFailed(name: String, reason: String)
 
     public var explanation: Explanation {
         switch self {
@@ -86,6 +97,16 @@ public enum BoardError: Explained, Equatable {
             Explanation(
                 "board.line-failed", .unavailable, "cannot \(operation) of GPIO chip \(chip): \(reason)",
                 remedy: "check the kernel's log (dmesg) for that chip")
+        case .partAbsent(let part, let names):
+            Explanation(
+                "board.part-absent", .configuration, "no \(part.rawValue) is named \(names.joined(separator: " or "))",
+                remedy: part == .led
+                    ? "name the LED in the board definition as /sys/class/leds has it"
+                    : "name the device in the board definition as /proc/bus/input/devices has it")
+        case .partFailed(let part, let name, let reason):
+            Explanation(
+                "board.part-failed", .unavailable, "cannot use the \(part.rawValue) \(name): \(reason)",
+                remedy: "let the agent's service use it: see input devices and LEDs in board-definitions.md")
         case .sensorAbsent(let sensor, let place):
             Explanation(
                 "board.sensor-absent", .unavailable, "sensor \(sensor): \(place) was not found",
@@ -123,6 +144,11 @@ public enum BoardError: Explained, Equatable {
             Explanation(
                 "board.keypad-failed", .unavailable, "cannot read the keypad \(path): \(reason)",
                 remedy: "check mpin.keypad in the settings, and that the agent may read the device (group input)")
+        case .scannerFailed(let name, let reason):
+            Explanation(
+                "board.scanner-failed", .unavailable, "cannot read the scanner \(DisplayText.clean(name)): \(reason)",
+                remedy: "plug it in, check enrollment.scanner in the settings, and that the agent may read the device "
+                    + "(group input, and DeviceAllow=char-input r)")
         }
     }
 
@@ -134,12 +160,14 @@ public enum BoardError: Explained, Equatable {
         .lineAbsent(chip: "CHIP", line: .name("LINE")),
         .lineBusy(chip: "CHIP", line: .name("LINE"), consumer: "PROGRAM"),
         .lineFailed(operation: "OPERATION", chip: "CHIP", reason: "REASON"),
+        .partAbsent(.input, names: ["NAME"]), .partAbsent(.led, names: ["NAME"]),
+        .partFailed(.led, name: "NAME", reason: "REASON"),
         .sensorAbsent(sensor: "SENSOR", place: "PATH"),
         .sensorUnreadable(sensor: "SENSOR", path: "PATH", reason: "REASON"),
         .sensorSilent(sensor: "SENSOR", path: "PATH"),
         .sensorStalled(sensor: "SENSOR", patience: .seconds(10)),
         .sensorMalformed(sensor: "SENSOR", path: "PATH", text: "TEXT"),
         .gpsdFailed(address: "ADDRESS", reason: "REASON"), .noFix(address: "ADDRESS"),
-        .keypadFailed(path: "PATH", reason: "REASON"),
+        .keypadFailed(path: "PATH", reason: "REASON"), .scannerFailed(name: "NAME", reason: "REASON"),
     ]
 }

@@ -50,7 +50,8 @@ struct Latchkey: AsyncParsableCommand {
                     Users.self, Groups.self, StorageCommand.self, Devices.self, Metadata.self, Apps.self,
                 ]),
             CommandGroup(name: "Board", subcommands: [BoardCommand.self]),
-            CommandGroup(name: "More", subcommands: [Explain.self, Completions.self, VersionCommand.self]),
+            CommandGroup(
+                name: "More", subcommands: [Explain.self, Completions.self, VersionCommand.self, FirstBootCommand.self]),
         ])
 
     // Not the argument parser's own flag, which would appear in the help of every subcommand.

@@ -93,7 +93,8 @@ struct MainJobTests {
             #expect(
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
-                    "pin", "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "mpin",
+                    "pin", "device-certificate-dates", "first-boot", "location", "accounts", "oauth-accounts",
+                    "session-lock", "mpin",
                     "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
                 ])
             let verdicts = Dictionary(

@@ -46,6 +46,24 @@ extension Row {
         Row(DefaultDocumentCheck(), "fail", "no configuration at /d") {
             $0.found[DefaultDocumentCheck.name] = ["message": "no configuration at /d"]
         },
+        Row(FirstBootCheck(), "skip", "no enrollment waits") { _ in },
+        Row(FirstBootCheck(), "pass", "in PATH was taken") {
+            $0.found[FirstBootCheck.name] = ["state": "taken", "place": "PATH"]
+        },
+        Row(FirstBootCheck(), "warn", "QR code") {
+            $0.found[FirstBootCheck.name] = ["state": "scanning", "place": "NAME"]
+        },
+        Row(FirstBootCheck(), "warn", "no network") {
+            $0.found[FirstBootCheck.name] = ["state": "trying", "place": "PATH", "error": ["message": "no network"]]
+        },
+        Row(FirstBootCheck(), "warn", "could not be wiped") {
+            $0.found[FirstBootCheck.name] = [
+                "state": "not-wiped", "place": "PATH", "error": ["message": "it could not be wiped"],
+            ]
+        },
+        Row(FirstBootCheck(), "fail", "used before") {
+            $0.found[FirstBootCheck.name] = ["state": "refused", "place": "PATH", "error": ["message": "used before"]]
+        },
         Row(WeakSettingsCheck(), "pass", "everything that can be verified is") { _ in },
         Row(WeakSettingsCheck(), "warn", "gateway.verify_id_tokens is false") {
             var settings = AgentConfiguration()

@@ -20,6 +20,9 @@ struct ExposureTests {
     @Test("the unit of actions, which runs what messages start, scores no more")
     func actions() async throws { try await expectLittleExposure(of: "latchkey-actions@.service", dropIn: nil) }
 
+    @Test("the unit that wipes the enrollment of the first boot, as root, scores little too")
+    func firstBoot() async throws { try await expectLittleExposure(of: "latchkey-first-boot@.service", dropIn: nil) }
+
     private func expectLittleExposure(of name: String, dropIn: String?) async throws {
         let analyze = try #require(Self.analyze, "install the Debian package systemd")
         let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-unit-\(UUID().uuidString)")

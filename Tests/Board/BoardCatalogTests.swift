@@ -14,8 +14,9 @@ struct BoardCatalogTests {
         let catalog = BoardCatalog(folders: [Self.shipped])
         #expect(
             catalog.names == [
-                "generic-linux", "raspberry-pi-3", "raspberry-pi-4", "raspberry-pi-5", "raspberry-pi-zero-2-w",
-                "simulated",
+                "beaglebone-ai-64", "beaglebone-black", "beagleplay", "generic-device-tree", "generic-linux",
+                "orange-pi-3b", "orange-pi-5", "raspberry-pi-3", "raspberry-pi-4", "raspberry-pi-5",
+                "raspberry-pi-zero-2-w", "rock-3", "rock-5", "simulated",
                 "virtual-board",
             ])
         for name in catalog.names { #expect(try catalog.definition(named: name).name == name) }
@@ -29,7 +30,7 @@ struct BoardCatalogTests {
             ("Raspberry Pi Compute Module 4 Rev 1.0", "raspberry-pi-4"),
             ("Raspberry Pi 5 Model B Rev 1.0", "raspberry-pi-5"),
             ("Raspberry Pi Zero 2 W Rev 1.0", "raspberry-pi-zero-2-w"),
-            ("Radxa ROCK 5B", "generic-linux"),
+            ("Radxa ROCK 5B", "rock-5"), ("Pine64 PinePhone (1.2)", "generic-linux"),
         ])
     func detects(model: String, name: String) throws {
         let tree = try FakeTree(["/proc/device-tree/model": model + "\0"])

@@ -4,7 +4,7 @@ import Testing
 @testable import Board
 
 /// What the kernel would send for keys.
-private enum Keys {
+enum Keys {
     static func event(_ type: UInt16, _ code: UInt16, _ value: Int32) -> [UInt8] {
         var bytes = [UInt8](repeating: 7, count: KeyEvent.byteCount - 8)
         withUnsafeBytes(of: type) { bytes += $0 }

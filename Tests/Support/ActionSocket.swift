@@ -14,14 +14,18 @@ package struct ActionSocket {
     package func remove() { try? FileManager.default.removeItem(at: folder) }
 
     /// Listens from when this returns, until the program is stopped.
-    package func listen(settings: URL) async throws -> RunningProgram {
+    ///
+    /// - Parameter command: the subcommand that systemd would start for each connection.
+    package func listen(
+        settings: URL, command: [String] = ["actions", "serve"]
+    ) async throws -> RunningProgram {
         let listener = try RunningProgram(
             URL(filePath: "/usr/bin/python3"),
             [
                 "-c",
                 """
                 import os, signal, socket, subprocess, sys
-                path, program, settings = sys.argv[1:]
+                path, program, settings, *command = sys.argv[1:]
                 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
                 if os.path.exists(path): os.unlink(path)
                 listener = socket.socket(socket.AF_UNIX)
@@ -30,10 +34,10 @@ package struct ActionSocket {
                 print("listening", flush=True)
                 while True:
                     connection, _ = listener.accept()
-                    subprocess.Popen([program, "actions", "serve", "--config", settings], stdin=connection)
+                    subprocess.Popen([program, *command, "--config", settings], stdin=connection)
                     connection.close()
                 """, path, Program(name: "latchkey").url.path, settings.path,
-            ])
+            ] + command)
         _ = try await listener.output.line(containing: "listening")
         return listener
     }

@@ -70,6 +70,8 @@ class Package:
         write(runner, "#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in self.target.runner(stripped)) + ' "$@"\n', 0o755)
         run(self.target.source / "deploy/install", "--program", stripped, "--runner", runner,
             env={**os.environ, "DESTDIR": str(self.tree), "SOURCE_DATE_EPOCH": str(self.target.epoch)})
+        # The package's script enables units, as an administrator may disable them.
+        shutil.rmtree(self.tree / "etc/systemd")
         placed = self.tree / "usr/bin/latchkey"
         if self.target.configuration == "release":
             check_hardening(placed)

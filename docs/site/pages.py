@@ -13,6 +13,7 @@ TASKS = [
     ("Set up", [
         ("Install", "docs/install.md"),
         ("Enroll", "docs/enroll.md"),
+        ("First boot", "docs/first-boot.md"),
         ("The lab gateway", "docs/lab.md"),
     ]),
     ("Use", [

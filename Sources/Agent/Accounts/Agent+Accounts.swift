@@ -3,6 +3,7 @@ import Groundwork
 import OAuthAccounts
 import Prompts
 import Proximity
+import Vault
 
 /// Creates, switches and removes accounts, one at a time: two links to one gateway would displace each other at the
 /// broker.
@@ -87,7 +88,8 @@ extension Agent {
 
     /// Stores a configuration as the account's. The caller must hold ``accountChange``, and connect.
     func adopt(
-        _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool, byDocument document: [UInt8]?
+        _ gateway: GatewayConfiguration, as name: AccountName, registers: Bool, byDocument document: [UInt8]?,
+        alsoStoring more: [Change] = []
     ) async throws {
         try await checkRoom(for: name)
         // Two accounts at one gateway would share their records.
@@ -96,7 +98,8 @@ extension Agent {
             throw AccountError.sameGateway(url: identity.baseURL, account: AccountName(other) ?? .gateway)
         }
         let previous = try await gateways.activate(
-            gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil)
+            gateway, as: name.text, registers: registers, byDocument: name == .gateway ? document : nil,
+            alsoStoring: more)
         if name != .gateway, previous != nil {
             report(.gateway(.didSwitchGateway(from: previous, to: gateway.identity)), of: name)
         }

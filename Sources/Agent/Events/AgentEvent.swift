@@ -30,6 +30,7 @@ public struct AgentEvent: Sendable {
         case action(ActionEvent)
         case grant(GrantEvent)
         case mpin(MPinEvent)
+        case firstBoot(FirstBootEvent)
         case prompt(PromptEvent)
         case proximity(ProximityEvent)
         case button(ButtonEvent)
@@ -57,6 +58,7 @@ public struct AgentEvent: Sendable {
             case .action(let event): event.report
             case .grant(let event): event.report
             case .mpin(let event): event.report
+            case .firstBoot(let event): event.report
             case .prompt(let event): event.report
             case .proximity(let event): event.report
             case .button(let event): event.report

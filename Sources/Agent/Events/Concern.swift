@@ -50,6 +50,7 @@ extension AgentEvent.Source {
         case .broker(let event): event.bearing
         case .proximity(let event): event.bearing
         case .own(let event): event.bearing
+        case .firstBoot(let event): event.bearing
         case .account(_, let source): source.bearing
         // The board works without its user's connection.
         case .outbox, .items, .message, .grant, .mpin, .inbox, .action, .network, .prompt, .button, .sensor, .user,
@@ -106,6 +107,15 @@ extension ProximityEvent {
             .requestReceived, .requestRefused, .consentAsked, .consentAnswered, .consentAmbiguous, .consentUnambiguous,
             .sessionAuthorized, .sessionNotAuthorized, .sessionNotified, .sessionNotNotified, .sharingEndRequested:
             Bearing()
+        }
+    }
+}
+
+extension FirstBootEvent {
+    fileprivate var bearing: Bearing {
+        switch self {
+        case .didFail, .refused, .scannerFailed: Bearing(concern: .gateway)
+        case .found, .taken, .wiped, .notWiped, .notUsed, .scannerReady: Bearing()
         }
     }
 }

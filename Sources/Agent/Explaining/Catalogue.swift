@@ -26,6 +26,7 @@ public struct Catalogue: Sendable {
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,
         OAuthAccountError.self, PromptError.self, ProximityError.self, SessionLockError.self,
         GrantError.self, ProxyError.self,
+        FirstBootError.self,
         MPinError.self, MPinPromptError.self,
         StorageError.self,
         UnexpectedError.self, VaultError.self,

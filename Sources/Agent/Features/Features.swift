@@ -5,6 +5,7 @@ enum Features {
         EventsFeature(),
         VaultFeature(),
         GatewayFeature(),
+        FirstBootFeature(),
         NetworkFeature(),
         CallsFeature(),
         OneTimePasswordFeature(),

@@ -36,6 +36,7 @@ public final actor Agent {
     nonisolated let location: LocationFinder
     nonisolated let grants = GrantBook()
     nonisolated let grantLog: GrantLog
+    nonisolated let firstBoot = FirstBootState()
     private nonisolated let reporter: EventReporter
     nonisolated let logger: Logger
     nonisolated let started = ContinuousClock.now

@@ -5,9 +5,18 @@ import Proximity
 
 /// How the agent shows its state on the board's LED.
 enum Indication {
-    /// Dark: not enrolled. Short flashes: not registered, or no broker. On: connected.
-    static func pattern(isEnrolled: Bool, isConnected: Bool) -> LEDPattern {
-        guard isEnrolled else { return .off }
+    /// Dark: not enrolled. Single flashes: an enrollment waits for its gateway, or the scanner for a code; four: it was
+    /// refused. Two: not registered, or no broker. On: connected.
+    static func pattern(
+        isEnrolled: Bool, isConnected: Bool, enrollment: FirstBootProgress.Stage? = nil
+    ) -> LEDPattern {
+        guard isEnrolled else {
+            return switch enrollment {
+            case .trying, .scanning: .flashing(times: 1, pause: .seconds(2))
+            case .refused: .flashing(times: 4, pause: .seconds(2))
+            case .taken, .notWiped, .notUsed, nil: .off
+            }
+        }
         return isConnected ? .on : .flashing(times: 2, pause: .seconds(2))
     }
 }
@@ -40,7 +49,9 @@ extension Agent {
 
     private func pattern() async -> LEDPattern {
         if let light = await nearby.desk.light { return light.ledPattern }
-        guard let link = brokerLink else { return Indication.pattern(isEnrolled: false, isConnected: false) }
+        guard let link = brokerLink else {
+            return Indication.pattern(isEnrolled: false, isConnected: false, enrollment: firstBoot.now?.stage)
+        }
         let state = await link.station?.messenger.status().state
         return Indication.pattern(isEnrolled: true, isConnected: state == .connected)
     }
@@ -50,7 +61,8 @@ extension AgentEvent.Source {
     /// Whether the board may have become enrolled or connected by it, or lost that state.
     fileprivate var isOfConnection: Bool {
         switch self {
-        case .gateway, .broker, .own(.notReady), .own(.configurationUnusable), .own(.didStart), .own(.didStop):
+        case .gateway, .broker, .firstBoot, .own(.notReady), .own(.configurationUnusable), .own(.didStart),
+            .own(.didStop):
             true
         case .account(_, let source): source.isOfConnection
         case .outbox, .items, .message, .grant, .mpin, .inbox, .action, .network, .user, .named, .prompt, .proximity,

@@ -60,7 +60,8 @@ extension SharingKeeper.Change {
         case .gateway(.userDidLogout), .gateway(.sessionLock(.didLock)): self = .loggedOut
         case .gateway(.sessionLock(.didUnlock)): self = .ready
         // Only the default account shares.
-        case .broker, .gateway, .outbox, .items, .message, .grant, .mpin, .inbox, .action, .network, .prompt,
+        case .broker, .gateway, .outbox, .items, .message, .grant, .mpin, .firstBoot, .inbox, .action, .network,
+            .prompt,
             .proximity, .button, .sensor, .own, .account, .user, .named:
             return nil
         }

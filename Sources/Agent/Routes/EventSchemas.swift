@@ -55,6 +55,10 @@ extension Schema {
                     "filter": .string("of a refused subscription"), "as": ofUser, "connection": ofBroker,
                 ]
             ),
+            (
+                "enrollment", "EnrollmentEvent",
+                ["place": .string("where it waited: a path, the credential or the scanner")]
+            ),
             ("button", "ButtonEvent", ["heldMilliseconds": .integer("how long it was pressed")]),
             (
                 "gateway", "GatewayEvent",

@@ -44,13 +44,19 @@ public struct BoardCheck: Sendable, Equatable {
     }
 
     private static func look(at line: LineDefinition, on machine: Machine) -> Finding {
-        guard case .gpio(let label, let selector) = line.place else { return .simulated }
         do throws(BoardError) {
-            let chip = try GPIOChip(labeled: label, on: machine)
-            switch try chip.consumer(of: try chip.offset(of: selector)) {
-            case nil, GPIOLine.consumer: return .line
-            case .some(let consumer): throw BoardError.lineBusy(chip: label, line: selector, consumer: consumer)
+            switch line.place {
+            case .simulated: return .simulated
+            case .input(let devices, let key): _ = try KeyLine(devices: devices, key: key, on: machine)
+            case .ledClass(let names): _ = try ClassLED.find(names, on: machine)
+            case .gpio(let label, let selector):
+                let chip = try GPIOChip(labeled: label, on: machine)
+                let consumer = try chip.consumer(of: try chip.offset(of: selector))
+                if let consumer, consumer != GPIOLine.consumer {
+                    throw BoardError.lineBusy(chip: label, line: selector, consumer: consumer)
+                }
             }
+            return .line
         } catch {
             return .fault(error)
         }

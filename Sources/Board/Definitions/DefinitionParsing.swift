@@ -52,6 +52,10 @@ extension BoardDefinition {
 extension LineDefinition {
     /// Reads `[button]` or `[led]`; `nil` when the place is faulty.
     fileprivate init?(from table: inout SettingsTable, isInput: Bool) {
+        if table.has(isInput ? "input" : "class") {
+            self.init(ofClass: &table, isInput: isInput)
+            return
+        }
         let isSimulated = table.bool("simulated") ?? false
         let chip = table.string(
             "chip",
@@ -75,6 +79,18 @@ extension LineDefinition {
         }
         self.init(
             place: place, active: active ?? .high, bias: bias ?? .asIs, debounce: .milliseconds(debounce ?? 20))
+    }
+
+    /// Reads a part that the kernel's own drivers work: they know its line, its level and its resistor.
+    private init?(ofClass table: inout SettingsTable, isInput: Bool) {
+        let names = table.fileNames(isInput ? "input" : "class")
+        let key = isInput ? table.integer("key", in: 1...767) : nil
+        let debounce = isInput ? table.integer("debounce-ms", in: 0...1000) : nil
+        table.refuseUnknownKeys()
+        guard let names, !names.isEmpty else { return nil }
+        self.init(
+            place: isInput ? .input(devices: names, key: key.map(UInt16.init)) : .ledClass(names: names),
+            debounce: .milliseconds(debounce ?? 20))
     }
 
     private static func selector(in table: inout SettingsTable, isRequired: Bool) -> LineSelector? {

@@ -25,8 +25,7 @@ public final actor Button {
     ///
     /// - Throws: ``BoardError`` if the line cannot be requested or is lost, `CancellationError`
     public func run() async throws {
-        let line = try definition.open(
-            isOutput: false, on: machine, simulated: simulated ?? SimulatedLine(clock: clock))
+        let line = try definition.openInput(on: machine, simulated: simulated ?? SimulatedLine(clock: clock))
         let isDown = try line.isActive()
         watch = (line, Debouncer(rest: definition.debounce, isActive: isDown, at: clock.now))
         defer { watch = nil }

@@ -39,13 +39,29 @@ public protocol OutputLine: Sendable {
 }
 
 extension LineDefinition {
-    /// Takes hold of the line.
-    func open(
-        isOutput: Bool, on machine: Machine, simulated: @autoclosure () -> SimulatedLine
-    ) throws(BoardError) -> any InputLine & OutputLine {
+    /// Takes hold of the line of a button.
+    func openInput(
+        on machine: Machine, simulated: @autoclosure () -> SimulatedLine
+    ) throws(BoardError) -> any InputLine {
         switch place {
-        case .simulated: simulated()
-        case .gpio(let chip, let line): try GPIOLine(chip: chip, line: line, of: self, isOutput: isOutput, on: machine)
+        case .simulated: return simulated()
+        case .gpio(let chip, let line):
+            return try GPIOLine(chip: chip, line: line, of: self, isOutput: false, on: machine)
+        case .input(let devices, let key): return try KeyLine(devices: devices, key: key, on: machine)
+        case .ledClass(let names): throw .partAbsent(.input, names: names)
+        }
+    }
+
+    /// Takes hold of the line of an LED.
+    func openOutput(
+        on machine: Machine, simulated: @autoclosure () -> SimulatedLine
+    ) throws(BoardError) -> any OutputLine {
+        switch place {
+        case .simulated: return simulated()
+        case .gpio(let chip, let line):
+            return try GPIOLine(chip: chip, line: line, of: self, isOutput: true, on: machine)
+        case .ledClass(let names): return try ClassLED(names: names, on: machine)
+        case .input(let devices, _): throw .partAbsent(.led, names: devices)
         }
     }
 }

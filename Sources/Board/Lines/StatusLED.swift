@@ -61,8 +61,7 @@ public final actor StatusLED {
     ///
     /// - Throws: ``BoardError`` if the line cannot be requested or is lost, `CancellationError`
     public func run() async throws {
-        let line = try definition.open(
-            isOutput: true, on: machine, simulated: simulated ?? SimulatedLine(clock: clock))
+        let line = try definition.openOutput(on: machine, simulated: simulated ?? SimulatedLine(clock: clock))
         defer { try? line.set(active: false) }
         while true {
             let (pattern, shown) = (pattern, revision)

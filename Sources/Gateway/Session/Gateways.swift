@@ -71,11 +71,12 @@ public actor Gateways {
     ///   - registers: `false` makes an unregistered board wait until a person logs in on it or registers it, instead
     ///     of registering by itself. Does not affect a registered one.
     ///   - document: the hash of the default document that the configuration comes from; kept with it.
+    ///   - more: what else is stored in that commit.
     /// - Returns: the account's previous gateway, if it was a different one.
     @discardableResult
     public func activate(
         _ configuration: GatewayConfiguration, as account: String = defaultAccount, registers: Bool = true,
-        byDocument document: [UInt8]? = nil
+        byDocument document: [UInt8]? = nil, alsoStoring more: [Change] = []
     ) async throws -> GatewayIdentity? {
         let previous = try await identity(of: account)
         let identity = configuration.identity
@@ -90,7 +91,7 @@ public actor Gateways {
             .remove(Self.stopped(identity)),
         ]
         if let document { changes.append(.put(Self.defaultDocument, .state, SecretBytes(document))) }
-        try await vault.commit(changes)
+        try await vault.commit(changes + more)
         killPoint("switch-committed")
         if isSwitch, isDefault { events.send(.didSwitchGateway(from: previous, to: identity)) }
         return isSwitch ? previous : nil

@@ -26,6 +26,22 @@ extension FuzzTarget {
             try require((0...2).contains(qos), "numbers are within their bounds")
             return .accepted
         },
+        FuzzTarget(name: "enrollment-content") { bytes throws(Violation) in
+            guard let content = try? EnrollmentContent(parsing: bytes, of: "PATH") else { return .refused }
+            if case .url = content {
+                try require(
+                    !bytes.dropFirst(3).contains { $0 > 0x7E }, "a URL that is taken is printable ASCII")
+            }
+            let ledger = EnrollmentLedger(parsing: bytes).adding("a", .taken)
+            try require(
+                EnrollmentLedger(parsing: ledger.bytes) == ledger, "a ledger that was written reads as the same")
+            return .accepted
+        },
+        FuzzTarget(name: "first-boot-request") { bytes throws(Violation) in
+            let answer = FirstBootHelper.answer(to: bytes, files: ["/nonexistent/a"], credentials: [])
+            try require(answer["content"] == nil, "nothing is read but what the settings name")
+            return answer["fault"] == nil ? .accepted : .refused
+        },
         FuzzTarget(name: "action-request") { bytes throws(Violation) in
             guard let request = ActionRequest(parsing: bytes) else { return .refused }
             try require((0...ActionRequest.payloadLimit).contains(request.bytes), "a payload has a limit")

@@ -44,6 +44,12 @@ extension FuzzTarget {
                 try require((1...KeypadEntry.limit).contains(digits.count), "what is entered has bounds")
                 try require(digits.allSatisfy { (0x30...0x39).contains($0) }, "only digits are entered")
             }
+            var scanned = TypedText()
+            for event in events {
+                guard case .line(let text) = scanned.receive(event) else { continue }
+                try require((1...TypedText.limit).contains(text.utf8.count), "what is scanned has bounds")
+                try require(text.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "what is scanned is printable")
+            }
             return .accepted
         },
         FuzzTarget(name: "gpsd") { bytes throws(Violation) in

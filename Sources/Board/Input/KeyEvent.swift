@@ -9,12 +9,18 @@ struct KeyEvent: Equatable {
     private static let lastKey: UInt16 = 0x2FF
     private static let dropped: UInt16 = 3
 
+    /// When it happened, by the device's clock, in seconds and microseconds.
+    let seconds: Int
+    let microseconds: Int
     let type: UInt16
     let code: UInt16
     let value: Int32
 
+    var time: Duration { .seconds(Int64(seconds)) + .microseconds(Int64(microseconds)) }
     /// A key that went down; holding it repeats nothing.
     var pressed: UInt16? { type == Self.key && value == 1 ? code : nil }
+    /// A key that went down or up; `nil` while it is held.
+    var key: (code: UInt16, isDown: Bool)? { type == Self.key && value != 2 ? (code, value == 1) : nil }
     /// Whether the kernel had to drop events before this one.
     var saysDropped: Bool { type == Self.synchronization && code == Self.dropped }
 
@@ -24,11 +30,14 @@ struct KeyEvent: Equatable {
         guard bytes.count % byteCount == 0 else { return nil }
         var events: [KeyEvent] = []
         for start in stride(from: 0, to: bytes.count, by: byteCount) {
-            let body = bytes[(start + byteCount - 8)..<(start + byteCount)]
-            let event = body.withUnsafeBytes {
+            let word = MemoryLayout<Int>.size
+            let event = bytes[start..<(start + byteCount)].withUnsafeBytes {
                 KeyEvent(
-                    type: $0.loadUnaligned(as: UInt16.self), code: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self),
-                    value: $0.loadUnaligned(fromByteOffset: 4, as: Int32.self))
+                    seconds: $0.loadUnaligned(as: Int.self),
+                    microseconds: $0.loadUnaligned(fromByteOffset: word, as: Int.self),
+                    type: $0.loadUnaligned(fromByteOffset: 2 * word, as: UInt16.self),
+                    code: $0.loadUnaligned(fromByteOffset: 2 * word + 2, as: UInt16.self),
+                    value: $0.loadUnaligned(fromByteOffset: 2 * word + 4, as: Int32.self))
             }
             guard event.type <= lastType else { return nil }
             if event.type == key { guard event.code <= lastKey, (0...2).contains(event.value) else { return nil } }

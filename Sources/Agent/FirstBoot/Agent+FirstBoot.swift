@@ -1,0 +1,56 @@
+import Cryptography
+import Gateway
+import Groundwork
+import Vault
+
+/// What the agent does with an enrollment that waits for it.
+extension Agent {
+    private static var ledger: RecordName { RecordName(scope: "", name: "enrollments") }
+
+    /// Whether the default account has a configuration, even one that cannot be used.
+    func isEnrolled() async throws -> Bool {
+        try await gateways.accounts()[AccountName.gateway.text] != nil
+    }
+
+    func enrollmentLedger() async throws -> EnrollmentLedger {
+        try await vault.record(Self.ledger).map { EnrollmentLedger(parsing: $0.content.exposed()) }
+            ?? EnrollmentLedger()
+    }
+
+    /// - Throws: `GatewayError`
+    nonisolated func configuration(of content: EnrollmentContent) async throws -> GatewayConfiguration {
+        try await content.configuration(
+            using: client, nameCheck: configuration.gateway.nameCheck, judgedAt: { [time] in time.now })
+    }
+
+    /// Makes the configuration that of the default account, unless it has one; in the same commit it is noted that the
+    /// enrollment was taken. The link then registers the board, and keeps trying.
+    ///
+    /// - Returns: whether it was taken.
+    func take(_ gateway: GatewayConfiguration, of waiting: WaitingEnrollment) async throws -> Bool {
+        await accountChange.lock()
+        defer { accountChange.unlock() }
+        guard try await !isEnrolled() else { return false }
+        let note = try await change(noting: waiting, .taken)
+        try await adopt(gateway, as: .gateway, registers: true, byDocument: nil, alsoStoring: note)
+        killPoint("first-boot-committed")
+        accounts.passing[.gateway] = .loaded
+        await connect(.gateway, to: gateway)
+        return true
+    }
+
+    /// Notes that an enrollment can never be used, so that it is not tried again. A failure to do so costs one try.
+    func remember(_ waiting: WaitingEnrollment, refusedFor error: any Error) async {
+        guard let note = try? await change(noting: waiting, .refused(Explanation(of: error).message)) else { return }
+        try? await vault.commit(note)
+    }
+
+    /// Codes are not remembered: somebody shows them.
+    private func change(
+        noting waiting: WaitingEnrollment, _ outcome: EnrollmentLedger.Outcome
+    ) async throws -> [Change] {
+        guard waiting.source != .scanner else { return [] }
+        let ledger = try await enrollmentLedger().adding(EnrollmentLedger.hash(of: waiting.content), outcome)
+        return [.put(Self.ledger, .state, SecretBytes(ledger.bytes))]
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import Groundwork
+
+/// The files in which an enrollment waits for the agent, and their end.
+enum EnrollmentFile {
+    static let usual = "/boot/firmware/latchkey/enroll.url"
+    /// Where images of Debian 11 and before have the boot partition.
+    private static let ofOlderImages = "/boot/latchkey/enroll.url"
+    static let credential = "latchkey.enroll"
+    /// Where credentials come from that only root can write (systemd.exec(5)).
+    private static let credentialStores = ["/etc/credstore", "/run/credstore"]
+
+    /// - Parameter setting: `enrollment.file`; empty for none.
+    static func paths(_ setting: String) -> [String] {
+        setting.isEmpty ? [] : setting == usual ? [usual, ofOlderImages] : [setting]
+    }
+
+    static var credentialPaths: [String] { credentialStores.map { "\($0)/\(credential)" } }
+
+    /// - Returns: `nil` if there is none.
+    static func read(_ path: String) throws(FileFault) -> [UInt8]? {
+        do {
+            return try BoundedFile.read(path, limit: EnrollmentContent.limit, .regularWithoutLink)
+        } catch .system(Errno(ENOENT)), .system(Errno(ENOTDIR)) {
+            return nil
+        }
+    }
+
+    /// Overwrites the file and removes it, if it has this content: as far as the medium lets anybody, since flash may
+    /// keep a copy of what was overwritten.
+    ///
+    /// - Parameter hash: of its content, as ``EnrollmentLedger`` has it. A file that power loss left overwritten is
+    ///   removed too.
+    /// - Returns: whether there was such a file.
+    static func wipe(_ path: String, hash: String) throws(FileFault) -> Bool {
+        guard let content = try read(path), isWiped(content) || EnrollmentLedger.hash(of: content) == hash else {
+            return false
+        }
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .system(Errno(errno)) }
+        defer { close(descriptor) }
+        let zeros = [UInt8](repeating: 0, count: content.count)
+        guard pwrite(descriptor, zeros, zeros.count, 0) == zeros.count, fsync(descriptor) == 0 else {
+            throw .system(Errno(errno))
+        }
+        killPoint("first-boot-overwritten")
+        guard unlink(path) == 0 else { throw .system(Errno(errno)) }
+        let folder = open(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) + "/", O_RDONLY | O_CLOEXEC)
+        if folder >= 0 {
+            fsync(folder)
+            close(folder)
+        }
+        return true
+    }
+
+    /// Whether nothing but zeros is left of a file.
+    static func isWiped(_ content: [UInt8]) -> Bool { !content.isEmpty && content.allSatisfy { $0 == 0 } }
+}

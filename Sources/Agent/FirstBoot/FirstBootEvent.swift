@@ -1,0 +1,54 @@
+import Gateway
+import Groundwork
+
+/// What becomes of an enrollment that waits for the agent. No event has any of it.
+enum FirstBootEvent: ReportedEvent {
+    case found(place: String)
+    /// It is tried again after the delay.
+    case didFail(place: String, any Error, retryAfter: Duration)
+    /// It can never be used.
+    case refused(place: String, any Error)
+    case taken(place: String, GatewayIdentity)
+    case wiped(place: String)
+    case notWiped(FirstBootError)
+    /// It is there, and is not used.
+    case notUsed(FirstBootError)
+    case scannerReady
+    case scannerFailed(any Error)
+
+    static let meanings = [
+        "enrollment.did-fail": "an enrollment that waited for the agent could not be used yet; it is tried again",
+        "enrollment.found": "an enrollment waited for the agent: in a file, in a credential, or it was scanned",
+        "enrollment.not-used": "an enrollment waits for the agent, and the board is enrolled or took it before",
+        "enrollment.not-wiped": "an enrollment was taken and could not be wiped where it was; it is not used again",
+        "enrollment.refused": "an enrollment that waited for the agent cannot be used, and is not tried again",
+        "enrollment.scanner-failed": "the scanner of enrollments cannot be read; it is tried again",
+        "enrollment.scanner-ready": "the scanner of enrollments is read; the board can be shown a QR code",
+        "enrollment.taken": "an enrollment that waited for the agent became the configuration",
+        "enrollment.wiped": "an enrollment that was taken was wiped where it was",
+    ]
+
+    var report: EventReport {
+        switch self {
+        case .found(let place):
+            EventReport("enrollment.found", .notable, "an enrollment waits in \(place)", ["place": .string(place)])
+        case .didFail(let place, let error, let delay):
+            EventReport(
+                "enrollment.did-fail", error: error,
+                ["place": .string(place), "retrySeconds": .integer(delay.components.seconds)])
+        case .refused(let place, let error):
+            EventReport("enrollment.refused", error: error, ["place": .string(place)])
+        case .taken(let place, let gateway):
+            EventReport(
+                "enrollment.taken", .notable, "took the enrollment in \(place), of \(gateway)",
+                ["place": .string(place)])
+        case .wiped(let place):
+            EventReport("enrollment.wiped", .notable, "wiped \(place)", ["place": .string(place)])
+        case .notWiped(let error): EventReport("enrollment.not-wiped", error: error)
+        // A person may want it there: the doctor names it.
+        case .notUsed(let error): EventReport("enrollment.not-used", error: error, as: .notable)
+        case .scannerReady: EventReport("enrollment.scanner-ready", .notable, "waiting for a QR code")
+        case .scannerFailed(let error): EventReport("enrollment.scanner-failed", error: error)
+        }
+    }
+}

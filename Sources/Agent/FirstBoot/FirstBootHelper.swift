@@ -1,0 +1,87 @@
+import Glibc
+import Groundwork
+
+/// Reads and wipes waiting enrollments where only root may: boot partitions are root's, and a credential's file is.
+/// systemd starts it for each connection to its socket (latchkey-first-boot.socket); it has no network and no secrets.
+///
+/// The agent says neither a path nor what to write: the paths are those of the settings, and a file is removed only if
+/// it has the content with the hash that the agent names.
+public enum FirstBootHelper {
+    static let socket = "/run/latchkey-first-boot.sock"
+    private static let requestLimit = 512
+    /// How long the agent may take to send its request.
+    private static let patience = timeval(tv_sec: 10, tv_usec: 0)
+
+    /// Serves the connection on standard input.
+    ///
+    /// - Parameter settings: the path of the settings file; `nil` for the usual one.
+    public static func serve(settings: String?) {
+        var patience = Self.patience
+        guard
+            setsockopt(STDIN_FILENO, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size)) == 0,
+            let request = receive(), let setting = try? AgentConfiguration.load(path: settings)[FirstBootFeature.file]
+        else { return }
+        let answer = answer(to: request, files: EnrollmentFile.paths(setting)).bytes
+        var sent = 0
+        while sent < answer.count {
+            let count = answer.withUnsafeBytes {
+                send(STDIN_FILENO, $0.baseAddress! + sent, answer.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 || errno == EINTR else { return }
+            sent += max(count, 0)
+        }
+    }
+
+    /// - Parameter request: one JSON object.
+    static func answer(
+        to request: [UInt8], files: [String], credentials: [String] = EnrollmentFile.credentialPaths
+    ) -> JSON {
+        guard let request = try? JSON(parsing: request, limit: requestLimit) else { return ["fault": "not a request"] }
+        if request["do"]?.string == "read" {
+            for path in files {
+                do {
+                    guard let content = try EnrollmentFile.read(path) else { continue }
+                    return ["path": .string(path), "content": .string(Base64.encode(content))]
+                } catch {
+                    return ["path": .string(path), "fault": .string(error.description)]
+                }
+            }
+            return [:]
+        }
+        guard request["do"]?.string == "wipe", let hash = request["sha256"]?.string else {
+            return ["fault": "not a request"]
+        }
+        var wiped: [JSON] = []
+        for path in files + credentials {
+            do {
+                if try EnrollmentFile.wipe(path, hash: hash) { wiped.append(.string(path)) }
+            } catch {
+                return ["fault": .string("\(path): \(error.description)")]
+            }
+        }
+        return ["wiped": .array(wiped)]
+    }
+
+    private static func receive() -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: requestLimit)
+        while bytes.count <= requestLimit {
+            if bytes.last == UInt8(ascii: "\n") { return bytes }
+            let count = recv(STDIN_FILENO, &piece, piece.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            bytes += piece[..<count]
+        }
+        return nil
+    }
+
+    // MARK: The agent's side
+
+    /// Asks the helper.
+    ///
+    /// - Returns: `nil` if there is none, or it does not answer.
+    static func ask(_ request: JSON, at socket: String) async -> JSON? {
+        guard !socket.isEmpty, let call = try? ActionCall(socket) else { return nil }
+        return try? JSON(parsing: await call.exchange(request.bytes + [UInt8(ascii: "\n")], patience: .seconds(30)))
+    }
+}

@@ -1,0 +1,297 @@
+import Board
+import Cryptography
+import Gateway
+import Groundwork
+import Vault
+
+/// An enrollment that waits for the agent.
+struct WaitingEnrollment: Sendable {
+    enum Source: Sendable, Equatable {
+        case file(path: String)
+        case credential
+        case scanner
+    }
+
+    let source: Source
+    let content: [UInt8]
+
+    /// Where it is, for people.
+    var place: String {
+        switch source {
+        case .file(let path): path
+        case .credential: "the credential \(EnrollmentFile.credential)"
+        case .scanner: "the scanned code"
+        }
+    }
+}
+
+/// Takes the enrollment that waits for the agent, once, while the board is not enrolled, and wipes it.
+struct FirstBootService: Sendable {
+    private static let restOfScanner = Duration.seconds(5)
+
+    let agent: Agent
+    /// `$CREDENTIALS_DIRECTORY`.
+    let credentials: String?
+
+    /// Returns when the board is enrolled, by whatever, or when nothing is left to be tried.
+    func run() async throws {
+        let events = agent.events.subscribe(bound: 64)
+        let isEnrolled = try await agent.isEnrolled()
+        var due: [WaitingEnrollment] = []
+        for waiting in await look() where try await !isDone(waiting, isEnrolled) { due.append(waiting) }
+        let scanner = agent.configuration[FirstBootFeature.scanner]
+        guard !isEnrolled, !due.isEmpty || !scanner.isEmpty else { return }
+
+        let taken = await withTaskGroup(of: WaitingEnrollment?.self) { group in
+            group.addTask {
+                for await event in events { if case .gateway(.didSwitchGateway) = event.source { break } }
+                return nil
+            }
+            group.addTask { [due] in
+                for waiting in due { if await take(waiting) { return waiting } }
+                return scanner.isEmpty ? nil : await scan(scanner)
+            }
+            var taken: WaitingEnrollment?
+            for await one in group {
+                taken = taken ?? one
+                group.cancelAll()
+            }
+            return taken
+        }
+        if let taken { await wipe(taken) }
+    }
+
+    // MARK: Looking
+
+    /// What waits in files and credentials.
+    private func look() async -> [WaitingEnrollment] {
+        var found: [WaitingEnrollment] = []
+        if let waiting = await lookIntoFiles() { found.append(waiting) }
+        if let credentials {
+            let path = "\(credentials)/\(EnrollmentFile.credential)"
+            do {
+                let content = try EnrollmentFile.read(path)
+                if let content { found.append(WaitingEnrollment(source: .credential, content: content)) }
+            } catch {
+                note(unreadable: path, error.description)
+            }
+        }
+        return found
+    }
+
+    private func lookIntoFiles() async -> WaitingEnrollment? {
+        for path in EnrollmentFile.paths(agent.configuration[FirstBootFeature.file]) {
+            do {
+                guard let content = try EnrollmentFile.read(path) else { continue }
+                return WaitingEnrollment(source: .file(path: path), content: content)
+            } catch .system(let error) {
+                // Boot partitions may be root's alone.
+                let answer = await ask(["do": "read"])
+                guard let place = answer?["path"]?.string, let content = answer?["content"]?.string,
+                    let bytes = Base64.decode(content), bytes.count <= EnrollmentContent.limit
+                else {
+                    guard answer?.object?.isEmpty != true else { continue }
+                    note(unreadable: path, answer?["fault"]?.string ?? error.description)
+                    return nil
+                }
+                return WaitingEnrollment(source: .file(path: place), content: bytes)
+            } catch {
+                note(unreadable: path, error.description)
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private func note(unreadable path: String, _ reason: String) {
+        refuse(path, FirstBootError.unreadable(place: path, reason: reason))
+    }
+
+    private func refuse(_ place: String, _ error: any Error) {
+        agent.firstBoot.now = FirstBootProgress(stage: .refused, place: place, problem: error.explanation)
+        agent.report(.firstBoot(.refused(place: place, error)))
+    }
+
+    /// Whether nothing is to be tried with it: the board has it behind itself, or does not need it.
+    private func isDone(_ waiting: WaitingEnrollment, _ isEnrolled: Bool) async throws -> Bool {
+        let place = waiting.place
+        if EnrollmentFile.isWiped(waiting.content) {
+            await wipe(waiting)
+            return true
+        }
+        switch (try await agent.enrollmentLedger()[EnrollmentLedger.hash(of: waiting.content)], isEnrolled) {
+        // The power went before it was wiped, or it could not be.
+        case (.taken, true): await wipe(waiting)
+        case (.taken, false): leave(place, .used(place: place))
+        case (_, true): leave(place, .unneeded(place: place))
+        case (.refused(let reason), false):
+            leave(place, .refusedBefore(place: place, reason: reason), as: .refused)
+        case (nil, false): return false
+        }
+        return true
+    }
+
+    private func leave(_ place: String, _ error: FirstBootError, as stage: FirstBootProgress.Stage = .notUsed) {
+        agent.firstBoot.now = FirstBootProgress(stage: stage, place: place, problem: error.explanation)
+        agent.report(.firstBoot(.notUsed(error)))
+    }
+
+    // MARK: Taking
+
+    /// Tries it until it is taken, or can never be.
+    ///
+    /// - Returns: whether it became the configuration.
+    private func take(_ waiting: WaitingEnrollment) async -> Bool {
+        let place = waiting.place
+        agent.firstBoot.now = FirstBootProgress(stage: .trying, place: place)
+        agent.report(.firstBoot(.found(place: place)))
+        var backoff = Backoff(initial: .seconds(1), cap: .seconds(300))
+        // Kept, because a URL works once.
+        var gateway: GatewayConfiguration?
+        while !Task.isCancelled {
+            do {
+                let content = try EnrollmentContent(parsing: waiting.content, of: place)
+                try await agent.checkRoom(for: .gateway)
+                let fetched: GatewayConfiguration
+                if let gateway { fetched = gateway } else { fetched = try await agent.configuration(of: content) }
+                gateway = fetched
+                // Not canceled halfway by the event of its own switch.
+                let taking = Task { [agent] in try await agent.take(fetched, of: waiting) }
+                guard try await taking.value else { return false }
+                agent.firstBoot.now = FirstBootProgress(stage: .taken, place: place)
+                agent.report(.firstBoot(.taken(place: place, fetched.identity)))
+                return true
+            } catch {
+                guard !Task.isCancelled else { return false }
+                guard Self.mayPass(error) else {
+                    refuse(place, error)
+                    await agent.remember(waiting, refusedFor: error)
+                    return false
+                }
+                let delay = backoff.next()
+                agent.firstBoot.now = FirstBootProgress(stage: .trying, place: place, problem: error.explanation)
+                agent.report(.firstBoot(.didFail(place: place, error, retryAfter: delay)))
+                _ = await agent.network.pause(for: delay)
+            }
+        }
+        return false
+    }
+
+    /// Whether the same content may be taken later: nobody has refused it.
+    static func mayPass(_ error: any Error) -> Bool {
+        switch error as? GatewayError {
+        // Another server's answer, such as the login page of a network.
+        case .noAnswer, .unexpectedAnswer, .enrollmentKeyMismatch: true
+        case .refused(let refusal):
+            refusal.meaning != .enrollmentRefused && (refusal.status >= 500 || refusal.status == 429)
+        case .some: false
+        case nil:
+            [.temporary, .unreachable, .unavailable, .full, .busy].contains(Explanation(of: error).kind)
+        }
+    }
+
+    // MARK: Scanning
+
+    /// Tries what is scanned, the newest alone, until one is taken.
+    private func scan(_ name: String) async -> WaitingEnrollment? {
+        let (texts, text) = AsyncStream.makeStream(of: WaitingEnrollment.self, bufferingPolicy: .bufferingNewest(1))
+        return await withTaskGroup(of: WaitingEnrollment?.self) { group in
+            group.addTask {
+                await read(CodeScanner(name: name), name, into: text)
+                return nil
+            }
+            group.addTask {
+                var attempt: Task<Bool, Never>?
+                for await waiting in texts {
+                    attempt?.cancel()
+                    _ = await attempt?.value
+                    attempt = Task {
+                        let isTaken = await take(waiting)
+                        if isTaken { text.finish() }
+                        return isTaken
+                    }
+                }
+                if Task.isCancelled { attempt?.cancel() }
+                return await attempt?.value == true
+                    ? WaitingEnrollment(source: .scanner, content: []) : nil
+            }
+            var taken: WaitingEnrollment?
+            for await one in group {
+                taken = taken ?? one
+                group.cancelAll()
+            }
+            return taken
+        }
+    }
+
+    /// Reads the scanner for as long as it takes; it may be plugged in later.
+    private func read(
+        _ scanner: CodeScanner, _ name: String, into texts: AsyncStream<WaitingEnrollment>.Continuation
+    ) async {
+        var reported: String?
+        while !Task.isCancelled {
+            do {
+                try await scanner.run {
+                    reported = nil
+                    if agent.firstBoot.now == nil || agent.firstBoot.now?.stage == .scanning {
+                        agent.firstBoot.now = FirstBootProgress(stage: .scanning, place: name)
+                    }
+                    agent.report(.firstBoot(.scannerReady))
+                } _: { scan in
+                    switch scan {
+                    case .text(let text):
+                        texts.yield(WaitingEnrollment(source: .scanner, content: Array(text.utf8)))
+                    case .tooLong:
+                        refuse(
+                            "the scanned code",
+                            FirstBootError.malformed(place: "the scanned code", reason: "it is too long"))
+                    }
+                }
+            } catch {
+                guard !Task.isCancelled else { return }
+                let message = Explanation(of: error).message
+                if message != reported { agent.report(.firstBoot(.scannerFailed(error))) }
+                if agent.firstBoot.now == nil || agent.firstBoot.now?.stage == .scanning {
+                    agent.firstBoot.now = FirstBootProgress(
+                        stage: .scanning, place: name, problem: error.explanation)
+                }
+                reported = message
+                try? await Task.sleep(for: Self.restOfScanner)
+            }
+        }
+    }
+
+    // MARK: Wiping
+
+    private func wipe(_ waiting: WaitingEnrollment) async {
+        let hash = EnrollmentLedger.hash(of: waiting.content)
+        var reason: String?
+        switch waiting.source {
+        case .scanner: return
+        case .credential: break
+        case .file(let path):
+            do throws(FileFault) {
+                if try EnrollmentFile.wipe(path, hash: hash) { return wiped(waiting.place) }
+            } catch {
+                reason = error.description
+            }
+        }
+        let answer = await ask(["do": "wipe", "sha256": .string(hash)])
+        if answer?["wiped"]?.array?.isEmpty == false { return wiped(waiting.place) }
+        agent.firstBoot.now = FirstBootProgress(stage: .taken, place: waiting.place)
+        // A credential may come from a place that nobody can write, such as the machine's firmware.
+        guard waiting.source != .credential, let reason = answer?["fault"]?.string ?? reason else { return }
+        let error = FirstBootError.notWiped(place: waiting.place, reason: reason)
+        agent.firstBoot.now = FirstBootProgress(stage: .notWiped, place: waiting.place, problem: error.explanation)
+        agent.report(.firstBoot(.notWiped(error)))
+    }
+
+    private func wiped(_ place: String) {
+        agent.firstBoot.now = FirstBootProgress(stage: .taken, place: place)
+        agent.report(.firstBoot(.wiped(place: place)))
+    }
+
+    private func ask(_ request: JSON) async -> JSON? {
+        await FirstBootHelper.ask(request, at: agent.configuration[FirstBootFeature.helper])
+    }
+}

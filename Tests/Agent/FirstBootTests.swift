@@ -1,0 +1,134 @@
+import Board
+import Cryptography
+import Foundation
+import Gateway
+import Groundwork
+import HTTPClient
+import TestSupport
+import Testing
+
+@testable import Agent
+
+@Suite("An enrollment that waits for the agent")
+struct EnrollmentContentTests {
+    private static let line =
+        "https://gw.example:8443/connect/device/config?sessionData=a&subjectKeyHash="
+        + String(repeating: "0", count: 64)
+
+    @Test(
+        "is one URL with the hash of the gateway's key, however an editor ends its line",
+        arguments: [
+            line, line + "\n", " \t\(line)\r\n\r\n", "\u{FEFF}\(line)\r\n", line.replacing("https", with: "HTTPS"),
+        ])
+    func url(text: String) throws {
+        guard case .url = try EnrollmentContent(parsing: Array(text.utf8), of: "PATH") else {
+            Issue.record("it is not a URL")
+            return
+        }
+    }
+
+    @Test(
+        "is nothing else: no other file, no second line, no URL without the hash, nothing that is not text",
+        arguments: [
+            "", " \n", "/etc/shadow", "file:///etc/shadow", "http://gw.example/?subjectKeyHash=00", line + "\n" + line,
+            line + " x", "# comment\n" + line, line + "\u{0}", line + "ä", "{", "{}",
+            "https://gw.example/connect/device/config?sessionData=a", line + String(repeating: "a", count: 4096),
+        ])
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try EnrollmentContent(parsing: Array(text.utf8), of: "PATH") }
+    }
+
+    @Test("that is refused is not tried again, and one that nobody has refused is")
+    func passing() {
+        func refusal(_ status: Int, _ code: Int) -> GatewayError {
+            .refused(Refusal(operation: .fetchConfiguration, status: status, code: code))
+        }
+        #expect(FirstBootService.mayPass(GatewayError.noAnswer(.fetchConfiguration, .timeout(url: "URL"))))
+        #expect(FirstBootService.mayPass(GatewayError.enrollmentKeyMismatch(host: "HOST")))
+        #expect(
+            FirstBootService.mayPass(
+                GatewayError.unexpectedAnswer(.fetchConfiguration, status: 200, reason: "a page")))
+        #expect(FirstBootService.mayPass(refusal(503, 1_000_000)))
+        #expect(!FirstBootService.mayPass(refusal(500, 1_000_132)))
+        #expect(!FirstBootService.mayPass(refusal(401, 1_000_201)))
+        #expect(!FirstBootService.mayPass(GatewayError.enrollmentURLWithoutKeyHash))
+        #expect(!FirstBootService.mayPass(FirstBootError.malformed(place: "PATH", reason: "REASON")))
+        #expect(!FirstBootService.mayPass(AccountError.tooMany(limit: 8)))
+    }
+}
+
+@Suite("What this board has taken")
+struct EnrollmentLedgerTests {
+    @Test("is remembered by hash, a bounded number of it, with why it was refused")
+    func ledger() {
+        var ledger = EnrollmentLedger().adding("a", .refused("used before")).adding("b", .taken)
+        ledger = EnrollmentLedger(parsing: ledger.bytes)
+        #expect(ledger["a"] == .refused("used before") && ledger["b"] == .taken && ledger["c"] == nil)
+        #expect(ledger.adding("a", .taken)["a"] == .taken)
+        for number in 0..<EnrollmentLedger.limit { ledger = ledger.adding("\(number)", .taken) }
+        #expect(ledger["a"] == nil && ledger["b"] == nil && ledger["0"] == .taken)
+        #expect(EnrollmentLedger(parsing: Array("nonsense".utf8)) == EnrollmentLedger())
+    }
+}
+
+@Suite("The helper of the first boot")
+struct FirstBootHelperTests {
+    private func ask(_ request: JSON, _ files: [String], _ credentials: [String] = []) -> JSON {
+        FirstBootHelper.answer(to: request.bytes, files: files, credentials: credentials)
+    }
+
+    @Test("reads the first file that is there, and wipes only what has the hash, wherever it is")
+    func files() throws {
+        try withFolder { folder in
+            let (missing, file, credential) = ("\(folder)/none", "\(folder)/enroll.url", "\(folder)/credential")
+            for path in [file, credential] { try Data("content".utf8).write(to: URL(filePath: path)) }
+            let read = ask(["do": "read"], [missing, file])
+            #expect(read["path"]?.string == file)
+            #expect(read["content"]?.string.flatMap { Base64.decode($0) } == Array("content".utf8))
+            #expect(ask(["do": "read"], [missing]) == [:])
+
+            let other = EnrollmentLedger.hash(of: Array("other".utf8))
+            #expect(ask(["do": "wipe", "sha256": .string(other)], [file], [credential]) == ["wiped": []])
+            #expect(FileManager.default.fileExists(atPath: file))
+            let hash = EnrollmentLedger.hash(of: Array("content".utf8))
+            let wiped = ask(["do": "wipe", "sha256": .string(hash)], [missing, file], [credential])
+            #expect(wiped == ["wiped": [.string(file), .string(credential)]])
+            #expect(!FileManager.default.fileExists(atPath: file))
+            // What power loss left overwritten.
+            try Data(repeating: 0, count: 9).write(to: URL(filePath: file))
+            #expect(ask(["do": "wipe", "sha256": .string(other)], [file]) == ["wiped": [.string(file)]])
+        }
+    }
+
+    @Test("follows no link, reads nothing that is too long, and refuses what is not a request")
+    func hostile() throws {
+        try withFolder { folder in
+            let (link, long) = ("\(folder)/link", "\(folder)/long")
+            try Data("content".utf8).write(to: URL(filePath: "\(folder)/file"))
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/file")
+            #expect(ask(["do": "read"], [link])["fault"] != nil)
+            let hash = EnrollmentLedger.hash(of: Array("content".utf8))
+            #expect(ask(["do": "wipe", "sha256": .string(hash)], [link])["fault"] != nil)
+            try Data(repeating: 0x41, count: EnrollmentContent.limit + 1).write(to: URL(filePath: long))
+            #expect(ask(["do": "read"], [long])["fault"] != nil)
+            for request: JSON in [[:], ["do": "wipe"], ["do": "write"], "read"] {
+                #expect(ask(request, [long]) == ["fault": "not a request"])
+            }
+            #expect(FirstBootHelper.answer(to: [0xFF], files: [long]) == ["fault": "not a request"])
+        }
+    }
+}
+
+@Suite("The LED of a board that is not enrolled")
+struct FirstBootIndicationTests {
+    @Test(
+        "flashes once while an enrollment or a scanner waits, four times when it was refused, and is dark otherwise",
+        arguments: [
+            (.trying, .flashing(times: 1, pause: .seconds(2))), (.scanning, .flashing(times: 1, pause: .seconds(2))),
+            (.refused, .flashing(times: 4, pause: .seconds(2))), (.notUsed, .off), (nil, .off),
+        ] as [(FirstBootProgress.Stage?, LEDPattern)])
+    func pattern(stage: FirstBootProgress.Stage?, shown: LEDPattern) {
+        #expect(Indication.pattern(isEnrolled: false, isConnected: false, enrollment: stage) == shown)
+        #expect(Indication.pattern(isEnrolled: true, isConnected: true, enrollment: stage) == .on)
+    }
+}
