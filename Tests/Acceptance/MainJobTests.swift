@@ -94,7 +94,7 @@ struct MainJobTests {
                 checks.compactMap { $0["name"] as? String } == [
                     "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway",
                     "pin", "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "mpin",
-                    "broker", "outbox", "sensors", "gpio", "bluetooth", "consent",
+                    "broker", "outbox", "sensors", "gpio", "bluetooth", "consent", "metrics-listener",
                 ])
             let verdicts = Dictionary(
                 uniqueKeysWithValues: checks.map { ($0["name"] as? String ?? "", $0["verdict"] as? String ?? "") })

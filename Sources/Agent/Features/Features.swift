@@ -26,5 +26,6 @@ enum Features {
         NearbyFeature(),
         ConsoleFeature(),
         LogsFeature(),
+        MetricsFeature(),
     ]
 }
