@@ -220,7 +220,9 @@ let package = Package(
             name: "AcceptanceTests",
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance",
-            exclude: ["console.py", "every_route.py", "glewlwyd.py", "gps.py", "mpin_console.py", "proxy.py"],
+            exclude: [
+                "console.py", "every_route.py", "glewlwyd.py", "gps.py", "metrics.py", "mpin_console.py", "proxy.py",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],

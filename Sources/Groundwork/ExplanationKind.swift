@@ -22,6 +22,7 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
     case cancelled
 
     // Errors of permission.
+    case unauthenticated
     case permission
     case denied
 
@@ -66,6 +67,7 @@ public enum ExplanationKind: String, Sendable, CaseIterable {
         case .tooMany: (429, .temporary, "too much was asked for at once; try again later")
         case .full: (507, .temporary, "the disk or the outbox has no room at present")
         case .cancelled: (503, .failure, "it was cancelled, or the person who was asked did not agree")
+        case .unauthenticated: (401, .noPermission, "the request does not prove who sends it")
         case .permission: (403, .noPermission, "this user may not do that")
         case .denied: (403, .refused, "a person, or the gateway for a person, did not agree to it")
         case .refused: (502, .refused, "the gateway, the broker or another device refused, or did not prove itself")

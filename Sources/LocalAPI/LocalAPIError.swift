@@ -36,6 +36,13 @@ public enum LocalAPIError: Explained, Equatable {
     case consoleSessionMissing
     case consoleTokenRefused
 
+    // MARK: Errors of the listener with a token
+
+    case cannotListenOnAddress(String, reason: String)
+    /// The request names a host that the listener does not have.
+    case hostForeign(allowed: [String])
+    case tokenRefused
+
     // MARK: Errors of the client
 
     /// Nothing listens at the path.
@@ -144,6 +151,18 @@ public enum LocalAPIError: Explained, Equatable {
                 "local-api.console-token-refused", .permission,
                 "the address of the console was used before, is too old, or is not one",
                 remedy: Self.console)
+        case .cannotListenOnAddress(let address, let reason):
+            Explanation(
+                "local-api.cannot-listen-on-address", .configuration, "cannot listen on \(address): \(reason)",
+                remedy: "name an address of this machine and a port that is free in metrics.listen")
+        case .hostForeign(let allowed):
+            Explanation(
+                "local-api.host-foreign", .permission, "the Host of the request is not a name of this listener",
+                remedy: "ask for \(allowed.joined(separator: " or ")), or add the name to metrics.names")
+        case .tokenRefused:
+            Explanation(
+                "local-api.token-refused", .unauthenticated, "the request does not have the token of this listener",
+                remedy: "send Authorization: Bearer with the token of metrics.token_file")
         case .daemonNotRunning(let path):
             Explanation(
                 "local-api.daemon-not-running", .notRunning,
@@ -188,6 +207,7 @@ public enum LocalAPIError: Explained, Equatable {
         .bodyTooLarge(limit: 1_048_576), .headTooLarge(limit: 16_384), .requestTooSlow(limit: .seconds(10)), .stopping,
         .consoleOff, .cannotListenOnPort(8480, reason: "REASON"), .tooManyConsoles(limit: 16),
         .consoleRequestForeign(reason: "REASON"), .consoleSessionMissing, .consoleTokenRefused,
+        .cannotListenOnAddress("ADDRESS", reason: "REASON"), .hostForeign(allowed: ["127.0.0.1:PORT"]), .tokenRefused,
         .daemonNotRunning(path: LocalClient.standardSocketPath), .socketForbidden(path: "PATH"),
         .noAnswer(reason: "REASON"),
         .cancelled, .remote(status: 500, remoteWithoutError(status: 500)),

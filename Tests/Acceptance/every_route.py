@@ -232,6 +232,11 @@ ask("POST", "/v1/inbox", {
     "retained": False})
 ask("GET", "/v1/inbox")
 ask("DELETE", "/v1/inbox/added")
+metrics = Board()
+metrics.request("GET", "/v1/metrics", headers={"Accept": "application/json"})
+answer = metrics.getresponse()
+if answer.status != 200 or not json.load(answer)["metrics"]:
+    sys.exit(f"GET /v1/metrics: {answer.status}")
 ask("GET", "/v1/status")
 ask("POST", "/v1/inbox/waiting/acknowledge", {"id": ask("GET", "/v1/inbox/waiting")["messages"][0]["id"], "only": True})
 ask("DELETE", "/v1/inbox/waiting")

@@ -1,5 +1,6 @@
 import Bluetooth
 import Foundation
+import Groundwork
 import Proximity
 
 @testable import Agent
@@ -72,6 +73,23 @@ extension Row {
         Row(ConsentCheck(), "pass", "latchkey consent") { _ in },
         Row(ConsentCheck(), "warn", "no button") { $0.sharing = .always },
         Row(ConsentCheck(), "fail", "has none") { $0.sharing = .button },
+
+        Row(MetricsListenerCheck(), "skip", "no address") { _ in },
+        Row(MetricsListenerCheck(), "skip", "once the agent has started") {
+            $0.found[MetricsListenerCheck.name] = ["listen": "127.0.0.1:9464", "idle": true]
+        },
+        Row(MetricsListenerCheck(), "pass", "listens on 127.0.0.1:9464") {
+            $0.found[MetricsListenerCheck.name] = ["listen": "127.0.0.1:9464", "weak": []]
+        },
+        Row(MetricsListenerCheck(), "warn", "as plain text") {
+            $0.found[MetricsListenerCheck.name] = [
+                "listen": "192.0.2.7:9464", "weak": ["the token goes over the network as plain text"],
+            ]
+        },
+        Row(MetricsListenerCheck(), "fail", "cannot use the token in /t") {
+            let fault = Explanation(of: MetricsError.tokenUnusable(path: "/t", reason: "REASON"))
+            $0.found[MetricsListenerCheck.name] = ["listen": "127.0.0.1:9464", "fault": .object(fault.members)]
+        },
     ]
 
     private static let sensorFailure = SensorPoller.Failure(

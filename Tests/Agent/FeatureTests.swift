@@ -103,7 +103,7 @@ struct FeatureTests {
                 "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "mpin",
                 "broker",
                 "outbox",
-                "sensors", "gpio", "bluetooth", "consent",
+                "sensors", "gpio", "bluetooth", "consent", "metrics-listener",
             ])
     }
 }
@@ -132,7 +132,7 @@ struct StandbyTests {
         }
     }
 
-    @Test("version, status and doctor are answered, and every other route with the reason")
+    @Test("version, status, figures and doctor are answered, and every other route with the reason")
     func routesOfStandby() async throws {
         try await withAgent { agent, folder in
             await agent.vault.close()
@@ -140,7 +140,9 @@ struct StandbyTests {
             try await withClient(of: agent.standbyRouter(), in: folder) { client in
                 let all = routes(in: try await client.get("/v1/openapi.json"))
                 #expect(Set(all).isSuperset(of: Self.closedEver))
-                let open: Set = ["GET /v1/version", "GET /v1/status", "GET /v1/doctor", "GET /v1/openapi.json"]
+                let open: Set = [
+                    "GET /v1/version", "GET /v1/status", "GET /v1/doctor", "GET /v1/metrics", "GET /v1/openapi.json",
+                ]
                 for route in all {
                     guard !open.contains(route) else { continue }
                     let error = await Self.answer(of: client, to: route)
@@ -157,7 +159,11 @@ struct StandbyTests {
                 #expect(status["registration"] == ["state": "unknown"])
                 let diagnosis = try await client.get("/v1/doctor")
                 #expect(
-                    diagnosis["checks"]?.array?.compactMap { $0["name"]?.string } == ["clock", "vault", "storage"])
+                    diagnosis["checks"]?.array?.compactMap { $0["name"]?.string } == [
+                        "clock", "vault", "storage", "metrics-listener",
+                    ])
+                let figures = String(decoding: try await client.text("/v1/metrics", as: "text/plain"), as: UTF8.self)
+                #expect(figures.contains("\nlatchkey_vault_locked 1\n") && !figures.contains("latchkey_registration"))
                 #expect(diagnosis["worst"] == "fail")
             }
             agent.vaultFault = nil

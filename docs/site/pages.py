@@ -34,6 +34,7 @@ REFERENCE = [
     ("Local API", "Config/local-api.md"),
     ("Board definitions", "Config/board-definitions.md"),
     ("The console", "Config/console.md"),
+    ("Figures", "Config/metrics.md"),
     ("Login with nearby devices", "Config/proximity.md"),
 ]
 DEVELOPERS = [

@@ -23,6 +23,7 @@ struct MachineComparison {
         compareAdapter()
         compareConsole()
         compareDefaultDocument()
+        compareMetrics()
     }
 
     private mutating func fail(_ keyPath: String, _ fault: String, fix: String) {
@@ -129,6 +130,17 @@ struct MachineComparison {
         let (key, path) = (GatewayFeature.defaultDocument.keyPath, configuration[GatewayFeature.defaultDocument])
         guard !path.isEmpty, case .missing = Self.look(at: path) else { return }
         fail(key, "\(path) does not exist", fix: "put a gateway's msso_config.json there, or leave the key out")
+    }
+
+    private mutating func compareMetrics() {
+        guard !configuration[MetricsFeature.listen].isEmpty else { return }
+        let path = configuration[MetricsFeature.tokenFile]
+        if !path.isEmpty { compareKeyFile(MetricsFeature.tokenFile.keyPath, path, isMadeWhenMissing: false) }
+        let user = configuration[MetricsFeature.user]
+        guard !user.isEmpty, !AccessPolicy.knows(user) else { return }
+        fail(
+            MetricsFeature.user.keyPath, "this machine does not know \(user)",
+            fix: "write a user's name that getent(1) finds")
     }
 
     // MARK: People, board, radio

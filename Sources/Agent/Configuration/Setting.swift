@@ -46,6 +46,14 @@ extension Int: SettingValue {
     var setting: JSON { .integer(Int64(self)) }
 }
 
+extension [String]: SettingValue {
+    init?(setting: JSON) {
+        guard let texts = setting.array else { return nil }
+        self = texts.compactMap(\.string)
+    }
+    var setting: JSON { .array(map(JSON.string)) }
+}
+
 extension AgentConfiguration {
     /// The value of a feature's own setting in the file, else its default. A default that is written down counts as
     /// none, so that a file of all defaults is equal to no file.

@@ -27,5 +27,6 @@ enum Features {
         NearbyFeature(),
         ConsoleFeature(),
         LogsFeature(),
+        MetricsFeature(),
     ]
 }

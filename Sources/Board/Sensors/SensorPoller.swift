@@ -15,6 +15,18 @@ public final actor SensorPoller {
         public let since: Date
     }
 
+    /// What became of the readings of a sensor.
+    public struct Counts: Sendable, Equatable {
+        public let sensor: String
+        public let unit: SenMLUnit
+        /// Since the start.
+        public var taken = 0
+        /// Since the start: attempts at which the sensor did not respond.
+        public var failed = 0
+        /// The newest one, if there was any.
+        public var latest: Reading?
+    }
+
     /// The readings to send, one set for each time at which sensors were due and had any.
     public nonisolated let samples = Broadcast<SampleSet>()
     public nonisolated let events = Broadcast<SensorEvent>()
@@ -22,7 +34,7 @@ public final actor SensorPoller {
     private struct Sensor {
         let definition: SensorDefinition
         var policy: SendingPolicy
-        var latest: Reading?
+        var counts: Counts
         var failure: Failure?
         /// Whether it has ever responded: an optional part that responded and vanished is a failure.
         var hasResponded = false
@@ -42,7 +54,11 @@ public final actor SensorPoller {
         _ definitions: [SensorDefinition], on machine: Machine = Machine(), clock: (any SteadyClock)? = nil,
         wallClock: @escaping @Sendable () -> Date = { Date() }, retryCap: Duration = .seconds(300)
     ) {
-        sensors = definitions.map { Sensor(definition: $0, policy: SendingPolicy($0)) }
+        sensors = definitions.map { definition in
+            Sensor(
+                definition: definition, policy: SendingPolicy(definition),
+                counts: Counts(sensor: definition.name, unit: definition.unit))
+        }
         reader = SensorReader(definitions, on: machine)
         self.clock = clock ?? MonotonicClock(on: .sampling)
         self.wallClock = wallClock
@@ -88,7 +104,10 @@ public final actor SensorPoller {
     }
 
     /// The newest reading of each sensor that has one, in the order of the definition.
-    public func latest() -> [Reading] { sensors.compactMap(\.latest) }
+    public func latest() -> [Reading] { sensors.compactMap(\.counts.latest) }
+
+    /// Of every sensor, in the order of the definition.
+    public func counts() -> [Counts] { sensors.map(\.counts) }
 
     /// The sensors that do not respond, in the order of the definition.
     public func failing() -> [Failure] { sensors.compactMap(\.failure) }
@@ -102,16 +121,18 @@ public final actor SensorPoller {
             if sensors[index].failure != nil { events.send(.recovered(sensor: definition.name)) }
             sensors[index].failure = nil
             sensors[index].hasResponded = true
+            sensors[index].counts.taken += 1
             reading = Reading(of: definition, value, at: time)
         case .failure(.sensorAbsent) where definition.isOptional && !sensors[index].hasResponded: return nil
         case .failure(let error):
+            sensors[index].counts.failed += 1
             if sensors[index].failure == nil {
                 sensors[index].failure = Failure(sensor: definition.name, error: error, since: time)
                 events.send(.failed(sensor: definition.name, error))
             }
             reading = Reading(name: definition.name, value: nil, unit: definition.unit, quality: .bad, time: time)
         }
-        sensors[index].latest = reading
+        sensors[index].counts.latest = reading
         return reading
     }
 }

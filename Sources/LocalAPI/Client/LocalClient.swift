@@ -17,6 +17,18 @@ public struct LocalClient: Sendable {
         try await answer(to: request("GET", path, nil, timeout))
     }
 
+    /// The text of an answer that is offered in other forms than JSON.
+    ///
+    /// - Parameter type: the media type that is asked for.
+    /// - Throws: ``LocalAPIError``
+    public func text(
+        _ path: String, as type: String, timeout: Duration = .seconds(30)
+    ) async throws(LocalAPIError) -> [UInt8] {
+        var request = request("GET", path, nil, timeout)
+        request.headers.set("Accept", type)
+        return try await body(of: request)
+    }
+
     /// - Throws: ``LocalAPIError``
     public func post(_ path: String, _ body: JSON, timeout: Duration = .seconds(30)) async throws(LocalAPIError) -> JSON
     {
@@ -58,6 +70,16 @@ public struct LocalClient: Sendable {
     }
 
     private func answer(to request: HTTPRequest) async throws(LocalAPIError) -> JSON {
+        let body = try await body(of: request)
+        do {
+            return try JSON(parsing: body, limit: HTTPRequest.defaultResponseLimit)
+        } catch {
+            throw .noAnswer(reason: error.message)
+        }
+    }
+
+    /// The body of a success.
+    private func body(of request: HTTPRequest) async throws(LocalAPIError) -> [UInt8] {
         let response: HTTPResponse
         do {
             response = try await client.send(request)
@@ -65,11 +87,7 @@ public struct LocalClient: Sendable {
             throw explained(error)
         }
         guard response.isSuccess else { throw remote(response.status, response.body) }
-        do {
-            return try JSON(parsing: response.body, limit: HTTPRequest.defaultResponseLimit)
-        } catch {
-            throw .noAnswer(reason: error.message)
-        }
+        return response.body
     }
 
     /// Opens an event stream.

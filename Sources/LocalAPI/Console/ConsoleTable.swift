@@ -68,7 +68,7 @@ struct ConsoleTable {
     mutating func open(_ token: String, now: Instant) throws(LocalAPIError) -> Session {
         guard
             let index = sessions.firstIndex(where: { session in
-                session.token.map { Self.isSame($0, token) } == true && session.end(idle: idle, now: now) > now
+                session.token.map { SecretText.isSame($0, token) } == true && session.end(idle: idle, now: now) > now
             })
         else { throw .consoleTokenRefused }
         sessions[index].token = nil
@@ -81,8 +81,8 @@ struct ConsoleTable {
     /// The open session to which both the cookie and the key belong.
     func session(cookies: [String], key: String, now: Instant) -> Session? {
         sessions.first { session in
-            session.isOpen && session.end(idle: idle, now: now) > now && Self.isSame(session.key, key)
-                && cookies.contains { Self.isSame(session.cookie, $0) }
+            session.isOpen && session.end(idle: idle, now: now) > now && SecretText.isSame(session.key, key)
+                && cookies.contains { SecretText.isSame(session.cookie, $0) }
         }
     }
 
@@ -115,12 +115,5 @@ struct ConsoleTable {
     /// 256 random bits of the kernel, as text that may stand in a cookie and in a fragment.
     private static func secret() -> String {
         Hex.encode((0..<32).map { _ in UInt8.random(in: 0...255) })
-    }
-
-    /// Compares without showing by the time it takes where two texts differ.
-    private static func isSame(_ secret: String, _ other: String) -> Bool {
-        let (own, given) = (Array(secret.utf8), Array(other.utf8))
-        guard own.count == given.count else { return false }
-        return zip(own, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -22,6 +22,12 @@ public struct LocalResponse: Sendable {
             body: .bytes(value.bytes + [UInt8(ascii: "\n")]))
     }
 
+    /// - Parameter type: its media type, one that the route's description names.
+    public static func text(_ text: String, type: String) -> LocalResponse {
+        LocalResponse(
+            status: 200, headers: ["Content-Type": type, "Cache-Control": "no-store"], body: .bytes(Array(text.utf8)))
+    }
+
     /// A stream that stays open until the events end or the reader disconnects.
     ///
     /// Events are taken at the reader's pace: the source decides what happens to events while the reader is behind.
@@ -51,6 +57,7 @@ public struct LocalResponse: Sendable {
         var answer = json(explanation.answer, status: explanation.kind.httpStatus)
         switch error as? LocalAPIError {
         case .methodNotAllowed(_, _, let allowed): answer.headers.add("Allow", allowed.joined(separator: ", "))
+        case .tokenRefused: answer.headers.add("WWW-Authenticate", "Bearer")
         case .tooManyRequests, .tooManyConnections: answer.headers.add("Retry-After", "1")
         default: break
         }

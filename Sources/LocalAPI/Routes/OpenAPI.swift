@@ -82,7 +82,12 @@ extension Router.Route {
 
     /// A stream is offered in several forms; a schema can only describe a line of NDJSON.
     private var content: JSON {
-        if let answer = description.answer { return ["application/json": ["schema": answer.json]] }
+        if let answer = description.answer {
+            return .object(
+                description.texts.reduce(into: ["application/json": ["schema": answer.json]]) { content, type in
+                    content[type] = ["schema": Schema.string("the same as text").json]
+                })
+        }
         let known =
             description.events.sorted { $0.key < $1.key } + [(key: "error", value: Schema.reference(to: "Error"))]
         let line: JSON = [

@@ -18,6 +18,8 @@ public struct RouteDescription: Sendable {
     let status: Int
     /// The answer; `nil` for an event stream.
     let answer: Schema?
+    /// The media types of texts in which the answer is offered beside JSON.
+    let texts: [String]
     /// The data of an event by the event's name.
     let events: [String: Schema]
     /// The forms in which a stream is offered, the most usual one first.
@@ -36,13 +38,14 @@ public struct RouteDescription: Sendable {
     ///   - text: the meaning of the body, if it is plain text instead of JSON.
     ///   - status: the HTTP status of a success.
     ///   - answer: the JSON of a success.
+    ///   - texts: the media types of texts in which the answer is offered too; the handler chooses.
     public init(
         _ summary: String, path: [String: Schema] = [:], query: [String: Schema] = [:], body: [String: Schema]? = nil,
-        required: Set<String> = [], text: String? = nil, status: Int = 200, answer: Schema
+        required: Set<String> = [], text: String? = nil, status: Int = 200, answer: Schema, texts: [String] = []
     ) {
         self.init(
             summary: summary, path: path, query: query, body: body, required: required, text: text, status: status,
-            answer: answer, events: [:], forms: [])
+            answer: answer, texts: texts, events: [:], forms: [])
     }
 
     /// A route that answers with an event stream.
@@ -56,13 +59,13 @@ public struct RouteDescription: Sendable {
     ) {
         self.init(
             summary: summary, path: path, query: query, body: body, required: required, text: nil, status: 200,
-            answer: nil, events: events, forms: hasFrames ? StreamForm.all : StreamForm.all.dropLast())
+            answer: nil, texts: [], events: events, forms: hasFrames ? StreamForm.all : StreamForm.all.dropLast())
     }
 
     private init(
         summary: String, path: [String: Schema], query: [String: Schema], body: [String: Schema]?,
         required: Set<String>,
-        text: String?, status: Int, answer: Schema?, events: [String: Schema], forms: [StreamForm]
+        text: String?, status: Int, answer: Schema?, texts: [String], events: [String: Schema], forms: [StreamForm]
     ) {
         self.summary = summary
         self.path = path
@@ -73,6 +76,7 @@ public struct RouteDescription: Sendable {
         self.text = text
         self.status = status
         self.answer = answer
+        self.texts = texts
         self.events = events
         self.forms = forms
     }

@@ -33,6 +33,10 @@ import Groundwork
             _ answer: LocalResponse, to method: String, _ target: [UInt8], of route: Router.Route?, request: [UInt8]?
         ) {
             guard case .bytes(let bytes) = answer.body else { return }
+            // Texts have no schema.
+            if let type = answer.headers.first("Content-Type"), route?.description.texts.contains(type) == true {
+                return
+            }
             var line: [String: JSON] = [
                 "method": .string(method),
                 "target": .string(String(String(decoding: target, as: UTF8.self).prefix(1000))),

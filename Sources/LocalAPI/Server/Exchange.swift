@@ -231,7 +231,7 @@ final class Exchange: ServedExchange, @unchecked Sendable {
     var session: Int? { state.withLock(\.session) }
 
     private func makeWatch(hangUp: @escaping @Sendable () -> Void) -> HangUpWatch? {
-        HangUpWatch(peerConnection.descriptor, halfClosedIsGone: service.console != nil, hangUp: hangUp)
+        HangUpWatch(peerConnection.descriptor, halfClosedIsGone: service.isOnTCP, hangUp: hangUp)
     }
 
     /// Called for a slow handler: if its client disconnects meanwhile, the handler's task is canceled.

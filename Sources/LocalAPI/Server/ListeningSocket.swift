@@ -1,12 +1,12 @@
 import Glibc
 import Groundwork
 
-/// A Unix socket that listens at a path, or one that listens on a port of loopback; closed when its owner ends.
+/// A Unix socket that listens at a path, or one that listens on a port of an address; closed when its owner ends.
 struct ListeningSocket: ~Copyable {
     let descriptor: Int32
     /// Of the Unix socket; otherwise empty.
     let path: String
-    /// On loopback; 0 for a Unix socket.
+    /// 0 for a Unix socket.
     let port: UInt16
     /// Identify our file, so that a successor's is left alone.
     private let device: dev_t
@@ -54,31 +54,40 @@ struct ListeningSocket: ~Copyable {
     /// - Parameter port: 0 for any that is free.
     /// - Throws: ``LocalAPIError/cannotListenOnPort(_:reason:)``
     init(onLoopbackPort port: UInt16) throws(LocalAPIError) {
+        do throws(Errno) {
+            try self.init(on: ListenAddress(loopbackPort: port))
+        } catch {
+            throw .cannotListenOnPort(port, reason: error.description)
+        }
+    }
+
+    /// Listens on an address of this machine.
+    ///
+    /// - Throws: `Errno`
+    init(on address: ListenAddress) throws(Errno) {
+        let family = address.bytes.count == 4 ? AF_INET : AF_INET6
         let descriptor = socket(
-            AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         // Connections of a former listener that linger do not keep the port.
         var on: Int32 = 1
-        let listens = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                descriptor >= 0
-                    && setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
-                    && bind(descriptor, address, length) == 0 && Glibc.listen(descriptor, 64) == 0
-                    && getsockname(descriptor, address, &length) == 0
-            }
+        let port = address.withSocketAddress { pointer, size -> UInt16? in
+            var length = size
+            guard descriptor >= 0,
+                setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size)) == 0,
+                bind(descriptor, pointer, size) == 0, Glibc.listen(descriptor, 64) == 0,
+                getsockname(descriptor, pointer, &length) == 0
+            else { return nil }
+            // At the same place in both kinds of addresses.
+            return UnsafeRawPointer(pointer).loadUnaligned(fromByteOffset: 2, as: UInt16.self).bigEndian
         }
-        guard listens else {
-            let reason = String(cString: strerror(errno))
+        guard let port else {
+            let fault = Errno(errno)
             if descriptor >= 0 { close(descriptor) }
-            throw .cannotListenOnPort(port, reason: reason)
+            throw fault
         }
         self.descriptor = descriptor
         path = ""
-        self.port = UInt16(bigEndian: address.sin_port)
+        self.port = port
         (device, inode) = (0, 0)
     }
 

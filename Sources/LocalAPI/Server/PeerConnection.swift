@@ -10,8 +10,8 @@ final class PeerConnection: Sendable {
 
     /// - Returns: `nil` if the connection was refused and shut down.
     init?(_ descriptor: Int32, in service: ServerContext) {
-        // On loopback the kernel does not say who it is: requests of the console show whose rights they have.
-        let isKnown = service.console == nil
+        // Over TCP the kernel does not say who it is: each request shows whose rights it has.
+        let isKnown = !service.isOnTCP
         guard let peer = isKnown ? Peer(descriptor: descriptor, units: service.units()) : .unknown else {
             shutdown(descriptor, Int32(SHUT_RDWR))
             return nil

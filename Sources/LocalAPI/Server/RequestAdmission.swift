@@ -32,7 +32,7 @@ extension ServerContext {
         guard head.bytes <= limits.headBytes else { throw .headTooLarge(limit: limits.headBytes) }
         var target = try RequestTarget(head.target)
         if let console, console.isLanding(head.method, target) { target = RequestTarget.root }
-        let caller = try console?.caller(of: head, at: target.path) ?? RequestCaller(peer: head.peer)
+        let caller = try caller(of: head, at: target.path)
         let (route, parameters) = try router.route(head.method, target)
         let peer = caller.peer
         guard caller.isAnonymous || policy.allows(peer, route.permission) else {
@@ -60,5 +60,12 @@ extension ServerContext {
             mayOperate: policy.allows(peer, .operate))
         if let session = caller.session { console?.begin(session) }
         return AdmittedRequest(route: route, request: request, place: place, session: caller.session, form: form)
+    }
+
+    /// Who sends a request, as this listener knows it.
+    private func caller(of head: RequestHead, at path: String) throws(LocalAPIError) -> RequestCaller {
+        if let console { return try console.caller(of: head, at: path) }
+        if let token { return try token.caller(of: head) }
+        return RequestCaller(peer: head.peer)
     }
 }

@@ -14,8 +14,12 @@ final class ServerContext: Sendable {
     let deadlines: RequestDeadlines
     let runningExchanges = RunningExchanges()
     let record: AnswerRecord?
-    /// What requests pass that come from the console's page; `nil` on the Unix socket.
+    /// What requests pass that come from the console's page; `nil` on any other listener.
     let console: ConsoleDoor?
+    /// What requests pass that come with a token; `nil` on any other listener.
+    let token: TokenDoor?
+    /// Whether its peers come over TCP, where the kernel does not say who they are.
+    var isOnTCP: Bool { console != nil || token != nil }
     let units: LocalServer.Units
     /// What answers the requests of a relay's socket; `nil` on any other.
     let relay: Relay?
@@ -31,7 +35,8 @@ final class ServerContext: Sendable {
 
     init(
         _ library: MicroHTTPD, router: Router, policy: AccessPolicy, limits: LocalServer.Limits,
-        console: ConsoleDoor? = nil, units: @escaping LocalServer.Units = { nil }, relay: Relay? = nil,
+        console: ConsoleDoor? = nil, token: TokenDoor? = nil, units: @escaping LocalServer.Units = { nil },
+        relay: Relay? = nil,
         relayed: ServerContext? = nil
     ) {
         self.units = units
@@ -44,9 +49,9 @@ final class ServerContext: Sendable {
         requests = UserShares(limit: limits.requestsPerUser, othersLimit: limits.requestsOfOthers)
         connections = UserShares(limit: limits.connectionsPerUser, othersLimit: limits.connectionsOfOthers)
         deadlines = RequestDeadlines(limit: limits.request)
-        self.console = console
+        (self.console, self.token) = (console, token)
         // The page's files are not JSON, and the other answers are those of the Unix socket.
-        record = console == nil && relay == nil ? AnswerRecord(of: router) : nil
+        record = console == nil && token == nil && relay == nil ? AnswerRecord(of: router) : nil
     }
 
     /// - Returns: whether the exchange may proceed; it may not while the server is stopping.

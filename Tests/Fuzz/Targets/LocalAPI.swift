@@ -67,5 +67,23 @@ extension FuzzTarget {
                 method == "GET" || method == "HEAD" || headers.all("Origin").count == 1, "a change has an origin")
             return .accepted
         },
+        FuzzTarget(name: "token-head") { bytes throws(Violation) in
+            // A header in each line.
+            var headers: HTTPHeaders = [:]
+            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+                let parts = line.split(separator: ":", maxSplits: 1).map { String($0.drop { $0 == " " }) }
+                if parts.count == 2 { headers.add(parts[0], parts[1]) }
+            }
+            let address = ListenAddress(loopbackPort: 9464)
+            let door = TokenDoor(address, port: 9464, names: [], token: "0123456789abcdef", peer: .unknown)
+            let head = RequestHead(
+                method: "GET", target: [], headers: headers, announcedBytes: 0, bytes: bytes.count, peer: .unknown)
+            guard (try? door.caller(of: head)) != nil else { return .refused }
+            try require(headers.all("Host").count == 1, "there is one host")
+            try require(
+                headers.all("Authorization").count == 1
+                    && headers.first("Authorization")?.hasSuffix(" 0123456789abcdef") == true, "the token is there")
+            return .accepted
+        },
     ]
 }
