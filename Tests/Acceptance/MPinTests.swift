@@ -140,8 +140,10 @@ struct MPinTests {
             #expect(try await board.latchkey("mpin", "logout").status == 1)
             let mistyped = "\((Int(number.code.prefix(1)) ?? 0) == 1 ? 2 : 1)" + number.code.dropFirst()
             let counts = lab.requestCounts[.mpinPassOne]
-            let refused = try await MPinBoard.refusal(board, "mpin", "access-number", mistyped, input: pin + "\n")
-            #expect(refused == ("mpin.access-number-invalid", 65))
+            for typed in [mistyped, String(number.code.dropLast()) + "o"] {
+                let refused = try await MPinBoard.refusal(board, "mpin", "access-number", typed, input: pin + "\n")
+                #expect(refused == ("mpin.access-number-invalid", 65))
+            }
             #expect(lab.requestCounts[.mpinPassOne] == counts)
 
             let scanned = try await lab.openMPinBrowser(withQRCode: true)
@@ -202,6 +204,17 @@ struct MPinTests {
             #expect(try await MPinBoard.refusal(board, "mpin", "backend", "remove", "door").status == 64)
             try await MPinBoard.succeeds(board, "mpin", "backend", "remove", "door", "--yes")
             #expect(try await MPinBoard.refusal(board, "mpin", "login", input: pin + "\n").code == "mpin.no-user")
+            // What a scanned code says of its back end; what follows the # stays here.
+            let scanned = [lab.mpinURL + "/#0123456789abcdef", "--authorities", board.folder.path + "/lab.pem"]
+            let shown = try await Program(name: "latchkey")
+                .run(["mpin", "backend", "show"] + scanned + ["--json", "--socket", board.socket])
+            #expect(shown.status == 0, "\(shown.errors)")
+            #expect(try shown.json["url"] as? String == lab.mpinURL && shown.json["prefix"] as? String == "rps")
+            #expect(board.daemon?.errors.text.contains("0123456789abcdef") == false)
+            try await lab.changeMPinPolicy { $0.serviceType = "offline" }
+            let offline = try await Program(name: "latchkey")
+                .run(["mpin", "backend", "show"] + scanned + ["--json", "--socket", board.socket])
+            #expect(offline.errors.contains("mpin.answer-invalid"), "\(offline.errors)")
             // Nothing listens at port 1.
             let gone = try await MPinBoard.refusal(board, "mpin", "backend", "test", "https://127.0.0.1:1")
             #expect(gone == ("mpin.no-answer", 75))

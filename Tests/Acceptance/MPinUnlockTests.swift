@@ -7,7 +7,7 @@ import Testing
 struct MPinUnlockTests {
     @Test("is unlocked by its passcode and the PIN, and by neither alone")
     func unlocked() async throws {
-        let settings = "[lock]\ndelay_seconds = 0\nmpin_account = \"door\"\nmpin_user = \"alice\""
+        let settings = "[lock]\ndelay_seconds = 900\nmpin_account = \"door\"\nmpin_user = \"alice\""
         try await MPinBoard.with(settings: settings) { lab, board in
             _ = try await board.enroll(at: lab)
             try await UserBoard.logIn(board, as: "alice")
@@ -39,6 +39,11 @@ struct MPinUnlockTests {
             #expect(try await board.latchkey("whoami").output.contains("is locked"))
             again.type(TerminalProgram.control.c)
             #expect(try await again.ended() == 130)
+            // During the wait after it, nobody is asked for the PIN in vain.
+            let asked = lab.requestCounts[.mpinPermit]
+            let hasty = try await MPinBoard.refusal(board, "unlock", input: "2580\n")
+            #expect(hasty == ("lock.too-soon", 75))
+            #expect(lab.requestCounts[.mpinPermit] == asked)
         }
     }
 }

@@ -6,7 +6,7 @@ import TestSupport
 final class TerminalProgram: Sendable {
     let screen = Collected()
     private let keyboard: Int32
-    private let processIdentifier: pid_t
+    let processIdentifier: pid_t
     private let exit: AsyncStream<Int32>
 
     /// `POSIX_SPAWN_SETSID` of <spawn.h>, which the module map leaves out.

@@ -368,6 +368,7 @@ def answer_by_prompts(target, body, answers, end):
 # The lab's M-Pin back end, which verifies everybody.
 backend = {"url": gateways[0]["url"] + "/mpin", "authorities": pathlib.Path(authority).read_text()}
 ask("POST", "/v1/mpin/test", backend)
+ask("POST", "/v1/mpin/service", {"code": backend["url"] + "/#" + "0" * 32, "authorities": backend["authorities"], "headers": {"X-Board": "7"}})
 ask("POST", "/v1/accounts/door/mpin", backend | {"prefix": "rps", "headers": {"X-Board": "7"}, "clientID": "board"})
 ask("POST", "/v1/accounts/door/mpin/test")
 users = "/v1/accounts/door/mpin/users"

@@ -11,8 +11,15 @@ struct ExposureTests {
     private static let units = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../deploy/systemd").standardizedFileURL
 
+    /// What is said of the service with a drop-in, and only then.
+    private static let signs = [
+        "latchkey-bluetooth.conf": "Service has network configuration privileges",
+        "latchkey-keypad.conf": "char-input:r",
+    ]
+
     @Test(
-        "its unit scores at most 2.0, with the drop-in for Bluetooth too", arguments: [nil, "latchkey-bluetooth.conf"])
+        "its unit scores at most 2.0, with the drop-ins for Bluetooth and a keypad too",
+        arguments: [nil] + signs.keys.sorted())
     func score(dropIn: String?) async throws {
         try await expectLittleExposure(of: "latchkey.service", dropIn: dropIn)
     }
@@ -42,7 +49,7 @@ struct ExposureTests {
         print("exposure: \(score)\(dropIn.map { " with \($0)" } ?? "")")
         #expect(score <= 2.0, "\(text.split(separator: "\n").filter { $0.hasPrefix("✗") }.joined(separator: "\n"))")
         // The drop-in was read at all.
-        #expect(text.contains("Service has network configuration privileges") == (dropIn != nil))
+        for (name, sign) in Self.signs { #expect(text.contains(sign) == (dropIn == name), "\(sign)") }
     }
 
     @Test("its memory, in which keys lie, is never swapped to a disk")

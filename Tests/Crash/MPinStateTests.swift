@@ -3,22 +3,26 @@ import GatewayLab
 import TestSupport
 import Testing
 
-/// Each row is a `killPoint` of a user's registration at an M-Pin back end, or of a login.
-@Suite("Killed while an M-Pin user registers or logs in", .timeLimit(.minutes(5)))
+/// Each row is a `killPoint` of an account at an M-Pin back end, of a user's registration there, or of a login.
+@Suite("Killed while an M-Pin account changes, or a user registers or logs in", .timeLimit(.minutes(5)))
 struct MPinStateTests {
     struct State: Sendable, CustomTestStringConvertible {
         let point: String
         /// What the board does when it is killed.
         let act: Act
-        /// What is stored of the user after the next start; `nil` for nothing.
+        /// What is stored of the user, or of the account, after the next start; `nil` for nothing.
         let left: String?
         var testDescription: String { "\(point): \(left ?? "nothing")" }
     }
 
-    enum Act { case start, confirm, finish, logIn, block }
+    enum Act { case add, remove, start, confirm, finish, logIn, block }
 
     static let states = [
-        State(point: "mpin-registration-answered", act: .start, left: nil),
+        State(point: "mpin-account-answered", act: .add, left: nil),
+        State(point: "mpin-account-committed", act: .add, left: noUser),
+        State(point: "mpin-removal-begun", act: .remove, left: "REGISTERED"),
+        State(point: "mpin-removal-committed", act: .remove, left: nil),
+        State(point: "mpin-registration-answered", act: .start, left: noUser),
         State(point: "mpin-registration-committed", act: .start, left: "STARTED_REGISTRATION"),
         State(point: "mpin-shares-obtained", act: .confirm, left: "STARTED_REGISTRATION"),
         State(point: "mpin-token-made", act: .finish, left: "STARTED_REGISTRATION"),
@@ -28,6 +32,7 @@ struct MPinStateTests {
         State(point: "mpin-blocked-committed", act: .block, left: "BLOCKED"),
     ]
 
+    private static let noUser = "an account"
     private static let pin = "90417263"
     private static let wrong = "90417264"
 
@@ -46,6 +51,12 @@ struct MPinStateTests {
             #expect(result.status == 0, "\(arguments): \(result.errors)")
         }
 
+        func add() async throws -> Program.Result {
+            let authorities = board.folder.appending(path: "lab.pem").path
+            try lab.caCertificatePEM.write(toFile: authorities, atomically: true, encoding: .utf8)
+            return try await mpin("backend", "add", "door", lab.mpinURL, "--authorities", authorities)
+        }
+
         func begin() async throws {
             try await expect("user", "new", "alice")
             try await expect("register", "start")
@@ -58,8 +69,9 @@ struct MPinStateTests {
         }
 
         func state() async throws -> String? {
-            let users = try await board.ask("mpin", "user", "list")["users"] as? [[String: Any]]
-            return users?.first?["state"] as? String
+            let backends = try await board.ask("mpin", "backend", "list")["accounts"] as? [[String: Any]] ?? []
+            guard let backend = backends.first else { return nil }
+            return (backend["users"] as? [[String: Any]])?.first?["state"] as? String ?? MPinStateTests.noUser
         }
     }
 
@@ -71,10 +83,8 @@ struct MPinStateTests {
             configuration.broker = false
             let board = try TestBoard(settings: "[telemetry]\nenabled = false")
             try await withLabAndBoard(configuration, board: board) { lab, board in
-                let authorities = board.folder.appending(path: "lab.pem").path
-                try lab.caCertificatePEM.write(toFile: authorities, atomically: true, encoding: .utf8)
                 let scene = Scene(lab: lab, board: board)
-                try await scene.expect("backend", "add", "door", lab.mpinURL, "--authorities", authorities)
+                if state.act != .add { #expect(try await scene.add().status == 0) }
                 try await kill(at: state, scene)
                 #expect(try await scene.state() == state.left)
                 try await goOn(from: state, scene)
@@ -88,9 +98,9 @@ struct MPinStateTests {
     private func kill(at state: State, _ scene: Scene) async throws {
         let board = scene.board
         switch state.act {
-        case .start: break
+        case .add, .start: break
         case .confirm, .finish: try await scene.begin()
-        case .logIn, .block:
+        case .remove, .logIn, .block:
             try await scene.begin()
             try await scene.finish()
         }
@@ -100,6 +110,8 @@ struct MPinStateTests {
         let daemon = try #require(board.daemon)
         let result: Program.Result
         switch state.act {
+        case .add: result = try await scene.add()
+        case .remove: result = try await scene.mpin("backend", "remove", "door", "--yes")
         case .start:
             try await scene.expect("user", "new", "alice")
             result = try await scene.mpin("register", "start")
@@ -124,7 +136,14 @@ struct MPinStateTests {
 
     private func goOn(from state: State, _ scene: Scene) async throws {
         switch (state.act, state.left) {
-        case (.start, nil):
+        case (.add, nil), (.remove, nil):
+            // Nothing is in the way of one made anew.
+            #expect(try await scene.add().status == 0)
+            fallthrough
+        case (.add, _):
+            try await scene.begin()
+            try await scene.finish()
+        case (.start, Self.noUser):
             try await scene.begin()
             try await scene.finish()
         case (.start, _):

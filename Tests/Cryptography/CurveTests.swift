@@ -83,13 +83,36 @@ struct CurveTests {
         #expect(point != generator)
     }
 
+    @Test("of hashes are those that OpenSSL finds for an X and an even Y, and there is none before them (MPIN 2.4)")
+    func map() throws {
+        let prime = CurveNumber(hex: CurveGroup.prime)
+        let point = try group.newPoint()
+        defer { EC_POINT_clear_free(point) }
+        // Near the prime too, where X begins again at 0.
+        let last = Self.bytes(CurveGroup.prime)
+        let hashes = try (0..<100).map { _ in try Random.bytes(32) }
+        for hash in hashes + [last, last.dropLast() + [0xB2], .init(repeating: 0, count: 32)] {
+            let x = CurveNumber(hash)
+            let context = try #require(BN_CTX_new())
+            defer { BN_CTX_free(context) }
+            #expect(BN_nnmod(x.handle, x.handle, prime.handle, context) == 1)
+            while EC_POINT_set_compressed_coordinates(group.handle, point, x.handle, 0, context) != 1 {
+                ERR_clear_error()
+                #expect(BN_add_word(x.handle, 1) == 1 && BN_nnmod(x.handle, x.handle, prime.handle, context) == 1)
+            }
+            let expected = try G1Point(in: group) { copy in #expect(EC_POINT_copy(copy, point) == 1) }
+            #expect(try G1Point(mapping: hash) == expected, "\(Hex.encode(hash))")
+        }
+    }
+
     @Test("show nothing of themselves")
     func shown() throws {
         let point = try generator.multiplied(by: G1Scalar(9442))
         let digits = Hex.encode(point.encoding.dropFirst())
-        var shown = "\(point) \(String(reflecting: point)) \(G1Scalar(9442))"
+        var shown = "\(point) \(String(reflecting: point)) \(G1Scalar(9442)) \(G1Factor(9442))"
         dump(point, to: &shown)
         dump(G1Scalar(9442), to: &shown)
+        dump(G1Factor(9442), to: &shown)
         #expect(!shown.contains(digits.prefix(8)) && !shown.contains("9442"))
     }
 
@@ -132,4 +155,57 @@ struct CurveTests {
         let coordinate = try useAndRelease()
         #expect(try !coordinate.isInMemory())
     }
+}
+
+@Suite("Multiples by a short ladder")
+struct ShortLadderTests {
+    private let base: G1Point
+    private let start: G1Point
+
+    init() throws {
+        base = try G1Point(mapping: SHA256.hash(Array("base".utf8)))
+        start = try G1Point(mapping: SHA256.hash(Array("start".utf8)))
+    }
+
+    @Test("are those of plain sums for factors all over the range of a PIN's")
+    func range() throws {
+        var sum = start
+        let stride = UInt16(17)
+        let next = try base.multiplied(by: G1Scalar(stride))
+        for factor in Swift.stride(from: UInt16(0), through: 16_383, by: Int(stride)) {
+            let product = try start.adding(G1Factor(factor), times: base)
+            guard product == sum else {
+                Issue.record("the factor \(factor)")
+                return
+            }
+            sum = try sum.adding(next)
+        }
+    }
+
+    @Test("are those of the long one where bits change, up to the greatest factor there is")
+    func edges() throws {
+        let bits = (0..<G1Factor.bits).map { UInt16(1) << $0 }
+        for factor in bits + bits.map({ $0 - 1 }) + bits.map({ 16_383 - $0 }) + [16_383, 9999, 10_000] {
+            let short = try start.adding(G1Factor(factor), times: base)
+            let long = try start.adding(G1Scalar(factor), times: base)
+            #expect(short == long, "the factor \(factor)")
+        }
+    }
+
+    @Test("have no factor of more bits, which would be computed in another time, or wrongly")
+    func tooLong() async { await #expect(processExitsWith: .failure) { _ = G1Factor(16_384) } }
+
+    @Test("end at infinity as an error, and pass it where a sum does on the way")
+    func infinity() throws {
+        let opposite = try base.multiplied(by: G1Scalar(9442)).negated()
+        #expect(throws: CurveError.infinity) { try opposite.adding(G1Factor(9442), times: base) }
+        // The start cancels what is subtracted.
+        let excess = try base.multiplied(by: G1Scalar(reducing: [1, 0x40, 0]))
+        let (short, long) = (try excess.adding(G1Factor(5), times: base), try excess.adding(G1Scalar(5), times: base))
+        #expect(short == long)
+    }
+}
+
+extension G1Scalar {
+    fileprivate convenience init(_ value: UInt16) { self.init(reducing: [UInt8(value >> 8), UInt8(value & 0xFF)]) }
 }

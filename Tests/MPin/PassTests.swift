@@ -31,14 +31,11 @@ private struct FreshUser {
         try PassOne(identity: identity, token: token, factor: Self.factor(pin), permit: permit)
     }
 
-    /// The server's equation in the group of the client: V + s·(C + y·B) is infinity (MPIN 4.2).
     func accepts(_ validator: G1Point, for challenge: [UInt8], of commitment: G1Point, _ permit: TimePermit?) throws
         -> Bool
     {
-        var base = try identity.point()
-        if let permit { base = try base.adding(identity.point(on: permit.date)) }
-        let sum = try commitment.adding(G1Scalar(reducing: challenge), times: base)
-        return try validator == sum.multiplied(by: secret).negated()
+        try ServerEquation(secret: secret, of: identity, on: permit?.date)
+            .accepts(validator, for: challenge, of: commitment)
     }
 }
 
@@ -98,7 +95,7 @@ struct PassTests {
         let (unreduced, reduced) = (try validator(x, greatest), try validator(x, G1Scalar(reducing: greatest).bytes))
         #expect(unreduced == reduced)
 
-        #expect(throws: CurveError.infinity) { try validator(G1Scalar(1), last) }
+        #expect(throws: CurveError.infinity) { try validator(G1Scalar(reducing: [1]), last) }
         #expect(throws: CurveError.infinity) { try validator(G1Scalar(reducing: last), one) }
         #expect(throws: CurveError.infinity) { try validator(G1Scalar(reducing: zero), zero) }
     }
@@ -114,7 +111,7 @@ struct PassTests {
         #expect(throws: CurveError.infinity) { try TimePermit(date: user.permit.date, shares: opposite, share) }
         let doubled = try MPinToken(shares: share, share, of: user.identity, without: factor)
         let restored = try doubled.restored(for: user.identity.point(), with: factor)
-        let twice = try share.multiplied(by: G1Scalar(2))
+        let twice = try share.multiplied(by: G1Scalar(reducing: [2]))
         #expect(restored == twice)
     }
 
@@ -134,7 +131,7 @@ struct PassTests {
         // A client secret of α·A leaves nothing.
         let factor = try FreshUser.factor("1234")
         let point = try user.identity.point()
-        let first = try point.multiplied(by: G1Scalar(9441))
+        let first = try point.multiplied(by: G1Scalar(reducing: [0x24, 0xE1]))
         #expect(throws: CurveError.infinity) {
             try MPinToken(shares: first, point, of: user.identity, without: factor)
         }

@@ -198,6 +198,28 @@ struct StoredUsersTests {
         #expect(try await server.vault.names(scope: "account/one").count == 3)
     }
 
+    @Test("is not opened again by whoever asks for the account while it is removed")
+    func removedWhileUsed() async throws {
+        let server = try await FakeBackEnd.start()
+        for _ in 0..<8 {
+            // An account that is open, and one that is not.
+            let accounts = server.accounts()
+            _ = try await accounts.add("one", server.configuration())
+            _ = try await accounts.add("two", server.configuration("two"))
+            let others = server.accounts()
+            _ = try await others.backend("one")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for name in ["one", "two"] {
+                    for _ in 0..<4 { group.addTask { _ = try await others.backend(name) } }
+                    group.addTask { try await others.remove(name) }
+                    for _ in 0..<4 { group.addTask { _ = try await others.backend(name) } }
+                }
+                try await group.waitForAll()
+            }
+            for name in ["one", "two"] { #expect(try await others.backend(name) == nil) }
+        }
+    }
+
     @Test("of a back end that does not answer is nothing")
     func noAnswer() async throws {
         let server = try await FakeBackEnd.start()

@@ -47,6 +47,17 @@ struct VectorTests {
             return try PassOne(identity: identity, token: token, factor: factor, permit: permit, x: x)
         }
 
+        /// The one-pass form with the vector's x.
+        var proof: OnePass {
+            get throws {
+                let time = try #require(entry.number("input", "one_pass_time").flatMap(Int32.init(exactly:)))
+                let message = entry.bytes("input", "one_pass_message_hex") ?? []
+                // What the code under test must not be given.
+                try #require((0..<Int32.max).contains(time) && message.count <= OnePass.messageLimit)
+                return try passOne(with: factor).proof(at: time, of: message)
+            }
+        }
+
         var challenge: [UInt8] { get throws { try #require(entry.bytes("input", "y")) } }
     }
 
@@ -104,13 +115,50 @@ struct VectorTests {
         arguments: VectorFiles.authentications)
     func onePass(entry: VectorFiles.Entry) throws {
         let vector = try Case(entry)
-        let time = try #require(entry.number("input", "one_pass_time").flatMap(Int32.init(exactly:)))
-        let proof = try vector.passOne(with: vector.factor).proof(
-            at: time, of: entry.bytes("input", "one_pass_message_hex") ?? [])
+        let proof = try vector.proof
         #expect(Hex.encode(proof.challenge) == (try vector.expected("one_pass_y")))
         #expect(Hex.encode(proof.validator.encoding) == (try vector.expected("one_pass_V")))
         #expect(Hex.encode(proof.commitment.encoding) == (try vector.expected("U")))
         #expect(proof.datedCommitment.map { Hex.encode($0.encoding) } ?? "" == (try vector.expected("UT")))
+    }
+
+    @Test(
+        "shares by the master secrets, and the server's verdict on right and wrong PINs and times (MPIN checklist 14)",
+        arguments: VectorFiles.authentications)
+    func server(entry: VectorFiles.Entry) throws {
+        let vector = try Case(entry)
+        let secrets = ["master_secret1", "master_secret2"].compactMap { entry.bytes("input", $0) }
+            .map { G1Scalar(reducing: $0) }
+        // Nothing of the server can be known without them.
+        guard secrets.count == 2 else { return }
+        func shares(of point: G1Point, _ name: String) throws {
+            for (number, secret) in secrets.enumerated() {
+                let share = try point.multiplied(by: secret)
+                #expect(Hex.encode(share.encoding) == (try vector.expected("\(name)_share\(number + 1)")))
+            }
+        }
+        try shares(of: vector.identity.point(), "client_secret")
+        let date = vector.permit?.date
+        if let date { try shares(of: vector.identity.point(on: date), "time_permit") }
+        let server = try ServerEquation(secret: secrets[0].adding(secrets[1]), of: vector.identity, on: date)
+        let sum = date == nil ? "" : Hex.encode(server.base.encoding)
+        #expect(entry.text("server", "sum_id_time_point") ?? sum == sum)
+
+        func expect(_ isAccepted: Bool, _ name: String) {
+            let verdict: Int64 = isAccepted ? 0 : -19
+            #expect(entry.number("server", name) ?? verdict == verdict, "\(name)")
+        }
+        for (factor, name) in [(vector.factor, "result_right_pin"), (vector.wrongFactor, "result_wrong_pin")] {
+            let passOne = try vector.passOne(with: factor)
+            let commitment = passOne.datedCommitment ?? passOne.commitment
+            let challenge = try vector.challenge
+            try expect(server.accepts(passOne.validator(for: challenge), for: challenge, of: commitment), name)
+        }
+        let proof = try vector.proof
+        let commitment = proof.datedCommitment ?? proof.commitment
+        let later = MPinHash.hash(commitment.encoding + proof.message, after: proof.time + 1)
+        try expect(server.accepts(proof.validator, for: proof.challenge, of: commitment), "result_one_pass")
+        try expect(server.accepts(proof.validator, for: later, of: commitment), "result_one_pass_time_plus_1")
     }
 
     @Test("the PINs of the vectors (MPIN 2.6, MPIN checklist 5)", arguments: VectorFiles.authentications)
@@ -126,9 +174,25 @@ struct VectorTests {
         "hashes to points with an even Y, above the prime too, whatever the tries (MPIN 2.4, MPIN checklist 3, 4)",
         arguments: VectorFiles.hashesToPoints)
     func map(entry: VectorFiles.Entry) throws {
-        let point = try G1Point(mapping: #require(entry.bytes("hash"))).encoding
+        let hash = try #require(entry.bytes("hash"))
+        try #require(hash.count == G1Point.hashByteCount)
+        let point = try G1Point(mapping: hash).encoding
         #expect(Hex.encode(point) == entry.text("point"))
         #expect(point[64].isMultiple(of: 2))
+        // How many tries it took, by the X that is found.
+        guard let start = entry.bytes("x_start"), let increments = entry.number("increments") else { return }
+        #expect(Array(point[1...32]) == Self.sum(start, try #require(Int(exactly: increments))))
+    }
+
+    /// A number, highest byte first, and a small one.
+    private static func sum(_ number: [UInt8], _ more: Int) -> [UInt8] {
+        var (sum, carry) = (number, more)
+        for index in sum.indices.reversed() {
+            carry += Int(sum[index])
+            sum[index] = UInt8(carry & 0xFF)
+            carry >>= 8
+        }
+        return sum
     }
 
     @Test("points that must not be taken (MPIN 2.2, MPIN checklist 12)", arguments: VectorFiles.invalidPoints)
@@ -146,11 +210,22 @@ struct VectorTests {
         let number = try #require(entry.text("number"))
         let isValid = try #require(entry["valid"]).bool
         #expect(AccessNumber.isAcceptable(number, digits: 7, usesCheckDigit: true) == isValid)
+        // Servers leave out the numbers whose check digit would be 10 or 0.
+        guard let isIssued = entry["server_would_issue"]?.bool else { return }
+        #expect(isIssued == (isValid == true && !number.hasSuffix("0")))
+    }
+
+    @Test("of this curve are in every file, below a name by which they are found", arguments: VectorFiles.files)
+    func files(file: VectorFiles.File) throws {
+        #expect(file.json["curve"]?.string ?? "BN254CX" == "BN254CX")
+        #expect(file.json["hash"]?.string ?? "SHA-256" == "SHA-256")
+        #expect(VectorFiles.arrays.contains { file.json[$0]?.array?.isEmpty == false })
     }
 
     @Test("and the vectors are there, with several increments and hashes above the prime among them")
     func complete() throws {
         #expect(VectorFiles.authentications.count >= 12 && VectorFiles.accessNumbers.count >= 15)
+        #expect(VectorFiles.authentications.contains { $0["server"] != nil && $0["input"]?["master_secret2"] != nil })
         #expect(VectorFiles.pinMapping.count >= 12 && VectorFiles.invalidPoints.count >= 10)
         let x = VectorFiles.authentications.compactMap { $0.bytes("input", "x") }
         let order = try #require(Hex.decode("2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"))

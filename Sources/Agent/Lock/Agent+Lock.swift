@@ -38,6 +38,8 @@ extension Agent {
         step: @escaping @Sendable (LocalEvent) -> Void = { _ in }, onWait: @Sendable () -> Void = {}
     ) async throws -> Bool {
         guard try await session.lockStatus() != nil else { return false }
+        // Nobody is asked in vain.
+        try await session.requireUnlockDue(configuration.unlockPolicy)
         if configuration[LockFeature.needsButton] {
             try checkButton()
             onWait()

@@ -34,6 +34,13 @@ actor MPinAccounts {
         try await backends.testBackend(configuration)
     }
 
+    /// What the address in a scanned code says of its service.
+    ///
+    /// - Throws: `MPinError`
+    nonisolated func service(at code: String, as configuration: MPinConfiguration) async throws -> MPinServiceDetails {
+        try await backends.serviceDetails(at: code, as: configuration)
+    }
+
     /// Makes an account at a back end that answers.
     ///
     /// The caller must make sure that there is no account of that name, and must not call it twice at a time.

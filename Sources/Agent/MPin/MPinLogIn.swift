@@ -18,12 +18,13 @@ struct MPinWish: Sendable {
     var way = MPinLogInWay.login
     var accessNumber = ""
 
-    /// The code of a browser that a person scanned; a number that was typed has another form.
+    /// The code of a browser that a person scanned; a number that was typed is shorter.
     var accessCode: String? {
         way == .accessNumber && !isTyped ? accessNumber : nil
     }
 
-    var isTyped: Bool { accessNumber.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
+    /// Whether it is for people to type, mistakes included. Numbers have 6 or 7 digits, codes 32 (MPIN 5.11, 5.13).
+    var isTyped: Bool { accessNumber.utf8.count < 16 }
 }
 
 /// What a login has brought.
@@ -67,5 +68,11 @@ extension MPinUser {
 extension MPinSessionDetails {
     var json: JSON {
         ["prerollID": .string(prerollID), "appName": .string(appName), "appLogoURL": .string(appLogoURL)]
+    }
+}
+
+extension MPinServiceDetails {
+    var json: JSON {
+        ["name": .string(name), "url": .string(url), "prefix": .string(prefix), "logoURL": .string(logoURL)]
     }
 }

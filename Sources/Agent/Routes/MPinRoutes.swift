@@ -17,6 +17,18 @@ extension Agent {
             try await self.mpinAccounts.test(configuration)
             return .json(["url": .string(configuration.url)])
         }
+        router.on(
+            "POST", "/v1/mpin/service", needs: .operate,
+            .init(
+                "What the address in a scanned code says of its service", body: Schema.mpinScanned, required: ["code"],
+                answer: .mpinService)
+        ) { request in
+            let body = try RequestBody(request)
+            let code = try body.string("code")
+            let address = String(code.prefix { $0 != "#" })
+            let configuration = try MPinConfiguration(try body.mpinDocument(of: address))
+            return .json(try await self.mpinAccounts.service(at: address, as: configuration).json)
+        }
         let account = ["account": Schema.accountName]
         let path = "/v1/accounts/{account}/mpin"
         router.on(
@@ -210,8 +222,10 @@ extension RequestBody {
     /// What `MPinConfiguration` reads.
     ///
     /// - Throws: ``AgentError/badRequest(member:fault:)``
-    fileprivate func mpinDocument() throws(AgentError) -> JSON {
-        var members: [String: JSON] = ["backend": .string(try string("url"))]
+    fileprivate func mpinDocument() throws(AgentError) -> JSON { try mpinDocument(of: try string("url")) }
+
+    fileprivate func mpinDocument(of address: String) throws(AgentError) -> JSON {
+        var members: [String: JSON] = ["backend": .string(address)]
         members["rps_prefix"] = try optionalString("prefix").map(JSON.string)
         members["clientID"] = try optionalString("clientID").map(JSON.string)
         members["authorities"] = try optionalString("authorities").map(JSON.string)

@@ -22,6 +22,21 @@ extension Schema {
         ]
     }
 
+    static var mpinScanned: [String: Schema] {
+        var members = mpinBackend.filter { !["url", "prefix"].contains($0.key) }
+        members["code"] = string("an address; what follows a # is not sent").asSensitive
+        return members
+    }
+
+    static var mpinService: Schema {
+        object(
+            [
+                "name": .string("for people"), "url": .string("the base of the back end's addresses"),
+                "prefix": .string("the path of its relying-party service"),
+                "logoURL": .string("its picture; may be empty"),
+            ], required: ["name", "url", "prefix", "logoURL"])
+    }
+
     static var mpinTested: Schema { object(["url": .string("of the back end that answered")], required: ["url"]) }
 
     static var mpinSession: Schema {

@@ -10,8 +10,8 @@ import Groundwork
 /// It knows this curve by its parameters only, so the general code computes (Montgomery multiplication of any prime).
 /// - `EC_POINT_mul` of one point takes the Montgomery ladder, because order and cofactor are set: it adds the order once
 ///   or twice, so that every scalar has the same number of steps, swaps without branches, marks the scalar
-///   `BN_FLG_CONSTTIME`, and starts from randomized projective coordinates. This is what protects x, x + y and the
-///   PIN's factor.
+///   `BN_FLG_CONSTTIME`, and starts from randomized projective coordinates. This is what protects x and x + y.
+/// - The PIN's factor takes the same ladder over fewer steps: see ``ShortLadder``.
 /// - `BN_mod_add_quick` of two reduced numbers has no branch that depends on them.
 /// - `EC_POINT_add`, `EC_POINT_invert`, `EC_POINT_point2oct`, `BN_nnmod` and the search for a point of a hash are not of
 ///   constant time. The last two only get what servers know. Additions do get secret points; what leaks is whether a
@@ -34,27 +34,40 @@ final class CurveGroup: Sendable {
 
     /// An `EC_GROUP`, which nothing changes after `init`: several threads may use it at once.
     nonisolated(unsafe) let handle: OpaquePointer
-    private let prime: CurveNumber
+    /// A `BN_MONT_CTX` of the prime, which nothing changes either.
+    private nonisolated(unsafe) let montgomery: OpaquePointer
+    /// (p + 1) / 4.
+    private let rootExponent = CurveNumber(
+        hex: "09000000021c0a836c2f77d91e98d9b4c90ff5bb86024fb86f9988fbd706d56d", isSecret: false)
 
-    private init() throws(CurveError) {
-        prime = CurveNumber(hex: Self.prime)
+    private convenience init() throws(CurveError) { try self.init(order: CurveNumber(hex: Self.order)) }
+
+    /// - Parameter order: what the ladder adds to a scalar, whose bits are its steps.
+    init(order: CurveNumber) throws(CurveError) {
         let (zero, one, two) = (CurveNumber(0), CurveNumber(1), CurveNumber(2))
-        let (x, order) = (CurveNumber(hex: Self.generatorX), CurveNumber(hex: Self.order))
-        guard let group = EC_GROUP_new_curve_GFp(prime.handle, zero.handle, two.handle, nil) else {
-            throw .unavailable(reason: takeOpenSSLReason())
+        let (prime, x) = (CurveNumber(hex: Self.prime), CurveNumber(hex: Self.generatorX))
+        guard let group = EC_GROUP_new_curve_GFp(prime.handle, zero.handle, two.handle, nil),
+            let montgomery = BN_MONT_CTX_new()
+        else { throw .unavailable(reason: takeOpenSSLReason()) }
+        (handle, self.montgomery) = (group, montgomery)
+        let (context, generator) = (try newContext(), try newPoint())
+        defer {
+            BN_CTX_free(context)
+            EC_POINT_clear_free(generator)
         }
-        handle = group
-        let generator = try newPoint()
-        defer { EC_POINT_clear_free(generator) }
         // Order and cofactor are what has `EC_POINT_mul` take the ladder.
-        let isSet = withExtendedLifetime((zero, one, two, x, order)) {
-            EC_POINT_set_affine_coordinates(group, generator, x.handle, one.handle, nil) == 1
+        let isSet = withExtendedLifetime((zero, one, two, prime, x, order)) {
+            BN_MONT_CTX_set(montgomery, prime.handle, context) == 1
+                && EC_POINT_set_affine_coordinates(group, generator, x.handle, one.handle, nil) == 1
                 && EC_GROUP_set_generator(group, generator, order.handle, one.handle) == 1
         }
         guard isSet else { throw .unavailable(reason: takeOpenSSLReason()) }
     }
 
-    deinit { EC_GROUP_free(handle) }
+    deinit {
+        BN_MONT_CTX_free(montgomery)
+        EC_GROUP_free(handle)
+    }
 
     /// A new point at infinity. The caller frees it with `EC_POINT_clear_free`.
     func newPoint() throws(CurveError) -> OpaquePointer {
@@ -78,24 +91,35 @@ final class CurveGroup: Sendable {
 
     /// Finds the first point whose X is the hash modulo the prime or follows it, and takes the even Y (MPIN 2.4).
     ///
-    /// OpenSSL refuses an X without a point, and gives the Y whose lowest bit is asked for. Half of all X have a point.
+    /// `EC_POINT_set_compressed_coordinates` would do, but prepares its exponentiation anew for each X, and half of all X
+    /// have no point.
     func map(_ hash: [UInt8], to point: OpaquePointer) throws(CurveError) {
         let operation = "map a hash to a point"
-        let (x, one) = (CurveNumber(hash), CurveNumber(1))
         let context = try newContext()
         defer { BN_CTX_free(context) }
-        try withExtendedLifetime((x, one)) { () throws(CurveError) in
-            try checkCurve(operation, BN_nnmod(x.handle, x.handle, prime.handle, context))
-            // The end is never reached: the chance that 256 X in a row have no point is 1 in 2^256.
-            for _ in 0..<256 {
-                ERR_set_mark()
-                let isFound = EC_POINT_set_compressed_coordinates(handle, point, x.handle, 0, context) == 1
-                ERR_pop_to_mark()
-                if isFound { return }
-                try checkCurve(operation, BN_mod_add_quick(x.handle, x.handle, one.handle, prime.handle))
+        BN_CTX_start(context)
+        defer { BN_CTX_end(context) }
+        guard let prime = EC_GROUP_get0_field(handle), let x = BN_CTX_get(context), let square = BN_CTX_get(context),
+            let y = BN_CTX_get(context), let again = BN_CTX_get(context), BN_bin2bn(hash, Int32(hash.count), x) != nil
+        else { throw .openSSL(operation: "get memory", reason: takeOpenSSLReason()) }
+        try checkCurve(operation, BN_nnmod(x, x, prime, context))
+        // The end is never reached: the chance that 256 X in a row have no point is 1 in 2^256.
+        for _ in 0..<256 {
+            // The square is x³ + 2, and ((p + 1) / 4)th powers of squares are their roots, as p is 3 modulo 4.
+            let isComputed =
+                BN_mod_sqr(square, x, prime, context) == 1 && BN_mod_mul(square, square, x, prime, context) == 1
+                && BN_add_word(square, 2) == 1 && BN_nnmod(square, square, prime, context) == 1
+                && BN_mod_exp_mont(y, square, rootExponent.handle, prime, context, montgomery) == 1
+                && BN_mod_sqr(again, y, prime, context) == 1
+            try checkCurve(operation, isComputed ? 1 : 0)
+            if BN_cmp(again, square) == 0 {
+                if BN_is_odd(y) == 1 { try checkCurve(operation, BN_sub(y, prime, y)) }
+                return try checkCurve(operation, EC_POINT_set_affine_coordinates(handle, point, x, y, context))
             }
-            throw .openSSL(operation: operation, reason: "no point was found")
+            try checkCurve(operation, BN_add_word(x, 1))
+            try checkCurve(operation, BN_nnmod(x, x, prime, context))
         }
+        throw .openSSL(operation: operation, reason: "no point was found")
     }
 
     func multiply(
@@ -110,6 +134,19 @@ final class CurveGroup: Sendable {
         let context = try newContext()
         defer { BN_CTX_free(context) }
         try checkCurve("add points", EC_POINT_add(handle, result, left, right, context))
+    }
+
+    /// Doubles a point some times, in its place.
+    func double(_ point: OpaquePointer, times count: Int) throws(CurveError) {
+        let context = try newContext()
+        defer { BN_CTX_free(context) }
+        for _ in 0..<count {
+            try checkCurve("double a point", EC_POINT_dbl(handle, point, point, context))
+        }
+    }
+
+    func negate(_ point: OpaquePointer) throws(CurveError) {
+        try checkCurve("negate a point", EC_POINT_invert(handle, point, nil))
     }
 
     private func newContext() throws(CurveError) -> OpaquePointer {

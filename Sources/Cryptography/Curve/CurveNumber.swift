@@ -7,10 +7,12 @@ final class CurveNumber: Sendable {
     /// by the function that made it, before it is handed on.
     nonisolated(unsafe) let handle: OpaquePointer
 
-    /// - Parameter bytes: a non-negative integer, highest byte first.
-    init(_ bytes: [UInt8]) {
+    /// - Parameters:
+    ///   - bytes: a non-negative integer, highest byte first.
+    ///   - isSecret: whether OpenSSL shall take a time for it that does not depend on it, where it can.
+    init(_ bytes: [UInt8], isSecret: Bool = true) {
         handle = Self.required(BN_bin2bn(bytes, Int32(bytes.count), nil))
-        BN_set_flags(handle, BN_FLG_CONSTTIME)
+        if isSecret { BN_set_flags(handle, BN_FLG_CONSTTIME) }
     }
 
     init(_ value: UInt64) {
@@ -19,7 +21,7 @@ final class CurveNumber: Sendable {
         BN_set_flags(handle, BN_FLG_CONSTTIME)
     }
 
-    convenience init(hex: String) { self.init(Hex.decode(hex) ?? []) }
+    convenience init(hex: String, isSecret: Bool = true) { self.init(Hex.decode(hex) ?? [], isSecret: isSecret) }
 
     deinit { BN_clear_free(handle) }
 

@@ -40,7 +40,7 @@ enum CurveSelfTest {
         let (x, y) = (G1Scalar(reducing: bytes(x)), G1Scalar(reducing: bytes(y)))
         let identity = try G1Point(mapping: bytes(identityHash), in: group)
         let dated = try identity.adding(G1Point(mapping: bytes(timeHash), in: group))
-        let secret = try G1Point(encoding: bytes(token), in: group).adding(G1Scalar(factor), times: identity)
+        let secret = try G1Point(encoding: bytes(token), in: group).adding(G1Factor(factor), times: identity)
             .adding(G1Point(encoding: bytes(permit), in: group))
         return try (dated.multiplied(by: x), secret.multiplied(by: x.adding(y)).negated())
     }

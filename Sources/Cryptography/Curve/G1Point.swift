@@ -81,6 +81,21 @@ public final class G1Point: Sendable {
         }
     }
 
+    /// This point plus a secret multiple of another, which may be zero times it.
+    /// - Parameter other: must be public.
+    /// - Throws: ``CurveError/infinity`` if the sum is.
+    public func adding(_ factor: G1Factor, times other: G1Point) throws(CurveError) -> G1Point {
+        let ladder = try ShortLadder.shared.get()
+        return try G1Point(in: group) { sum throws(CurveError) in
+            let product = try group.newPoint()
+            defer { EC_POINT_clear_free(product) }
+            // In this order, so that no factor leads to infinity on the way.
+            try ladder.multiply(other.handle, by: factor, into: product, and: sum)
+            try group.add(handle, sum, into: sum)
+            try group.add(sum, product, into: sum)
+        }
+    }
+
     /// - Throws: ``CurveError/infinity`` if the scalar is zero.
     public func multiplied(by scalar: G1Scalar) throws(CurveError) -> G1Point {
         try G1Point(in: group) { product throws(CurveError) in
@@ -91,7 +106,7 @@ public final class G1Point: Sendable {
     public func negated() throws(CurveError) -> G1Point {
         try G1Point(in: group) { point throws(CurveError) in
             try checkCurve("copy a point", EC_POINT_copy(point, handle))
-            try checkCurve("negate a point", EC_POINT_invert(group.handle, point, nil))
+            try group.negate(point)
         }
     }
 }

@@ -18,8 +18,6 @@ public final class G1Scalar: Sendable {
         Self.reduce(number)
     }
 
-    public convenience init(_ value: UInt16) { self.init(CurveNumber(UInt64(value))) }
-
     /// A uniformly random integer from 1 to order − 1, from OpenSSL's generator for secrets.
     /// - Throws: ``CurveError`` when the system has no randomness to give.
     public static func random() throws(CurveError) -> G1Scalar {

@@ -45,6 +45,19 @@ extension GatewaySession {
         return true
     }
 
+    /// Checks that ``unlock(by:_:)`` would try a passcode now, before a person does anything else for it.
+    ///
+    /// - Throws: ``SessionLockError/tooSoon(seconds:)``, what the vault throws.
+    public func requireUnlockDue(_ policy: UnlockPolicy) async throws {
+        guard let lock = try await store.holdings().lock else { return }
+        do throws(SessionLockError) {
+            try lock.requireDue(policy, at: store.clocks.date())
+        } catch {
+            events.send(.sessionLock(.didFailToUnlock(error)))
+            throw error
+        }
+    }
+
     /// Gives up a locked session; the user has to log in again.
     ///
     /// - Returns: whether one was locked.

@@ -22,6 +22,12 @@ struct SessionLock: Sendable, Equatable {
             userName: userName, loggedInAt: loggedInAt, lockedAt: lockedAt, sessionEnds: sessionEnds,
             failures: failures, hasLeftOverToken: leftOver != nil)
     }
+
+    /// - Throws: ``SessionLockError/tooSoon(seconds:)`` during the wait after a wrong passcode.
+    func requireDue(_ policy: UnlockPolicy, at now: Date) throws(SessionLockError) {
+        let wait = policy.wait(failures: failures, last: lastFailure, at: now)
+        guard wait <= 0 else { throw .tooSoon(seconds: Int(wait.rounded(.up))) }
+    }
 }
 
 /// What may be known of a locked session. Contains no secrets.

@@ -82,8 +82,7 @@ struct SessionLocks: Sendable {
             try await remove(in: operation)
             throw SessionLockError.attemptsUsedUp
         }
-        let wait = policy.wait(failures: lock.failures, last: lock.lastFailure, at: now)
-        guard wait <= 0 else { throw SessionLockError.tooSoon(seconds: Int(wait.rounded(.up))) }
+        try lock.requireDue(policy, at: now)
         try await store.update(in: operation) {
             $0.lock?.failures += 1
             $0.lock?.lastFailure = now

@@ -13,7 +13,7 @@ public final class MPinToken: Sendable {
     ) throws(CurveError) {
         let secret = try first.adding(second)
         // CS + α·(−A): one sum, which takes a factor of 0 as any other.
-        point = try secret.adding(factor.scalar, times: identity.point().negated())
+        point = try secret.adding(factor.value, times: identity.point().negated())
     }
 
     /// Reads what ``encoding`` gave.
@@ -29,6 +29,6 @@ public final class MPinToken: Sendable {
 
     /// The client's secret CS again, if the PIN is the right one.
     func restored(for identityPoint: G1Point, with factor: PINFactor) throws(CurveError) -> G1Point {
-        try point.adding(factor.scalar, times: identityPoint)
+        try point.adding(factor.value, times: identityPoint)
     }
 }

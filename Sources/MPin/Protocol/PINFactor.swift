@@ -8,7 +8,7 @@ public final class PINFactor: Sendable {
     /// The maximum length of a secret, in bytes.
     public static let limit = 256
 
-    let scalar: G1Scalar
+    let value: G1Factor
 
     /// - Parameter secret: 1 to ``limit`` characters of printable ASCII (0x20 to 0x7E): what the reference makes of
     ///   others depends on its compiler.
@@ -17,7 +17,7 @@ public final class PINFactor: Sendable {
         guard secret.count > 0 else { throw .empty }
         guard secret.count <= Self.limit else { throw .tooLong }
         guard secret.withUnsafeBytes({ $0.allSatisfy { (0x20...0x7E).contains($0) } }) else { throw .notPrintable }
-        scalar = secret.withUnsafeBytes { G1Scalar(Self.factor(of: Self.hash(of: $0))) }
+        value = secret.withUnsafeBytes { G1Factor(Self.factor(of: Self.hash(of: $0))) }
     }
 
     /// The string hash of Java, over bytes.

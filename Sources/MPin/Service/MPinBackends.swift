@@ -15,6 +15,10 @@ public actor MPinBackends {
     private let client: HTTPClient
     private let clock: @Sendable () -> Date
     private var opened: [String: MPinBackend] = [:]
+    /// The names of accounts that are being removed.
+    private var leaving: Set<String> = []
+    /// How often an account was removed, or could not be.
+    private var removals = 0
 
     public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
         self.vault = vault
@@ -49,7 +53,9 @@ public actor MPinBackends {
     /// - Returns: `nil` if there is no such account.
     /// - Throws: ``MPinError/recordInvalid(account:)``, ``MPinError/storage(_:)``
     public func backend(_ name: String) async throws -> MPinBackend? {
+        guard !leaving.contains(name) else { return nil }
         if let backend = opened[name] { return backend }
+        let before = removals
         guard let record = try await stored({ try await vault.record(Self.configuration(name)) }) else { return nil }
         guard let document = try? JSON(parsing: record.content.exposed()),
             let configuration = try? MPinConfiguration(document)
@@ -58,6 +64,8 @@ public actor MPinBackends {
         try await backend.open()
         // Another caller may have opened it meanwhile: two would overwrite each other's users.
         if let backend = opened[name] { return backend }
+        // What was read may be gone by now, and one that stayed open would store its users again.
+        guard removals == before, !leaving.contains(name) else { return try await self.backend(name) }
         opened[name] = backend
         return backend
     }
@@ -77,6 +85,7 @@ public actor MPinBackends {
         try configuration.check()
         let backend = made(name, configuration)
         try await backend.prepare()
+        killPoint("mpin-account-answered")
         let content: JSON = ["kind": .string(Self.kind), "scope": .string(Self.scope(of: name))]
         try await stored {
             try await vault.commit([
@@ -84,18 +93,26 @@ public actor MPinBackends {
                 .put(Self.entry(name), .configuration, SecretBytes(content.bytes)),
             ])
         }
+        killPoint("mpin-account-committed")
         opened[name] = backend
         return backend
     }
 
     /// Removes an account with all its users, even if it cannot be read. The back end is not asked.
     public func remove(_ name: String) async throws {
+        leaving.insert(name)
+        defer {
+            leaving.remove(name)
+            removals += 1
+        }
         await opened[name]?.close()
         opened[name] = nil
+        killPoint("mpin-removal-begun")
         try await stored {
             let records = try await vault.names(scope: Self.scope(of: name)).map(Change.remove)
             try await vault.commit(records + [.remove(Self.entry(name))])
         }
+        killPoint("mpin-removal-committed")
     }
 
     /// The keys of all back ends, sorted.

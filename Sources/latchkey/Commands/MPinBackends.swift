@@ -6,13 +6,10 @@ struct MPinBackends: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backend",
         abstract: "Try, make, list and remove M-Pin back ends.",
-        subcommands: [Test.self, Add.self, List.self, Remove.self], defaultSubcommand: List.self)
+        subcommands: [Test.self, Show.self, Add.self, List.self, Remove.self], defaultSubcommand: List.self)
 
-    /// Where a back end is.
-    struct Place: ParsableArguments {
-        @Argument(help: "The base URL of the back end.") var url: String
-        @Option(help: ArgumentHelp("The path of its relying-party service; by default rps.", valueName: "path"))
-        var prefix: String?
+    /// What is sent with requests to a back end, and whom to trust as one.
+    struct Sender: ParsableArguments {
         @Option(help: ArgumentHelp("What the board calls itself there, where it asks.", valueName: "id"))
         var clientID: String?
         @Option(help: ArgumentHelp("Sent with each request; may be repeated.", valueName: "name: value"))
@@ -27,8 +24,7 @@ struct MPinBackends: AsyncParsableCommand {
         }
 
         func body() throws -> [String: JSON] {
-            var body: [String: JSON] = ["url": .string(url)]
-            body["prefix"] = prefix.map(JSON.string)
+            var body: [String: JSON] = [:]
             body["clientID"] = clientID.map(JSON.string)
             if !header.isEmpty {
                 var headers: [String: JSON] = [:]
@@ -42,6 +38,21 @@ struct MPinBackends: AsyncParsableCommand {
                 let bytes = try Input.file(authorities, limit: 1 << 18)
                 body["authorities"] = .string(String(decoding: bytes, as: UTF8.self))
             }
+            return body
+        }
+    }
+
+    /// Where a back end is.
+    struct Place: ParsableArguments {
+        @Argument(help: "The base URL of the back end.") var url: String
+        @Option(help: ArgumentHelp("The path of its relying-party service; by default rps.", valueName: "path"))
+        var prefix: String?
+        @OptionGroup var sender: Sender
+
+        func body() throws -> [String: JSON] {
+            var body = try sender.body()
+            body["url"] = .string(url)
+            body["prefix"] = prefix.map(JSON.string)
             return body
         }
     }
@@ -60,6 +71,29 @@ struct MPinBackends: AsyncParsableCommand {
                 isAccount ? [:] : .object(try place.body()), timeout: .seconds(90))
             options.show(answer) {
                 "there is an M-Pin back end at \(Terminal.standardOutput.shown($0["url"]?.string ?? "?"))"
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what the address in a scanned code says of its back end.",
+            discussion: "What follows a '#' is not sent: that is the code for 'latchkey mpin access-number'.")
+        @Argument(help: "The address, as scanned; in quotes, because of its '#'.") var code: String
+        @OptionGroup var sender: Sender
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var body = try sender.body()
+            body["code"] = .string(code)
+            let answer = try await options.client.post("/v1/mpin/service", .object(body), timeout: .seconds(90))
+            options.show(answer) { answer in
+                let out = Terminal.standardOutput
+                var fields = Fields()
+                for name in ["name", "url", "prefix"] { fields.add(name, answer[name]?.string.map(out.shown)) }
+                fields.add("logo", answer["logoURL"]?.string.map(out.shown))
+                let next = "make it an account: latchkey mpin backend add NAME URL --prefix PREFIX"
+                return fields.text + "\n" + out.dim(next)
             }
         }
     }

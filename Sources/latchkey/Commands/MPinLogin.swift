@@ -18,7 +18,10 @@ struct MPinAnswer {
             path, .object(body.merging(["pin": pin]) { own, _ in own }), timeout: .seconds(180))
     }
 
-    static func line() throws -> String { Input.firstLine(of: try Input.standardInput(limit: 4096)) }
+    static func line() throws -> String {
+        Input.expectSecret()
+        return Input.firstLine(of: try Input.standardInput(limit: 4096))
+    }
 }
 
 /// What the ways to log in have in common.

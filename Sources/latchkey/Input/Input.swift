@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Groundwork
 
@@ -45,6 +46,9 @@ enum Input {
         return readLine()
     }
 
+    /// Keeps what is read from now on out of core dumps.
+    static func expectSecret() { _ = latchkey_forbid_dumps() }
+
     /// Asks at the terminal without showing the answer.
     static func withoutEcho(_ prompt: String) throws(InputError) -> String {
         guard let answer = try withoutEcho(prompt, unless: -1) else {
@@ -63,7 +67,10 @@ enum Input {
             throw .unreadable(name: "the answer", reason: "standard input is not a terminal")
         }
         var silent = before
-        if !showing { silent.c_lflag &= ~tcflag_t(ECHO) }
+        if !showing {
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            expectSecret()
+        }
         terminalBefore = before
         // Ctrl-C while the echo is off would leave the terminal without echo.
         let former = signal(SIGINT, endAtPrompt)

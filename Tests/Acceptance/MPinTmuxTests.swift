@@ -1,0 +1,29 @@
+import Foundation
+import GatewayLab
+import TestSupport
+import Testing
+
+@Suite("M-Pin in tmux", .timeLimit(.minutes(5)))
+struct MPinTmuxTests {
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "mpin_tmux.py").path
+
+    @Test("two users register and log in side by side, one after a wrong PIN, and their screens show no PIN")
+    func people() async throws {
+        try await MPinBoard.with { lab, board in
+            let people = try RunningProgram(
+                URL(filePath: "/usr/bin/python3"),
+                [
+                    "-B", Self.script, Program(name: "latchkey").url.path, board.socket, board.folder.path,
+                    lab.adminURL,
+                    lab.adminToken,
+                ])
+            let status = try await people.ended(within: 240)
+            #expect(status == 0, "\(people.errors.text)")
+            #expect(
+                try await MPinBoard.states(board)
+                    == ["alice@lab.example": "REGISTERED", "bob@lab.example": "REGISTERED"])
+            #expect(await lab.mpinUsers().allSatisfy { $0.lastLogin != nil })
+        }
+    }
+}
