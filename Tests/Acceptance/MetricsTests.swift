@@ -154,6 +154,8 @@ struct MetricsTests {
                     "application/openmetrics-text; version=1.0.0; charset=utf-8"))
             #expect(try await curl(url).hasSuffix("\n401"))
             #expect(try await curl("-H", Self.bearer + "0", url).hasSuffix("\n401"))
+            // Who is refused keeps no place.
+            #expect(try await curl("-i", url).lowercased().contains("\r\nconnection: close\r\n"))
             #expect(try await curl("-H", Self.bearer, "-H", "Host: evil.example", url).hasSuffix("\n403"))
             #expect(try await curl("-H", Self.bearer, "http://127.0.0.1:\(port)/v1/status").hasSuffix("\n404"))
             #expect(try await curl("-H", Self.bearer, "-d", "x", url).hasSuffix("\n405"))

@@ -94,6 +94,10 @@ struct FirstBootHelperTests {
             let wiped = ask(["do": "wipe", "sha256": .string(hash)], [missing, file], [credential])
             #expect(wiped == ["wiped": [.string(file), .string(credential)]])
             #expect(!FileManager.default.fileExists(atPath: file))
+            // What cannot be wiped keeps nothing else from it.
+            try Data("content".utf8).write(to: URL(filePath: credential))
+            let both = ask(["do": "wipe", "sha256": .string(hash)], ["\(folder)"], [credential])
+            #expect(both["wiped"] == [.string(credential)] && both["fault"] != nil)
             // What power loss left overwritten.
             try Data(repeating: 0, count: 9).write(to: URL(filePath: file))
             #expect(ask(["do": "wipe", "sha256": .string(other)], [file]) == ["wiped": [.string(file)]])

@@ -39,6 +39,14 @@ struct MetricsTests {
                 """#)
     }
 
+    @Test("a mark that joins a quotation mark does not keep it from being escaped")
+    func joined() {
+        var page = MetricsPage()
+        page.info("d", "A fact", [("name", "a\"\u{301}b\r\nc")])
+        let text = MetricsText(isOpenMetrics: true).write(page)
+        #expect(text.unicodeScalars.contains("\\") && text.contains("a\\\"\u{301}b\r\\nc"))
+    }
+
     @Test("the older text has the names of the samples, and only types that it knows")
     func prometheus() {
         var page = MetricsPage()

@@ -33,12 +33,14 @@ enum EnrollmentFile {
     ///   removed too.
     /// - Returns: whether there was such a file.
     static func wipe(_ path: String, hash: String) throws(FileFault) -> Bool {
-        guard let content = try read(path), isWiped(content) || EnrollmentLedger.hash(of: content) == hash else {
-            return false
-        }
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        func isMeant(_ content: [UInt8]) -> Bool { isWiped(content) || EnrollmentLedger.hash(of: content) == hash }
+        guard let found = try read(path), isMeant(found) else { return false }
+        let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw .system(Errno(errno)) }
         defer { close(descriptor) }
+        // Another file may have this name by now.
+        let content = try BoundedFile.read(descriptor, limit: EnrollmentContent.limit)
+        guard isMeant(content) else { return false }
         let zeros = [UInt8](repeating: 0, count: content.count)
         guard pwrite(descriptor, zeros, zeros.count, 0) == zeros.count, fsync(descriptor) == 0 else {
             throw .system(Errno(errno))

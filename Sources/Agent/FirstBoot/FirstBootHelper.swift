@@ -52,14 +52,17 @@ public enum FirstBootHelper {
             return ["fault": "not a request"]
         }
         var wiped: [JSON] = []
+        var answer: [String: JSON] = [:]
         for path in files + credentials {
             do {
                 if try EnrollmentFile.wipe(path, hash: hash) { wiped.append(.string(path)) }
             } catch {
-                return ["fault": .string("\(path): \(error.description)")]
+                // The others are to be wiped all the same.
+                answer["fault"] = .string("\(path): \(error.description)")
             }
         }
-        return ["wiped": .array(wiped)]
+        answer["wiped"] = .array(wiped)
+        return .object(answer)
     }
 
     private static func receive() -> [UInt8]? {

@@ -2,6 +2,7 @@ import Board
 import Cryptography
 import Gateway
 import Groundwork
+import Synchronization
 import Vault
 
 /// An enrollment that waits for the agent.
@@ -42,23 +43,34 @@ struct FirstBootService: Sendable {
         let scanner = agent.configuration[FirstBootFeature.scanner]
         guard !isEnrolled, !due.isEmpty || !scanner.isEmpty else { return }
 
-        let taken = await withTaskGroup(of: WaitingEnrollment?.self) { group in
+        if let taken = await firstTaken(of: due, or: scanner, unlessEnrolledBy: events) { await wipe(taken) }
+    }
+
+    /// A code may be scanned meanwhile: what waits in a file may be of a gateway that never answers.
+    private func firstTaken(
+        of due: [WaitingEnrollment], or scanner: String, unlessEnrolledBy events: AsyncStream<AgentEvent>
+    ) async -> WaitingEnrollment? {
+        enum End {
+            case enrolled(WaitingEnrollment?)
+            case nothingLeft
+        }
+        return await withTaskGroup(of: End.self) { group in
             group.addTask {
                 for await event in events { if case .gateway(.didSwitchGateway) = event.source { break } }
-                return nil
+                return .enrolled(nil)
             }
-            group.addTask { [due] in
-                for waiting in due { if await take(waiting) { return waiting } }
-                return scanner.isEmpty ? nil : await scan(scanner)
+            group.addTask {
+                for waiting in due { if await take(waiting) { return .enrolled(waiting) } }
+                return .nothingLeft
             }
+            if !scanner.isEmpty { group.addTask { .enrolled(await scan(scanner)) } }
             var taken: WaitingEnrollment?
-            for await one in group {
-                taken = taken ?? one
+            for await end in group {
+                if case .enrolled(let one) = end { taken = taken ?? one } else if !scanner.isEmpty { continue }
                 group.cancelAll()
             }
             return taken
         }
-        if let taken { await wipe(taken) }
     }
 
     // MARK: Looking
@@ -165,7 +177,8 @@ struct FirstBootService: Sendable {
                 guard !Task.isCancelled else { return false }
                 guard Self.mayPass(error) else {
                     refuse(place, error)
-                    await agent.remember(waiting, refusedFor: error)
+                    // What stands in its way on the board may be removed, and then it is as good as before.
+                    if !(error is AccountError) { await agent.remember(waiting, refusedFor: error) }
                     return false
                 }
                 let delay = backoff.next()
@@ -201,13 +214,17 @@ struct FirstBootService: Sendable {
                 return nil
             }
             group.addTask {
+                let tried = Mutex<[UInt8]?>(nil)
                 var attempt: Task<Bool, Never>?
                 for await waiting in texts {
+                    // Scanners read a code again while it is before them; its URL may have been used by now.
+                    if tried.withLock({ $0 == waiting.content }) { continue }
                     attempt?.cancel()
-                    _ = await attempt?.value
+                    if await attempt?.value == true { break }
+                    tried.withLock { $0 = waiting.content }
                     attempt = Task {
                         let isTaken = await take(waiting)
-                        if isTaken { text.finish() }
+                        if isTaken { text.finish() } else { tried.withLock { $0 = nil } }
                         return isTaken
                     }
                 }
@@ -280,7 +297,7 @@ struct FirstBootService: Sendable {
         if answer?["wiped"]?.array?.isEmpty == false { return wiped(waiting.place) }
         agent.firstBoot.now = FirstBootProgress(stage: .taken, place: waiting.place)
         // A credential may come from a place that nobody can write, such as the machine's firmware.
-        guard waiting.source != .credential, let reason = answer?["fault"]?.string ?? reason else { return }
+        guard let reason = answer?["fault"]?.string ?? reason else { return }
         let error = FirstBootError.notWiped(place: waiting.place, reason: reason)
         agent.firstBoot.now = FirstBootProgress(stage: .notWiped, place: waiting.place, problem: error.explanation)
         agent.report(.firstBoot(.notWiped(error)))

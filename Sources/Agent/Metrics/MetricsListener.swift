@@ -82,6 +82,8 @@ struct MetricsListener {
         var limits = LocalServer.Limits()
         // Nobody is known before the head of a request, so that the program has no share of its own.
         (limits.connections, limits.connectionsPerUser, limits.connectionsOfOthers) = (16, 16, 16)
+        // Whoever only connects soon gives up the place, which others may be waiting for.
+        limits.request = .seconds(3)
         if user == nil { (limits.bodyBytes, limits.stall) = (0, .seconds(10)) }
         return try TokenServer(
             on: address, names: names, token: token, program: program, policy: try policy(agent.configuration.api),

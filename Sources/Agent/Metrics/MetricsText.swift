@@ -47,12 +47,13 @@ struct MetricsText {
 
     private func escaped(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x0A || $0 == 0x22 }) else { return text }
-        return text.reduce(into: "") { escaped, character in
-            switch character {
+        // By scalars: a mark that joins a quotation mark would hide it in a character of both.
+        return text.unicodeScalars.reduce(into: "") { escaped, scalar in
+            switch scalar {
             case "\\": escaped += "\\\\"
             case "\"": escaped += "\\\""
-            case "\n", "\r\n": escaped += "\\n"
-            default: escaped.append(character)
+            case "\n": escaped += "\\n"
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
     }

@@ -83,9 +83,13 @@ final class ServerContext: Sendable {
         return relayed
     }
 
-    /// The headers of an answer: one to a browser also says what it may do with the page.
+    /// The headers of an answer: one to a browser also says what it may do with the page. Who comes without the token does
+    /// not keep a place.
     func headers(of answer: LocalResponse) -> HTTPHeaders {
-        console == nil ? answer.headers : HTTPHeaders(answer.headers.fields + ConsoleGate.securityHeaders.fields)
+        var headers = answer.headers
+        if console != nil { headers = HTTPHeaders(headers.fields + ConsoleGate.securityHeaders.fields) }
+        if token != nil, answer.status == 401 || answer.status == 403 { headers.add("Connection", "close") }
+        return headers
     }
 
     /// Ends the requests and streams of sessions of the console.

@@ -39,8 +39,10 @@ step refused
 echo 'https://example.org/' > /run/codes
 await '"enrollment.refused"'
 
+# A scanner reads a code again while it is held before it.
 step enrolled
-administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/codes
+administer enrollments --json '{}' | sed 's/.*"url":"\([^"]*\)".*/\1/' > /run/url
+cat /run/url /run/url > /run/codes
 await '"gateway.device-did-register"'
 
 # The scanner is let go of: other programs may use it.
