@@ -209,7 +209,8 @@ let package = Package(
         .testTarget(
             name: "HardwareTests",
             dependencies: [
-                "TestSupport", "Groundwork", "GatewayLab", "hardware-probe", "bluetooth-probe", "latchkey", "latchkey-lab",
+                "TestSupport", "Groundwork", "GatewayLab", "hardware-probe", "bluetooth-probe", "latchkey",
+                "latchkey-lab",
             ], path: "Tests/Hardware",
             exclude: ["Probe", "BluetoothProbe", "Phone", "Scripts"], swiftSettings: strict),
         .testTarget(
@@ -221,8 +222,8 @@ let package = Package(
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance",
             exclude: [
-                "console.py", "every_route.py", "glewlwyd.py", "gps.py", "metrics.py", "mpin_console.py", "mpin_tmux.py",
-                "proxy.py",
+                "console.py", "every_route.py", "glewlwyd.py", "gps.py", "metrics.py", "mpin_console.py",
+                "mpin_tmux.py", "proxy.py",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -19,11 +19,8 @@ struct ScriptTests {
     @Test(
         "the scripts of deploy explain themselves, even when called by a relative path",
         arguments: [
-<<<<<<< HEAD
-            "bench", "demo", "docs", "fuzz", "install", "prepare", "sanitize", "test",
-=======
-            "bench", "demo", "fuzz", "install", "package", "prepare", "sanitize", "test", "test-packages",
->>>>>>> fe822f6b200a255d6405305400bb128000be2f35
+            "bench", "check-boards", "demo", "docs", "fuzz", "install", "package", "prepare", "sanitize", "test",
+            "test-first-boot", "test-packages",
         ])
     func help(name: String) async throws {
         let help = try await shell("../deploy/\(name) --help")
