@@ -132,8 +132,8 @@ let package = Package(
         .executableTarget(
             name: "latchkey",
             dependencies: [
-                "Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", "CWipedHeap",
-                argumentParser, logging,
+                "Groundwork", "Settings", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools",
+                "CWipedHeap", argumentParser, logging,
             ],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
 
@@ -220,7 +220,7 @@ let package = Package(
             name: "AcceptanceTests",
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance",
-            exclude: ["console.py", "every_route.py", "glewlwyd.py", "gps.py", "mpin_console.py", "proxy.py"],
+            exclude: ["cli_json.py", "console.py", "every_route.py", "glewlwyd.py", "gps.py", "mpin_console.py", "proxy.py"],
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "GatewayLab", "Groundwork", "latchkey"],
