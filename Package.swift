@@ -132,7 +132,8 @@ let package = Package(
         .executableTarget(
             name: "latchkey",
             dependencies: [
-                "Groundwork", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools", "CLinux",
+                "Groundwork", "Settings", "Agent", "LocalAPI", "HTTPClient", "Board", "Proximity", "CDispatchPools",
+                "CLinux",
                 "CWipedHeap", argumentParser, logging,
             ],
             path: "Sources/latchkey", swiftSettings: strict, linkerSettings: compact),
@@ -222,8 +223,8 @@ let package = Package(
             dependencies: ["TestSupport", "GatewayLab", "Groundwork", "Cryptography", "latchkey", "latchkey-lab"],
             path: "Tests/Acceptance",
             exclude: [
-                "console.py", "every_route.py", "glewlwyd.py", "gps.py", "metrics.py", "mpin_console.py",
-                "mpin_tmux.py", "proxy.py",
+                "cli_json.py", "console.py", "every_route.py", "glewlwyd.py", "gps.py", "metrics.py",
+                "mpin_console.py", "mpin_tmux.py", "proxy.py",
             ],
             swiftSettings: strict),
         .testTarget(

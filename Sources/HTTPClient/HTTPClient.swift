@@ -17,6 +17,16 @@ public final class HTTPClient: Sendable {
         }
     }
 
+    /// Why libcurl cannot be used; `nil` if it can.
+    public static var libraryFault: String? {
+        do throws(HTTPError) {
+            _ = try Curl.library()
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
     private let connections = ConnectionOwner()
     /// Whether there can be connections, so that the thread is not started just to forget none.
     private let hasSent = Atomic(false)

@@ -8,10 +8,14 @@ public struct SettingsTable {
     private let keyPath: String
     private var known: [String] = []
     public private(set) var faults: [SettingsFault] = []
+    /// Every setting that was read; `nil` unless a survey was asked for.
+    public private(set) var survey: [SurveyedSetting]?
 
-    public init(_ members: [String: JSON], at keyPath: String = "") {
+    /// - Parameter isSurvey: also records each setting, and reads tables that the file lacks as empty ones.
+    public init(_ members: [String: JSON], at keyPath: String = "", isSurvey: Bool = false) {
         self.members = members
         self.keyPath = keyPath
+        if isSurvey { survey = [] }
     }
 
     /// The path of a key of this table.
@@ -23,6 +27,23 @@ public struct SettingsTable {
 
     /// Takes over the faults of a table inside this one.
     public mutating func adopt(_ inner: [SettingsFault]) { faults += inner }
+
+    /// Takes over the faults and the survey of a table inside this one.
+    public mutating func adopt(_ inner: SettingsTable) {
+        faults += inner.faults
+        survey? += inner.survey ?? []
+    }
+
+    /// Records a setting for a survey.
+    ///
+    /// - Parameters:
+    ///   - preset: its default.
+    ///   - value: what is in force.
+    public mutating func record(_ key: String, preset: @autoclosure () -> JSON, value: @autoclosure () -> JSON) {
+        guard survey != nil else { return }
+        let setting = SurveyedSetting(keyPath: path(of: key), value: value(), preset: preset(), isWritten: has(key))
+        survey?.append(setting)
+    }
 
     /// Records the keys that were never read. Called after all known keys have been read.
     public mutating func refuseUnknownKeys() {
@@ -93,7 +114,9 @@ public struct SettingsTable {
     }
 
     public mutating func table(_ key: String) -> SettingsTable? {
-        value(key, "a table") { $0.object }.map { SettingsTable($0, at: path(of: key)) }
+        let isSurvey = survey != nil
+        if isSurvey, !has(key) { return SettingsTable([:], at: path(of: key), isSurvey: true) }
+        return value(key, "a table") { $0.object }.map { SettingsTable($0, at: path(of: key), isSurvey: isSurvey) }
     }
 
     public mutating func tables(_ key: String, atMost limit: Int) -> [SettingsTable] {
@@ -102,6 +125,8 @@ public struct SettingsTable {
             let tables = elements.compactMap(\.object)
             return tables.count == elements.count ? tables : nil
         }
+        let written = members[key] ?? []
+        record(key, preset: [], value: written)
         return (tables ?? []).enumerated().map { SettingsTable($0.element, at: "\(path(of: key))[\($0.offset)]") }
     }
 

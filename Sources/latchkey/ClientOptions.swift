@@ -23,9 +23,10 @@ struct ClientOptions: ParsableArguments {
             valueName: "path"))
     var socket: String?
 
-    var client: LocalClient {
-        LocalClient(socketPath: socket ?? Environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath)
-    }
+    var client: LocalClient { LocalClient(socketPath: socketPath) }
+
+    /// Where the daemon is asked.
+    var socketPath: String { socket ?? Environment["LATCHKEY_SOCKET"] ?? AgentConfiguration.defaultSocketPath }
 
     /// Prints the daemon's answer: unchanged with `--json`, else as text from `describe`.
     func show(_ answer: JSON, _ describe: (JSON) -> String) {

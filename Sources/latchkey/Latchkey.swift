@@ -20,8 +20,8 @@ struct Latchkey: AsyncParsableCommand {
             CommandGroup(
                 name: "Daemon",
                 subcommands: [
-                    Run.self, Status.self, Console.self, Doctor.self, LogsCommand.self, MetricsCommand.self,
-                    ConfigCommand.self, VaultCommand.self,
+                    Run.self, Status.self, Wait.self, Console.self, Doctor.self, LogsCommand.self, MetricsCommand.self,
+                    ConfigCommand.self, VaultCommand.self, SupportBundleCommand.self,
                 ]),
             CommandGroup(
                 name: "Identity",

@@ -34,6 +34,39 @@ struct DoctorWithoutDaemonTests {
         try await board.tearDown()
     }
 
+    @Test("the doctor without a daemon examines what it would start with, and changes nothing")
+    func examination() async throws {
+        let board = try TestBoard(settings: "[broker]\nhost = \"127.0.0.1\"\n")
+        try await board.start()
+        // Killed, it leaves its socket, and the log of its store.
+        try await board.stop(SIGKILL)
+        let files = try contents(of: board.state)
+        var found = try await examine(board)
+        #expect(found.status == 69)
+        for name in ["libraries", "settings", "state-directory", "storage", "clock", "vault", "board", "dns"] {
+            #expect(found.checks[name]?["verdict"] as? String == "pass", "\(name): \(found.checks)")
+        }
+        #expect((found.checks["daemon"]?["message"] as? String)?.contains("an agent that was killed has left") == true)
+        #expect((found.checks["vault"]?["message"] as? String)?.contains("development-file") == true)
+        #expect(try contents(of: board.state) == files)
+
+        let store = board.state.appending(path: "vault.db")
+        try Data(repeating: 0x5A, count: 20_000).write(to: store)
+        #expect(chmod(store.path, 0o600) == 0)
+        found = try await examine(board)
+        #expect(found.checks["vault"]?["verdict"] as? String == "fail")
+        #expect((found.checks["vault"]?["message"] as? String)?.contains(store.path) == true, "\(found.checks)")
+        let shown = try await board.latchkey("doctor")
+        #expect(shown.status == 69 && shown.output.hasPrefix("The agent does not answer."), "\(shown.output)")
+        try await board.tearDown()
+    }
+
+    private func contents(of folder: URL) throws -> [String: Data] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).reduce(into: [:]) { files, name in
+            files[name] = try Data(contentsOf: folder.appending(path: name))
+        }
+    }
+
     @Test("the doctor without a daemon finds the agent that holds the lock and listens on another socket")
     func lock() async throws {
         let board = try TestBoard()

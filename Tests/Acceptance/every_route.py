@@ -210,7 +210,7 @@ ACCOUNTS = ["/v1", "/v1/accounts/gateway"]
 
 
 for target in ["version", "status", "doctor", "accounts", "accounts/gateway", "proximity", "proximity/audit?count=5", "proximity/consents", "prompts", "board", "sensors",
-               "dead-letters", "vault/slots", "openapi.json"]:
+               "dead-letters", "outbox/empty", "vault/slots", "openapi.json"]:
     ask("GET", f"/v1/{target}")
 ask("POST", "/v1/board/button", {"pressed": True})
 ask("POST", "/v1/board/button", {"pressed": False})

@@ -100,7 +100,8 @@ struct FeatureTests {
         #expect(
             checks == [
                 "clock", "vault", "storage", "default-document", "weak-settings", "network", "dns", "gateway", "pin",
-                "device-certificate-dates", "location", "accounts", "oauth-accounts", "session-lock", "mpin",
+                "device-certificate-dates", "first-boot", "location", "accounts", "oauth-accounts", "session-lock",
+                "mpin",
                 "broker",
                 "outbox",
                 "sensors", "gpio", "bluetooth", "consent", "metrics-listener",

@@ -1,8 +1,10 @@
+import Board
 import Foundation
 import TestSupport
 import Testing
 
 @testable import Agent
+@testable import Vault
 
 /// One look at a machine whose agent does not answer, and what one check must say of it; `nil`: nothing.
 struct InstallationRow: Sendable, CustomTestStringConvertible {
@@ -52,6 +54,11 @@ struct InstallationDoctorTests {
         InstallationRow(DaemonCheck(), "fail", "process 7 is an agent with the same state directory") {
             $0.lock = .held(process: 7)
         },
+
+        InstallationRow(DaemonCheck(), "fail", "did not answer: it hangs; see what it says: journalctl") {
+            $0.socket = .mute("it hangs")
+        },
+        InstallationRow(DaemonCheck(), "fail", "which an agent that was killed has left") { $0.hasSocketFile = true },
 
         InstallationRow(SettingsCheck(), "pass", "the defaults") { _ in },
         InstallationRow(SettingsCheck(), "pass", "/etc/latchkey/latchkey.toml has no faults") {
@@ -103,7 +110,81 @@ struct InstallationDoctorTests {
         InstallationRow(StateDirectoryCheck(), nil, "no settings") { $0.settings = nil },
     ]
 
-    @Test("each says what it saw, and what to do", arguments: rows)
+    private static let state = AgentState(
+        now: Date(timeIntervalSince1970: 0), clockIsPlausible: false, clockFile: "/s/clock", renewDays: 30,
+        diskTrouble: "it is full")
+
+    private static func slot(_ kind: Slot.Kind, isDamaged: Bool = false) -> Slot {
+        Slot(id: 1, kind: kind, created: Date(timeIntervalSince1970: 0), isDamaged: isDamaged)
+    }
+
+    static let rowsOfWhatItStartsWith: [InstallationRow] = [
+        InstallationRow(LibrariesCheck(), "pass", "can be used") { _ in },
+        InstallationRow(LibrariesCheck(), "fail", "no libcurl; install the Debian packages") {
+            $0.libraryFaults = ["no libcurl", "no libmicrohttpd"]
+        },
+
+        InstallationRow(SharedCheck(of: StorageCheck()), nil, "cannot be looked at") { _ in },
+        InstallationRow(SharedCheck(of: StorageCheck()), "fail", "it is full") { $0.state = state },
+        InstallationRow(SharedCheck(of: ClockCheck()), "fail", "remove /s/clock") { $0.state = state },
+
+        InstallationRow(StoreCheck(), nil, "no settings") { $0.settings = nil },
+        InstallationRow(StoreCheck(), "skip", "not examined: why") { $0.store = .skipped("why") },
+        InstallationRow(StoreCheck(), "pass", "made when the agent starts") { $0.store = .missing },
+        InstallationRow(StoreCheck(), "fail", "it is damaged; put the state directory back") {
+            $0.store = .faulty("it is damaged")
+        },
+        InstallationRow(StoreCheck(), "pass", "intact, and has a slot of the kind systemd-credential") {
+            $0.store = .sealed([slot(.passphrase), slot(.systemdCredential)])
+        },
+        InstallationRow(StoreCheck(), "fail", "no slot of the kind systemd-credential, only: passphrase") {
+            $0.store = .sealed([slot(.passphrase)])
+        },
+        InstallationRow(StoreCheck(), "fail", "its slot of the kind systemd-credential is damaged") {
+            $0.store = .sealed([slot(.passphrase), slot(.systemdCredential, isDamaged: true)])
+        },
+
+        InstallationRow(BoardDefinitionCheck(), nil, "no settings") { _ in },
+        InstallationRow(BoardDefinitionCheck(), "pass", "A board") { $0.board = .success("A board") },
+        InstallationRow(BoardDefinitionCheck(), "warn", "nope") {
+            $0.board = .failure(.definitionAbsent(name: "nope", searched: [], known: []))
+        },
+
+        InstallationRow(HostsCheck(), nil, "no settings") { $0.settings = nil },
+        InstallationRow(HostsCheck(), "skip", "is in the sealed store") { _ in },
+        InstallationRow(HostsCheck(), "pass", "found: a, b") {
+            $0.hosts = [.init(name: "a", hasAddress: true), .init(name: "b", hasAddress: true)]
+        },
+        InstallationRow(HostsCheck(), "fail", "b has no address; check /etc/resolv.conf") {
+            $0.hosts = [.init(name: "a", hasAddress: true), .init(name: "b", hasAddress: false)]
+        },
+    ]
+
+    @Test("the hosts of the settings are looked up once each, until one has no address")
+    func hosts() throws {
+        let settings = try AgentConfiguration(
+            toml: """
+                [broker]
+                host = "a"
+                [[brokers]]
+                name = "one"
+                host = "b"
+                tls = false
+                [[brokers]]
+                name = "two"
+                host = "a"
+                tls = false
+                [[hosts]]
+                host = "c"
+                public_authorities = true
+                """, path: "test.toml")
+        let all = Installation.hosts(of: settings) { _ in true }
+        #expect(all.map(\.name) == ["a", "b", "c"])
+        let some = Installation.hosts(of: settings) { $0 != "b" }
+        #expect(some == [.init(name: "a", hasAddress: true), .init(name: "b", hasAddress: false)])
+    }
+
+    @Test("each says what it saw, and what to do", arguments: rows + rowsOfWhatItStartsWith)
     func check(row: InstallationRow) {
         let verdict = row.check.run(row.installation)
         #expect(verdict?.word == row.verdict)

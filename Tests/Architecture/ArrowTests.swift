@@ -27,7 +27,7 @@ private let allowed: [String: Set<String>] = [
         "GatewayServices", "MPin", "Messaging", "Board", "Connectivity", "Bluetooth", "Prompts", "Proximity",
         "LocalAPI", "Settings",
     ],
-    "latchkey": ["Groundwork", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
+    "latchkey": ["Groundwork", "Settings", "HTTPClient", "Board", "Proximity", "LocalAPI", "Agent"],
     "GatewayLab": ["Groundwork", "Cryptography"],
     "latchkey-lab": ["Groundwork", "GatewayLab"],
 ]

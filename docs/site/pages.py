@@ -35,6 +35,7 @@ REFERENCE = [
     ("Board definitions", "Config/board-definitions.md"),
     ("The console", "Config/console.md"),
     ("Figures", "Config/metrics.md"),
+    ("Output of commands", "Config/cli-json.md"),
     ("Login with nearby devices", "Config/proximity.md"),
 ]
 DEVELOPERS = [

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Groundwork
-import Settings
+public import Settings
 
 extension AgentConfiguration {
     /// Reads the file at `path`, or at ``defaultPath`` if that exists, else uses the defaults.
@@ -53,15 +53,33 @@ extension AgentConfiguration {
     /// - Parameter features: each reads its own tables.
     init(toml: String, path: String, of features: [any Feature]) throws(ConfigurationError) {
         self.init()
-        let members: [String: JSON]
+        var root = SettingsTable(try Self.parse(toml, path: path))
+        try read(&root, path: path, of: features)
+    }
+
+    private static func parse(_ toml: String, path: String) throws(ConfigurationError) -> [String: JSON] {
         do {
-            members = try SettingsDocument.parse(toml)
+            return try SettingsDocument.parse(toml)
         } catch {
             throw .faults(path: path, [error])
         }
-        var root = SettingsTable(members)
+    }
+
+    private mutating func read(_ root: inout SettingsTable, path: String, of features: [any Feature])
+        throws(ConfigurationError)
+    {
         for feature in features { feature.readSettings(from: &root, into: &self) }
         root.refuseUnknownKeys()
         guard root.faults.isEmpty else { throw .faults(path: path, root.faults) }
+    }
+
+    /// Every setting with its value and its default, in the order of the features.
+    ///
+    /// - Throws: ``ConfigurationError/faults(path:_:)`` with every fault.
+    public static func survey(toml: String, path: String) throws(ConfigurationError) -> [SurveyedSetting] {
+        var configuration = AgentConfiguration()
+        var root = SettingsTable(try parse(toml, path: path), isSurvey: true)
+        try configuration.read(&root, path: path, of: Features.all)
+        return root.survey ?? []
     }
 }

@@ -62,28 +62,44 @@ extension SettingsTable {
         guard var inner = table(key) else { return }
         read(&inner)
         inner.refuseUnknownKeys()
-        adopt(inner.faults)
+        adopt(inner)
     }
 
     mutating func string(_ key: String, _ place: inout String, _ rule: TextRule) {
+        let preset = place
+        defer { record(key, preset: .string(preset), value: .string(place)) }
         guard let text = text(key) else { return }
         if let wrong = rule.fault(of: text) { return note(key, wrong.fault, fix: wrong.fix) }
         place = text
     }
 
     mutating func strings(_ key: String, _ place: inout [String]) {
+        let preset = place
+        defer { record(key, preset: .array(preset.map(JSON.string)), value: .array(place.map(JSON.string))) }
         if let texts = texts(key) { place = texts }
     }
 
     mutating func flag(_ key: String, _ place: inout Bool) {
+        let preset = place
+        defer { record(key, preset: .bool(preset), value: .bool(place)) }
         if let flag = bool(key) { place = flag }
     }
 
     mutating func integer(_ key: String, _ place: inout Int, in range: ClosedRange<Int>) {
+        let preset = place
+        defer { record(key, preset: .integer(Int64(preset)), value: .integer(Int64(place))) }
         if let number = integer(key, in: Int64(range.lowerBound)...Int64(range.upperBound)) { place = Int(number) }
     }
 
-    mutating func choice<Choice>(_ key: String, _ place: inout Choice, _ choices: [(name: String, value: Choice)]) {
+    mutating func choice<Choice: Equatable>(
+        _ key: String, _ place: inout Choice, _ choices: [(name: String, value: Choice)]
+    ) {
+        let preset = place
+        defer {
+            record(
+                key, preset: .string(choices.first { $0.value == preset }?.name ?? ""),
+                value: .string(choices.first { $0.value == place }?.name ?? ""))
+        }
         guard let name = text(key) else { return }
         guard let choice = choices.first(where: { $0.name == name }) else {
             let names = choices.map(\.name).joined(separator: ", ")

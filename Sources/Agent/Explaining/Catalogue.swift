@@ -20,7 +20,7 @@ public struct Catalogue: Sendable {
     /// The error types of the modules.
     public static let types: [any Explained.Type] = [
         AccountError.self, AgentError.self, BrokerError.self, BluetoothError.self, BoardError.self,
-        ConfigurationError.self,
+        ConfigurationError.self, SettingsEditError.self,
         CryptographyError.self, CurveError.self,
         GatewayChoiceError.self, GatewayError.self, MultiFactorError.self, ItemError.self, ServiceError.self,
         HTTPError.self, JSONError.self, LocalAPIError.self, MessagingError.self, NetworkError.self,

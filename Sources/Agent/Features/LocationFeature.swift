@@ -101,6 +101,8 @@ extension Double: SettingValue {
 
 extension SettingsTable {
     fileprivate mutating func degrees(_ key: String, _ place: inout Double, within limit: Double) {
+        let preset = place
+        defer { record(key, preset: .number(preset), value: .number(place)) }
         guard let degrees = number(key) else { return }
         guard (-limit...limit).contains(degrees) else {
             return note(key, "is \(degrees)", fix: "write degrees from \(-limit) to \(limit)")

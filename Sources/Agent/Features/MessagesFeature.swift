@@ -37,6 +37,7 @@ struct MessagesFeature: Feature {
         agent.addMessageRoutes(to: &router)
         agent.addSendRoutes(to: &router)
         agent.addDeadLetterRoutes(to: &router)
+        agent.addOutboxRoutes(to: &router)
     }
 
     var checks: [any HealthCheck] { [BrokerCheck(), OutboxCheck()] }

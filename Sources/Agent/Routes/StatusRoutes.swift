@@ -1,4 +1,4 @@
-import Groundwork
+public import Groundwork
 import LocalAPI
 
 /// The agent's version, status and health.
@@ -28,7 +28,8 @@ extension Agent {
 }
 
 extension Version {
-    static var report: JSON {
+    /// This version and those of the libraries, for programs.
+    public static var report: JSON {
         [
             "latchkey": .string(text),
             "libraries": .object(Dictionary(uniqueKeysWithValues: libraries.map { ($0.name, .string($0.version)) })),

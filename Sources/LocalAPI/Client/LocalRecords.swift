@@ -21,9 +21,16 @@ public final class LocalRecords {
     private var lines = LineSplitter()
     private var frames = FrameSplitter()
 
-    /// Connects when the first batch is requested.
+    /// Connects when the first batch is requested, or with ``open(isolation:)``.
     init(_ client: LocalClient, _ path: String, posting body: JSON?, as form: StreamForm) {
         (self.client, self.path, self.body, self.form) = (client, path, body, form)
+    }
+
+    /// Connects, unless it has: once this returns, no event is missed.
+    ///
+    /// - Throws: ``LocalAPIError``
+    public func open(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError) {
+        if source == nil { source = try await client.open(path, body, form).makeAsyncIterator() }
     }
 
     /// The next records, whole and as they came, for ``LocalRecord/init(_:in:)``.
@@ -33,7 +40,7 @@ public final class LocalRecords {
     public func next(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError) -> [[UInt8]]? {
         let piece: [UInt8]?
         do throws(LocalAPIError) {
-            if source == nil { source = try await client.open(path, body, form).makeAsyncIterator() }
+            try await open(isolation: actor)
             do throws(HTTPError) {
                 piece = try await source?.next(isolation: actor)
             } catch {

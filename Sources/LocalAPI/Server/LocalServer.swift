@@ -1,3 +1,4 @@
+import Groundwork
 import Synchronization
 
 /// HTTP/1.1 with JSON on a Unix socket, for programs on this board (RFC 9112).
@@ -6,6 +7,16 @@ import Synchronization
 /// would parse in a memory-safe language, but costs 3.9 MB of program size and 1.6 MB of memory, for a socket that
 /// only admitted local users reach.
 public final class LocalServer: Sendable {
+    /// Why libmicrohttpd cannot be used; `nil` if it can.
+    public static var libraryFault: String? {
+        do throws(LocalAPIError) {
+            _ = try MicroHTTPD.library()
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
     /// Limits on the resources of one user, and of all users together.
     public struct Limits: Sendable {
         /// Connections of all users together; more wait to be accepted.

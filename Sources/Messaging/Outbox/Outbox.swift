@@ -19,6 +19,8 @@ import Storage
 public final actor Outbox {
     /// Drops, as they happen.
     public nonisolated let events = Broadcast<OutboxEvent>()
+    /// Sends whenever no message waits any more.
+    public nonisolated let emptied = Broadcast<Void>()
     public nonisolated let path: String
     public nonisolated let policy: OutboxPolicy
 
@@ -43,7 +45,7 @@ public final actor Outbox {
     /// Messages of a former identity that were dropped when this was opened.
     public private(set) var droppedAtOpening = 0
     /// The counts now, and as last written.
-    var ledger = OutboxLedger()
+    var ledger = OutboxLedger() { didSet { if ledger.depth == 0, oldValue.depth > 0 { emptied.send(()) } } }
     var written = OutboxLedger()
     /// Requests that are written as soon as the thread is free.
     var requests: [Request] = []
@@ -144,6 +146,7 @@ public final actor Outbox {
         self.store = nil
         (arrival, outlet) = (nil, nil)
         events.finish()
+        emptied.finish()
     }
 
     /// Drops the messages of another owner and makes the file this owner's.

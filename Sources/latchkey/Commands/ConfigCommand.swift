@@ -5,7 +5,16 @@ import Groundwork
 
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Check configuration files.", subcommands: [Check.self])
+        commandName: "config", abstract: "Show, change and check the agent's settings.",
+        discussion: """
+            No daemon is needed, and none is asked: the agent reads its settings when it starts.
+
+              $ latchkey config show --changed
+              $ latchkey config get broker.port
+              $ latchkey config set broker.port 1883
+              $ systemctl restart latchkey
+            """,
+        subcommands: [Show.self, Get.self, Set.self, Check.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -8,18 +8,29 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything the agent depends on, and say what to do where something fails.",
         discussion:
-            "Without the daemon: what it would start with. Exit status 0 when nothing failed, also with warnings; 1 when "
-            + "something failed; 69 when the daemon is not running; 77 when this user may not ask it.")
+            "Without the daemon: what it would start with, as far as this user can see it, and why it does not run; nothing "
+            + "is changed, and nothing sealed is opened. Exit status 0 when nothing failed, also with warnings; 1 when "
+            + "something failed; 69 when the daemon is not running or does not answer; 77 when this user may not ask it."
+    )
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
         let answer: JSON
         do {
-            answer = try await options.client.get("/v1/doctor", timeout: .seconds(90))
-        } catch {
-            let settings = Environment["LATCHKEY_CONFIG"]
-            guard let report = InstallationDoctor.examine(settingsPath: settings, after: error) else { throw error }
+            answer = try await LongWork.say("checking") {
+                try await options.client.get("/v1/doctor", timeout: .seconds(90))
+            }
+        } catch let error as LocalAPIError {
+            let report = await LongWork.say("checking what it would start with") {
+                InstallationDoctor.examine(
+                    socketPath: options.socketPath, settingsPath: Environment["LATCHKEY_CONFIG"], after: error)
+            }
+            guard let report else { throw error }
+            if !options.json {
+                let out = Terminal.standardOutput
+                Terminal.line("\(out.bold("The agent does not answer.")) What it has to start with:\n")
+            }
             show(report)
             throw ExitCode(error.kind.exitStatus.rawValue)
         }

@@ -13,7 +13,9 @@ struct Explain: ParsableCommand {
               $ latchkey explain 1000105
             """)
 
-    static let catalogue = Catalogue(adding: [UsageError.self, InputError.self, Declined.self, MPinChoiceError.self])
+    static let catalogue = Catalogue(adding: [
+        UsageError.self, InputError.self, Declined.self, MPinChoiceError.self, WaitError.self,
+    ])
 
     @Argument(
         help: "Such as gateway.no-answer, broker.failed, 3003201, 990 or invalid_grant.",

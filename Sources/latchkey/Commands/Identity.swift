@@ -9,7 +9,9 @@ struct Renew: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer = try await options.client.post(account.path("renew"), [:], timeout: .seconds(180))
+        let answer = try await LongWork.say("renewing the certificate") {
+            try await options.client.post(account.path("renew"), [:], timeout: .seconds(180))
+        }
         options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
     }
 }
@@ -30,7 +32,9 @@ struct Deregister: AsyncParsableCommand {
         try Confirmation.ask(
             "this removes the board's registration at the gateway of the account \(account.shown), and its identity "
                 + "here\(warning)", isGiven: yes)
-        let answer = try await options.client.post(account.path("deregister"), [:], timeout: .seconds(180))
+        let answer = try await LongWork.say("removing the registration") {
+            try await options.client.post(account.path("deregister"), [:], timeout: .seconds(180))
+        }
         options.show(answer) { "this board is no longer registered" + Waiting.discarded($0) }
     }
 }

@@ -9,18 +9,12 @@ struct VersionCommand: ParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() {
-        let libraries = Version.libraries
         if json {
-            Terminal.line(
-                JSON.object([
-                    "latchkey": .string(Version.text),
-                    "libraries": .object(
-                        Dictionary(uniqueKeysWithValues: libraries.map { ($0.name, .string($0.version)) })),
-                ]).text)
+            Terminal.line(Version.report.text)
         } else {
             var fields = Fields()
             fields.add("latchkey", Version.text)
-            for library in libraries { fields.add(library.name, library.version) }
+            for library in Version.libraries { fields.add(library.name, library.version) }
             Terminal.line(fields.text)
         }
     }

@@ -1,4 +1,4 @@
-/// Always fails, because no daemon answers; the reason comes from systemd or from the socket's permissions.
+/// Always fails, because no daemon answers; the reason comes from systemd, or from the socket and its permissions.
 struct DaemonCheck: InstallationCheck {
     static let name = "daemon"
 
@@ -8,7 +8,13 @@ struct DaemonCheck: InstallationCheck {
                 "\(UserName.shown(installation.user)) may not connect to \(installation.socketPath)",
                 remedy: "use sudo, or add the user to the socket's group (adduser NAME latchkey) and log in again")
         }
-        let nobody = "nothing is listening on \(installation.socketPath)"
+        if case .mute(let reason) = installation.socket {
+            return .fail(
+                "the agent at \(installation.socketPath) did not answer: \(reason)",
+                remedy: "see what it says: journalctl -u latchkey -n 20; if it hangs: systemctl restart latchkey")
+        }
+        let stale = installation.hasSocketFile ? ", which an agent that was killed has left" : ""
+        let nobody = "nothing is listening on \(installation.socketPath)\(stale)"
         if case .held(let process) = installation.lock, installation.unit?.activity != "active" {
             return .fail(
                 "\(nobody), but process \(process) is an agent with the same state directory",

@@ -1,3 +1,4 @@
+import Board
 import Glibc
 import Groundwork
 import Settings
@@ -9,12 +10,17 @@ extension Installation {
         user = geteuid()
         unit = Self.unit()
         self.settingsPath = settingsPath ?? self.settingsPath
+        if case .there = Self.entry(socketPath) { hasSocketFile = socket == .silent }
+        libraryFaults = Self.libraryFaults()
         gatherSettings(named: settingsPath)
         guard let settings else { return }
         credentialFile = unit?.credentials[settings.vault.credential]
         credential = credentialFile.map(Self.entry) ?? .missing
         stateDirectory = Self.entry(settings.stateDirectory)
         lock = Self.holder(of: "\(settings.stateDirectory)/\(StateDirectory.lockName)")
+        gatherState(settings)
+        board = Result { () throws(BoardError) in try settings.board.read().definition.title }
+        hosts = Self.hosts(of: settings)
     }
 
     private mutating func gatherSettings(named path: String?) {
@@ -29,7 +35,7 @@ extension Installation {
         }
     }
 
-    private static func entry(_ path: String) -> Entry {
+    static func entry(_ path: String) -> Entry {
         var status = stat()
         guard stat(path, &status) == 0 else { return errno == ENOENT ? .missing : .hidden }
         return .there(owner: status.st_uid, mode: UInt32(status.st_mode) & 0o777)

@@ -1,3 +1,6 @@
+import Board
+import Vault
+
 /// What is visible of an agent that does not respond, gathered once; the checks themselves query nothing.
 struct Installation: Sendable {
     enum Socket: Sendable, Equatable {
@@ -5,6 +8,8 @@ struct Installation: Sendable {
         case silent
         /// Its mode, or that of a directory above it, does not let this user connect.
         case forbidden
+        /// Something listens, and gives no answer; why.
+        case mute(String)
     }
 
     /// The state of the service in systemd.
@@ -38,8 +43,27 @@ struct Installation: Sendable {
         case held(process: Int32)
     }
 
+    /// The sealed store, as far as it can be examined without its key.
+    enum Store: Sendable, Equatable {
+        /// Not looked at, and why.
+        case skipped(String)
+        /// There is none yet.
+        case missing
+        case faulty(String)
+        /// Intact, with these slots.
+        case sealed([Slot])
+    }
+
+    /// A host that the settings name.
+    struct Host: Sendable, Equatable {
+        var name: String
+        var hasAddress: Bool
+    }
+
     var socketPath: String
     var socket = Socket.silent
+    /// Whether there is a file at the socket's path although nothing listens.
+    var hasSocketFile = false
     /// `nil` if systemd is not running.
     var unit: Unit?
     /// The settings: their path, their faults, and those settings that can be read.
@@ -52,6 +76,15 @@ struct Installation: Sendable {
     var credential = Entry.missing
     var stateDirectory = Entry.missing
     var lock = Lock.free
+    /// The findings of checks that the daemon's doctor has too; `nil` if the state directory cannot be looked at.
+    var state: AgentState?
+    var store = Store.skipped("there are no settings")
+    /// Why there is no board definition; or what it is.
+    var board: Result<String, BoardError>?
+    /// Why libraries that are loaded with their first use cannot be used.
+    var libraryFaults: [String] = []
+    /// The hosts of the settings up to the first without an address.
+    var hosts: [Host] = []
     /// The calling user, by number.
     var user: UInt32 = 0
 }

@@ -12,19 +12,24 @@ protocol InstallationCheck: Sendable {
 /// The doctor when no daemon answers: it examines what a daemon would start with.
 public enum InstallationDoctor {
     static let checks: [any InstallationCheck] = [
-        DaemonCheck(), SettingsCheck(), CredentialCheck(), StateDirectoryCheck(),
+        DaemonCheck(), LibrariesCheck(), SettingsCheck(), CredentialCheck(), StateDirectoryCheck(),
+        SharedCheck(of: StorageCheck()), SharedCheck(of: ClockCheck()), StoreCheck(), BoardDefinitionCheck(),
+        HostsCheck(),
     ]
 
     /// Examines this machine.
     ///
     /// - Parameters:
+    ///   - socketPath: where the daemon was asked.
     ///   - settingsPath: the settings that the daemon would read; `nil`: the file at its usual place.
     ///   - error: why the daemon could not be asked.
     /// - Returns: the report in the form of the daemon's own; `nil` if the error does not mean that no daemon answers.
-    public static func examine(settingsPath: String?, after error: LocalAPIError) -> JSON? {
+    public static func examine(socketPath: String, settingsPath: String?, after error: LocalAPIError) -> JSON? {
         switch error {
         case .daemonNotRunning(let path): examine(Installation(gathering: path, .silent, settingsPath: settingsPath))
         case .socketForbidden(let path): examine(Installation(gathering: path, .forbidden, settingsPath: settingsPath))
+        case .noAnswer(let reason):
+            examine(Installation(gathering: socketPath, .mute(reason), settingsPath: settingsPath))
         default: nil
         }
     }

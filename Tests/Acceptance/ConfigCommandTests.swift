@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("latchkey config", .timeLimit(.minutes(2)))
+struct ConfigCommandTests {
+    private func config(_ board: TestBoard, _ arguments: String...) async throws -> Program.Result {
+        try await Program(name: "latchkey").run(
+            ["config"] + arguments, environment: ["LATCHKEY_CONFIG": board.configuration.path])
+    }
+
+    @Test("latchkey config shows settings with their source, and changes one so that the agent starts with it")
+    func whole() async throws {
+        let board = try TestBoard(
+            settings: "# The plant's.\n[broker]\nhost = \"b.example\" # ours\npassword = \"hunter2\"\n")
+        let before = try String(contentsOf: board.configuration, encoding: .utf8)
+        let shown = try await config(board, "show")
+        #expect(shown.status == 0 && shown.output.contains("broker.host\t\"b.example\"\tfile\n"), "\(shown.output)")
+        #expect(shown.output.contains("broker.port\t0\tdefault\n"))
+        #expect(shown.output.contains("broker.password\t\"[masked]\"\tfile\n"))
+        let changed = try await config(board, "show", "--changed", "--json")
+        #expect(!changed.output.contains("hunter2") && !changed.output.contains("broker.port"), "\(changed.output)")
+
+        #expect(try await config(board, "get", "broker.password").output == "hunter2\n")
+        #expect(try await config(board, "get", "api.read").output == "@latchkey\n")
+        let port = try await config(board, "get", "broker.port", "--json").json
+        #expect(port["value"] as? Int == 0 && port["source"] as? String == "default")
+
+        let set = try await config(board, "set", "broker.host", "c.example")
+        #expect(set.status == 0 && set.output.contains("systemctl restart latchkey"), "\(set.output) \(set.errors)")
+        let after = before.replacing("\"b.example\" # ours", with: "\"c.example\" # ours")
+        #expect(try String(contentsOf: board.configuration, encoding: .utf8) == after)
+        let again = try await config(board, "set", "broker.host", "c.example", "--json").json
+        #expect(again["changed"] as? Bool == false && again["restart"] as? Bool == false)
+        #expect(try await config(board, "set", "proximity.least_signal", "--", "-70").status == 0)
+        #expect(try await config(board, "get", "proximity.least_signal").output == "-70\n")
+        #expect(try await config(board, "set", "proximity.least_signal", "--default").status == 0)
+        #expect(try await config(board, "get", "proximity.least_signal").output == "0\n")
+        try await board.start()
+        try await board.tearDown()
+    }
+
+    @Test(
+        "latchkey config refuses what the agent would refuse, and changes nothing then",
+        arguments: [
+            (["set", "broker.port", "99999"], 65, "broker.port: is 99999; write a whole number"),
+            (["set", "broker.prot", "1"], 65, "did you mean: broker.port"),
+            (["set", "api.operate", "nobody-of-this-name"], 65, "does not know nobody-of-this-name"),
+            (["get", "broker.prot"], 65, "there is no setting broker.prot"), (["set", "broker.port"], 64, "--default"),
+            (["show", "--config", "/nope/latchkey.toml"], 78, "cannot read /nope/latchkey.toml"),
+            (["set", "broker.port", "1", "--config", "/nope/latchkey.toml"], 1, "cannot write /nope/latchkey.toml"),
+        ])
+    func refused(arguments: [String], status: Int32, says: String) async throws {
+        let board = try TestBoard()
+        let before = try Data(contentsOf: board.configuration)
+        let result = try await Program(name: "latchkey").run(
+            ["config"] + arguments, environment: ["LATCHKEY_CONFIG": board.configuration.path])
+        #expect(result.status == status, "\(result.errors)")
+        #expect(result.errors.contains(says), "\(result.errors)")
+        #expect(try Data(contentsOf: board.configuration) == before)
+        try await board.tearDown()
+    }
+
+    @Test(
+        "latchkey config may be used by those who may write the file",
+        .enabled(if: getuid() == 0, "takes a second user"))
+    func forbidden() async throws {
+        let board = try TestBoard()
+        #expect(chmod(board.folder.path, 0o755) == 0)
+        let result = try await Program(url: URL(filePath: "/usr/bin/setpriv")).run([
+            "--reuid=65534", "--regid=65534", "--clear-groups", Program(name: "latchkey").url.path, "config", "set",
+            "broker.port", "1", "--config", board.configuration.path,
+        ])
+        #expect(result.status == 77 && result.errors.contains("may not change"), "\(result.errors)")
+        try await board.tearDown()
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Glibc
+import Groundwork
+import Settings
+import TestSupport
+import Testing
+
+@testable import Agent
+
+@Suite("The settings file, shown and changed")
+struct SettingsFileTests {
+    private func withFile<Result>(_ text: String?, _ body: (SettingsFile, String) throws -> Result) throws -> Result {
+        try withFolder { folder in
+            let path = folder + "/latchkey.toml"
+            try text?.write(toFile: path, atomically: true, encoding: .utf8)
+            return try body(SettingsFile(path), path)
+        }
+    }
+
+    private func set(_ file: SettingsFile, _ keyPath: String, _ words: String...) throws -> SettingsFile.Change {
+        try file.set(keyPath, to: words, comparingMachine: false)
+    }
+
+    @Test("a survey of no file has every documented key, with the default that the documented file has")
+    func survey() throws {
+        let preset = try AgentConfiguration.survey(toml: "", path: "test.toml")
+        let tables = ["hosts", "brokers", "inbox", "actions", "grants"]
+        let keys = preset.map(\.keyPath).filter { !tables.contains($0) }
+        let documented = try ConfigurationTests.documentedKeys()
+        #expect(keys.sorted() == documented.sorted())
+        #expect(Set(preset.map(\.keyPath)).count == preset.count)
+        #expect(preset.allSatisfy { !$0.isWritten && $0.value == $0.preset })
+
+        let text = try String(contentsOf: ConfigurationTests.documented, encoding: .utf8)
+        let written = try AgentConfiguration.survey(toml: text, path: "test.toml")
+        let members = try SettingsDocument.parse(text)
+        for setting in written where !tables.contains(setting.keyPath) {
+            let parts = setting.keyPath.split(separator: ".").map(String.init)
+            #expect(setting.isWritten && setting.value == setting.preset, "\(setting)")
+            #expect(members[parts[0]]?[parts[1]]?.number ?? 0 == setting.value.number ?? 0, "\(setting)")
+            #expect(members[parts[0]]?[parts[1]]?.string == setting.value.string, "\(setting)")
+        }
+    }
+
+    @Test(
+        "a value of each key can be set, and is refused where the reader refuses it",
+        arguments: ConfigurationTests.examples)
+    func each(example: (key: String, wrong: String, other: String)) throws {
+        let text = try String(contentsOf: ConfigurationTests.documented, encoding: .utf8)
+        try withFile(text) { file, path in
+            let words = { (literal: String) -> [String] in
+                let value = try SettingsDocument.parse("v = \(literal)\n")["v"]
+                return value?.string.map { [$0] } ?? [literal]
+            }
+            // A word for a text is a text, and one for an array an element, whatever it looks like.
+            let preset = try file.setting(example.key).preset
+            let isWord = preset.string != nil ? !example.wrong.hasPrefix("\"") : preset.array != nil
+            if !isWord || example.wrong == "[1]" {
+                #expect(throws: SettingsEditError.self) {
+                    try file.set(example.key, to: words(example.wrong), comparingMachine: false)
+                }
+            }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+            // It is one of two that belong together.
+            guard example.key != "location.source" || example.other != "\"fixed\"" else { return }
+            let change = try file.set(example.key, to: words(example.other), comparingMachine: false)
+            #expect(change.isWritten && change.value != change.former)
+            #expect(try file.setting(example.key).value == change.value)
+            let after = try String(contentsOfFile: path, encoding: .utf8)
+            let lines = zip(text.split(separator: "\n"), after.split(separator: "\n")).filter { $0 != $1 }
+            #expect(lines.count == 1, "\(lines)")
+            #expect(try file.set(example.key, to: nil, comparingMachine: false).value == change.former)
+        }
+    }
+
+    @Test("the mode stays, links stay, and nothing is left beside the file")
+    func mode() throws {
+        try withFile("[broker]\nport = 1\n") { _, path in
+            #expect(chmod(path, 0o640) == 0)
+            let link = path + ".link"
+            #expect(symlink(path, link) == 0)
+            #expect(try set(SettingsFile(link), "broker.port", "2").former == 1)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "[broker]\nport = 2\n")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(
+                attributes[.posixPermissions] as? Int == 0o640
+                    && attributes[.type] as? FileAttributeType == .typeRegular)
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+            // What is so already is not written again.
+            #expect(try set(SettingsFile(link), "broker.port", "2").isWritten == false)
+        }
+    }
+
+    @Test("a file that does not exist is made with the one setting")
+    func made() throws {
+        try withFile(nil) { file, path in
+            #expect(!file.exists)
+            #expect(throws: ConfigurationError.self) { try file.settings() }
+            let change = try set(file, "broker.port", "1883")
+            #expect(change.isWritten)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(text == "[broker]\nport = 1883\n")
+        }
+    }
+
+    @Test("unknown names, faulty files and what this machine lacks are refused, and nothing is changed")
+    func refused() throws {
+        let text = "[api]\noperate = []\n"
+        try withFile(text) { file, path in
+            #expect(throws: SettingsEditError.unknown(keyPath: "bus.port", nearest: ["broker.port", "console.port"])) {
+                try set(file, "bus.port", "1")
+            }
+            #expect(throws: SettingsEditError.unknown(keyPath: "hosts[0].host", nearest: ["broker.host"])) {
+                try set(file, "hosts[0].host", "a")
+            }
+            let error = #expect(throws: SettingsEditError.self) {
+                try file.set("api.operate", to: ["nobody-of-this-name"], comparingMachine: true)
+            }
+            #expect(error?.message.contains("does not know nobody-of-this-name") == true)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+            #expect(
+                try set(file, "api.operate", "nobody-of-this-name", "root").value == ["nobody-of-this-name", "root"])
+
+            try "[broker]\nprot = 1\n".write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(throws: ConfigurationError.self) { try set(file, "broker.port", "1") }
+        }
+    }
+
+    @Test("a change that somebody else makes meanwhile is found, and not overwritten")
+    func meanwhile() throws {
+        try withFile("before\n") { _, path in
+            let replacement = try FileReplacement(of: path)
+            try "theirs\n".write(toFile: path, atomically: false, encoding: .utf8)
+            #expect(try replacement.replace(Array("before\n".utf8), with: Array("ours\n".utf8)) == false)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs\n")
+            // An editor that replaces the file by another one of the same content.
+            try "theirs\n".write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(try replacement.replace(Array("theirs\n".utf8), with: Array("ours\n".utf8)) == false)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs\n")
+        }
+    }
+
+    @Test("changes at the same time are all made")
+    func together() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = SettingsFile(folder.appending(path: "latchkey.toml").path)
+        let keys = ["broker.port", "broker.window", "console.port", "outbox.max_age_hours", "gateway.renew_days"]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for key in keys {
+                group.addTask { _ = try file.set(key, to: ["\(7)"], comparingMachine: false) }
+            }
+            try await group.waitForAll()
+        }
+        for key in keys { #expect(try file.setting(key).value == 7) }
+    }
+}
