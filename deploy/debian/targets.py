@@ -221,7 +221,7 @@ class Sysroot:
         for folder in ("swift", "swift_static"):
             (self.root / "usr/lib" / folder).symlink_to(f"../libexec/swift/lib/{folder}")
         # FoundationEssentials asks for names that Foundation has too, and TOMLKit has the linker search Foundation first. lld
-        # would take them, and all of Foundation and ICU with them: 60 MB instead of 18. So Essentials is searched before.
+        # would take them, and all of Foundation and ICU with them: 60 MB instead of 22. So Essentials is searched before.
         static = self.root / "usr/lib/swift_static/linux"
         (static / "libFoundation.a").rename(static / "libFoundation-whole.a")
         (static / "libFoundation.a").write_text("INPUT(-lFoundationEssentials -lFoundation-whole)\n")

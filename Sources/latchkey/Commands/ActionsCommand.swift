@@ -48,17 +48,18 @@ struct ActionsCommand: AsyncParsableCommand {
 
         private static func describe(_ run: JSON) -> String {
             let out = Terminal.standardOutput
-            let ending =
-                run["refusal"]?.string.map { "not started: \($0)" }
-                ?? (run["timedOut"]?.bool == true
-                    ? "ended at its time limit"
-                    : run["signal"]?.integer.map { "ended by signal \($0)" }
-                        ?? "status \(run["status"]?.integer ?? 0)")
             let verdict = run["verdict"]?.string ?? "?"
             let lines = (run["output"]?.string ?? "").split(separator: "\n").map { "\n   " + out.shown(String($0)) }
             return "\(out.dim(run["began"]?.string ?? ""))  message \(run["id"]?.integer ?? 0), attempt "
-                + "\(run["attempt"]?.integer ?? 0): \(out.shown(ending)) after \(run["milliseconds"]?.integer ?? 0) ms, "
+                + "\(run["attempt"]?.integer ?? 0): \(out.shown(ending(of: run))) after \(run["milliseconds"]?.integer ?? 0) ms, "
                 + (verdict == "done" ? out.green(verdict) : out.yellow(verdict)) + lines.joined()
+        }
+
+        private static func ending(of run: JSON) -> String {
+            if let refusal = run["refusal"]?.string { return "not started: \(refusal)" }
+            if run["timedOut"]?.bool == true { return "ended at its time limit" }
+            if let signal = run["signal"]?.integer { return "ended by signal \(signal)" }
+            return "status \(run["status"]?.integer ?? 0)"
         }
     }
 
