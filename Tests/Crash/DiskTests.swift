@@ -1,8 +1,11 @@
 import Foundation
 import GatewayLab
 import Glibc
+import Storage
 import TestSupport
 import Testing
+
+@testable import Messaging
 
 @Suite(
     "A disk", .timeLimit(.minutes(10)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
@@ -56,6 +59,37 @@ struct DiskTests {
         }
     }
 
+    @Test("that has no room for what an outbox writes ahead takes the message itself, and loses none when it is full")
+    func fullAhead() async throws {
+        try await withPowerCutDisk { disk, _ in
+            let path = "\(disk.path)/outbox.db"
+            let file = try OutboxFile.open(at: path, policy: OutboxPolicy()).store
+            var accepted: Int64 = 0
+            func accept() throws {
+                let message = OutgoingMessage(topic: try Topic("t"), payload: [UInt8](repeating: 0x78, count: 100))
+                try file.transaction {
+                    try file.append(
+                        QueuedMessage(id: accepted + 1, message: message, acceptedAt: Date()), acceptedBytes: 0)
+                }
+                accepted += 1
+            }
+            try accept()
+            file.log.cut()
+            try disk.limit(Self.used(disk.path) + 3000)
+            while accepted < 100, (try? accept()) != nil {}
+            #expect((10..<50).contains(accepted))
+            try disk.limit(0)
+            for _ in 0..<10 { try accept() }
+            #expect(try #require(try file.log.file?.size()) > file.log.tail)
+            file.close()
+            let again = try OutboxFile.open(at: path, policy: OutboxPolicy())
+            #expect(again.setAside == nil)
+            let found = try again.store.page(after: 0, limit: .max, bytes: .max).messages.map(\.id)
+            #expect(found == Array(1...accepted))
+            again.store.close()
+        }
+    }
+
     @Test("that is full when the broker does not answer in time refuses the message, which may have been sent")
     func fullAtTheSpill() async throws {
         try await withDisk { lab, board, disk in
@@ -67,7 +101,7 @@ struct DiskTests {
             _ = try await board.ask("publish", "counter", "1")
             await lab.suspendBroker()
             let refusal = try await board.latchkey(
-                "publish", "--json", "counter", input: String(repeating: "2", count: 9000))
+                "publish", "--json", "counter", input: String(repeating: "2", count: 90_000))
             #expect(refusal.errors.contains("messaging.outbox-unusable"), "\(refusal.errors)")
             #expect(refusal.errors.contains("the disk is full"))
             var status = try await board.status()

@@ -146,6 +146,7 @@ struct KilledState: Sendable, CustomTestStringConvertible {
         KilledState("outbox-append-written", .publish, "not accepted, and not there"),
         KilledState("outbox-group-written", .publish, "there, though nobody was told: sent once"),
         KilledState("outbox-append-committed", .publish, "there, though nobody was told: sent once"),
+        KilledState("outbox-room-written", .deliver, "none lost, and not sent again"),
         KilledState("outbox-acknowledge-told", .deliver, "sent again, none lost"),
         KilledState("outbox-acknowledge-written", .deliver, "sent again, none lost"),
         KilledState("outbox-acknowledge-committed", .deliver, "none lost, and not sent again"),

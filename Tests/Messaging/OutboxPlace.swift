@@ -88,6 +88,11 @@ struct OutboxPlace {
     }
 }
 
+extension Data {
+    /// A segment without the zeros behind its last transaction.
+    var withoutRoom: Data { prefix((lastIndex { $0 != 0 } ?? -1) + 1) }
+}
+
 extension OutboxFile {
     /// Appends these, each in a transaction of its own.
     func accept(_ numbers: some Sequence<Int>, bytes: Int = 100) throws {

@@ -97,7 +97,7 @@ extension SegmentLog {
         let newest = segments.count - 1
         file = try PlainFile(name(segments[newest].first), of: path)
         tail = segments[newest].bytes
-        reserved = 0
+        (reserved, prepared) = (0, tail)
         keepRoom()
     }
 
@@ -132,7 +132,7 @@ extension SegmentLog {
         }
         segments[newest].bytes = end
         try reopen()
-        if size > end { cut() }
+        if size > end { try takeOverRoom(upTo: size, reader) }
         // After a kill it may be in memory only.
         do throws(StorageError) {
             try file?.sync()

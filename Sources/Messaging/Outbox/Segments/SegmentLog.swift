@@ -43,6 +43,11 @@ final class SegmentLog {
     /// How much of the newest segment is written; ``Segment/bytes`` of it is on the disk.
     var tail = 0
     var reserved = 0
+    /// Up to where the newest segment's file is known to be written, with zeros from ``tail`` on. Nothing but the cost of
+    /// the next transactions depends on it.
+    var prepared = 0
+    /// Whether the latest transaction was small.
+    var wasSmall = false
     private var frame = OutboxFrameWriter()
     private var isWriting = false
     /// Whether the transaction has a number: something of it was written.
@@ -124,6 +129,7 @@ final class SegmentLog {
 
     private func write() throws(StorageError) {
         try flush(isLast: true)
+        prepare()
         killPoint("outbox-group-written")
         do {
             try file?.sync()
@@ -228,7 +234,7 @@ final class SegmentLog {
         try draft.finish(as: first)
         // Room that was kept behind its end is given back.
         try? file?.truncate(to: tail)
-        (file, tail) = (draft.file, draft.bytes)
+        (file, tail, prepared) = (draft.file, draft.bytes, draft.bytes)
         reserved = room ? segmentBytes + Self.reserve : .max
         if segments.last?.first == first { segments.removeLast() }
         segments.append(Segment(first: first, bytes: tail))
@@ -243,7 +249,7 @@ final class SegmentLog {
     /// Cuts the newest segment off at its end. That gives away the room behind it, which is taken again at once.
     func cut() {
         try? file?.truncate(to: tail)
-        reserved = 0
+        (reserved, prepared) = (0, tail)
         keepRoom()
     }
 

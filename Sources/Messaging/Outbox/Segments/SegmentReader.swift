@@ -61,6 +61,12 @@ final class SegmentReader {
         return nil
     }
 
+    func isZero(_ range: Range<Int>) throws(StorageError) -> Bool {
+        try fill(range.lowerBound, range.count, range.upperBound)
+        let found = window[(range.lowerBound - start)..<min(filled, range.upperBound - start)]
+        return found.count == range.count && !found.contains { $0 != 0 }
+    }
+
     /// Whether there is any whole and undamaged frame.
     func hasFrame() throws(StorageError) -> Bool {
         let size = try size()
