@@ -18,18 +18,12 @@ public final class LocalRecords {
     private let body: JSON?
     private let form: StreamForm
     private var source: HTTPStream.AsyncIterator?
-    private let isDirect: Bool
-    private var direct: DirectStream?
     private var lines = LineSplitter()
     private var frames = FrameSplitter()
 
     /// Connects when the first batch is requested, or with ``open(isolation:)``.
-    ///
-    /// - Parameter isDirect: whether the thread that asks for it reads and waits (``DirectStream``).
-    init(
-        _ client: LocalClient, _ path: String, posting body: JSON? = nil, as form: StreamForm, isDirect: Bool = false
-    ) {
-        (self.client, self.path, self.body, self.form, self.isDirect) = (client, path, body, form, isDirect)
+    init(_ client: LocalClient, _ path: String, posting body: JSON?, as form: StreamForm) {
+        (self.client, self.path, self.body, self.form) = (client, path, body, form)
     }
 
     /// Connects, unless it has: once this returns, no event is missed.
@@ -44,7 +38,6 @@ public final class LocalRecords {
     /// - Returns: `nil` at the end.
     /// - Throws: ``LocalAPIError``
     public func next(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError) -> [[UInt8]]? {
-        if isDirect { return try nextOfOwn() }
         let piece: [UInt8]?
         do throws(LocalAPIError) {
             try await open(isolation: actor)
@@ -58,23 +51,7 @@ public final class LocalRecords {
             throw error
         }
         guard let piece else { return nil }
-        return try split(piece)
-    }
-
-    private func nextOfOwn() throws(LocalAPIError) -> [[UInt8]]? {
-        if direct == nil { direct = try client.openDirectly(path, form) }
-        let piece: [UInt8]?
-        do throws(HTTPError) {
-            piece = try direct?.next()
-        } catch {
-            throw client.explained(error)
-        }
-        guard let piece else { return nil }
-        return try split(piece)
-    }
-
-    private func split(_ piece: [UInt8]) throws(LocalAPIError) -> [[UInt8]] {
-        try form == .frames ? frames.add(piece) : lines.add(piece)
+        return try form == .frames ? frames.add(piece) : lines.add(piece)
     }
 }
 

@@ -138,8 +138,7 @@ struct ListeningSocket: ~Copyable {
         }
     }
 
-    /// - Returns: `nil` if the path is longer than 107 bytes.
-    static func address(_ path: String) -> sockaddr_un? {
+    private static func address(_ path: String) -> sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -148,8 +147,7 @@ struct ListeningSocket: ~Copyable {
         return address
     }
 
-    /// Calls `bind` or `connect`.
-    static func call(
+    private static func call(
         _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
         _ address: inout sockaddr_un
     ) -> Int32 {
