@@ -144,6 +144,7 @@ struct SupportBundle {
         guard let stream = popen(command, "re") else { return "" }
         defer { pclose(stream) }
         var bytes = [UInt8](repeating: 0, count: limit)
-        return String(decoding: bytes.prefix(fread(&bytes, 1, bytes.count, stream)), as: UTF8.self)
+        let count = fread(&bytes, 1, bytes.count, stream)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 }
