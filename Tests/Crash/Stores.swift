@@ -188,3 +188,17 @@ struct Stores {
         return faults
     }
 }
+
+extension OutboxFile {
+    /// Does all of `body` or nothing.
+    func transaction(_ body: () throws -> Void) throws {
+        try begin()
+        do {
+            try body()
+        } catch {
+            rollBack()
+            throw error
+        }
+        try commit()
+    }
+}

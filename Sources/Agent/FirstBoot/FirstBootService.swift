@@ -1,8 +1,6 @@
-import Board
 import Cryptography
 import Gateway
 import Groundwork
-import Synchronization
 import Vault
 
 /// An enrollment that waits for the agent.
@@ -28,8 +26,6 @@ struct WaitingEnrollment: Sendable {
 
 /// Takes the enrollment that waits for the agent, once, while the board is not enrolled, and wipes it.
 struct FirstBootService: Sendable {
-    private static let restOfScanner = Duration.seconds(5)
-
     let agent: Agent
     /// `$CREDENTIALS_DIRECTORY`.
     let credentials: String?
@@ -119,7 +115,7 @@ struct FirstBootService: Sendable {
         refuse(path, FirstBootError.unreadable(place: path, reason: reason))
     }
 
-    private func refuse(_ place: String, _ error: any Error) {
+    func refuse(_ place: String, _ error: any Error) {
         agent.firstBoot.now = FirstBootProgress(stage: .refused, place: place, problem: error.explanation)
         agent.report(.firstBoot(.refused(place: place, error)))
     }
@@ -153,7 +149,7 @@ struct FirstBootService: Sendable {
     /// Tries it until it is taken, or can never be.
     ///
     /// - Returns: whether it became the configuration.
-    private func take(_ waiting: WaitingEnrollment) async -> Bool {
+    func take(_ waiting: WaitingEnrollment) async -> Bool {
         let place = waiting.place
         agent.firstBoot.now = FirstBootProgress(stage: .trying, place: place)
         agent.report(.firstBoot(.found(place: place)))
@@ -200,81 +196,6 @@ struct FirstBootService: Sendable {
         case .some: false
         case nil:
             [.temporary, .unreachable, .unavailable, .full, .busy].contains(Explanation(of: error).kind)
-        }
-    }
-
-    // MARK: Scanning
-
-    /// Tries what is scanned, the newest alone, until one is taken.
-    private func scan(_ name: String) async -> WaitingEnrollment? {
-        let (texts, text) = AsyncStream.makeStream(of: WaitingEnrollment.self, bufferingPolicy: .bufferingNewest(1))
-        return await withTaskGroup(of: WaitingEnrollment?.self) { group in
-            group.addTask {
-                await read(CodeScanner(name: name), name, into: text)
-                return nil
-            }
-            group.addTask {
-                let tried = Mutex<[UInt8]?>(nil)
-                var attempt: Task<Bool, Never>?
-                for await waiting in texts {
-                    // Scanners read a code again while it is before them; its URL may have been used by now.
-                    if tried.withLock({ $0 == waiting.content }) { continue }
-                    attempt?.cancel()
-                    if await attempt?.value == true { break }
-                    tried.withLock { $0 = waiting.content }
-                    attempt = Task {
-                        let isTaken = await take(waiting)
-                        if isTaken { text.finish() } else { tried.withLock { $0 = nil } }
-                        return isTaken
-                    }
-                }
-                if Task.isCancelled { attempt?.cancel() }
-                return await attempt?.value == true
-                    ? WaitingEnrollment(source: .scanner, content: []) : nil
-            }
-            var taken: WaitingEnrollment?
-            for await one in group {
-                taken = taken ?? one
-                group.cancelAll()
-            }
-            return taken
-        }
-    }
-
-    /// Reads the scanner for as long as it takes; it may be plugged in later.
-    private func read(
-        _ scanner: CodeScanner, _ name: String, into texts: AsyncStream<WaitingEnrollment>.Continuation
-    ) async {
-        var reported: String?
-        while !Task.isCancelled {
-            do {
-                try await scanner.run {
-                    reported = nil
-                    if agent.firstBoot.now == nil || agent.firstBoot.now?.stage == .scanning {
-                        agent.firstBoot.now = FirstBootProgress(stage: .scanning, place: name)
-                    }
-                    agent.report(.firstBoot(.scannerReady))
-                } _: { scan in
-                    switch scan {
-                    case .text(let text):
-                        texts.yield(WaitingEnrollment(source: .scanner, content: Array(text.utf8)))
-                    case .tooLong:
-                        refuse(
-                            "the scanned code",
-                            FirstBootError.malformed(place: "the scanned code", reason: "it is too long"))
-                    }
-                }
-            } catch {
-                guard !Task.isCancelled else { return }
-                let message = Explanation(of: error).message
-                if message != reported { agent.report(.firstBoot(.scannerFailed(error))) }
-                if agent.firstBoot.now == nil || agent.firstBoot.now?.stage == .scanning {
-                    agent.firstBoot.now = FirstBootProgress(
-                        stage: .scanning, place: name, problem: error.explanation)
-                }
-                reported = message
-                try? await Task.sleep(for: Self.restOfScanner)
-            }
         }
     }
 
