@@ -35,6 +35,7 @@ REFERENCE = [
     ("Board definitions", "Config/board-definitions.md"),
     ("The console", "Config/console.md"),
     ("Figures", "Config/metrics.md"),
+    ("Examples for monitoring tools", "docs/examples/README.md"),
     ("Output of commands", "Config/cli-json.md"),
     ("Login with nearby devices", "Config/proximity.md"),
 ]
@@ -54,7 +55,7 @@ COLLECTIONS = [("Protocols", "docs/protocols"), ("Decisions", "docs/decisions")]
 # Where every page has to be in the navigation.
 WATCHED = ["docs/*.md", "docs/*/*.md", "Config/*.md", "*.md"]
 # Files that pages link to, copied as they are.
-FILES = ["Config/*.json", "Config/*.toml", "docs/*.svg", "LICENSE"]
+FILES = ["Config/*.json", "Config/*.toml", "docs/*.svg", "docs/examples/*.json", "docs/examples/*.yml", "docs/examples/*.conf", "LICENSE"]
 
 PLACES = {
     "README.md": "index.md",

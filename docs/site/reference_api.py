@@ -3,9 +3,9 @@ import re
 
 METHODS = ["get", "post", "put", "delete"]
 TITLES = {
-    "Status and health": ["version", "status", "doctor", "events", "logs", "openapi.json", "console"],
+    "Status and health": ["version", "status", "doctor", "events", "logs", "metrics", "openapi.json", "console"],
     "Board and sensors": ["board", "sensors", "location"],
-    "Messages": ["messages", "send", "user/messages", "user/send", "brokers", "dead-letters"],
+    "Messages": ["messages", "send", "user/messages", "user/send", "brokers", "dead-letters", "outbox"],
     "Inboxes and actions": ["inbox", "actions"],
     "Enrollment and gateways": ["enrollments", "gateway", "gateways", "renew", "deregister", "reset"],
     "Users and sessions": ["user", "login", "logout", "session"],
