@@ -7,9 +7,9 @@ struct ExitStatusTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     private static let repository = folder.deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The statuses of the table in README.md.
+    /// The statuses of the table in docs/troubleshooting.md.
     private static func documented() throws -> [Int] {
-        let page = try String(contentsOf: repository.appending(path: "README.md"), encoding: .utf8)
+        let page = try String(contentsOf: repository.appending(path: "docs/troubleshooting.md"), encoding: .utf8)
         return page.matches(of: /(?m)^\| (\d+) \| [^|]+ \|$/).compactMap { Int($0.1) }
     }
 
