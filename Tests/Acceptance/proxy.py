@@ -43,9 +43,10 @@ def storm(count):
             for _ in range(requests):
                 proxy.request("GET", "/lab/hello")
                 answer = proxy.getresponse()
-                if answer.status != 200 or b"Hello" not in answer.read():
-                    faults.append(answer.status)
-        except OSError as error:
+                text = answer.read()
+                if answer.status != 200 or b"Hello" not in text:
+                    faults.append((answer.status, text))
+        except (OSError, http.client.HTTPException) as error:
             faults.append(error)
 
     threads = [threading.Thread(target=work, args=(count // 16,)) for _ in range(16)]
