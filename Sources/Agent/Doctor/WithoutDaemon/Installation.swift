@@ -1,4 +1,5 @@
 import Board
+import Groundwork
 import Vault
 
 /// What is visible of an agent that does not respond, gathered once; the checks themselves query nothing.
@@ -69,7 +70,7 @@ struct Installation: Sendable {
     /// The settings: their path, their faults, and those settings that can be read.
     var settingsPath = AgentConfiguration.defaultPath
     var settingsFaults: [String] = []
-    var settings: AgentConfiguration?
+    @Boxed var settings: AgentConfiguration? = nil
     /// The file from which the unit loads the settings' credential; `nil` if the settings name none, or the unit has
     /// none.
     var credentialFile: String?
@@ -77,7 +78,7 @@ struct Installation: Sendable {
     var stateDirectory = Entry.missing
     var lock = Lock.free
     /// The findings of checks that the daemon's doctor has too; `nil` if the state directory cannot be looked at.
-    var state: AgentState?
+    @Boxed var state: AgentState? = nil
     var store = Store.skipped("there are no settings")
     /// Why there is no board definition; or what it is.
     var board: Result<String, BoardError>?
