@@ -1,5 +1,4 @@
 import Board
-import Groundwork
 import Vault
 
 /// What is visible of an agent that does not respond, gathered once; the checks themselves query nothing.

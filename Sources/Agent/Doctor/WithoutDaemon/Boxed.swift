@@ -1,7 +1,7 @@
 /// A value that lies elsewhere: a type that has large values copies one reference for each, and so does the code that the
 /// compiler makes for its copies.
 @propertyWrapper
-public struct Boxed<Value: Sendable>: Sendable {
+struct Boxed<Value: Sendable>: Sendable {
     private final class Storage: Sendable {
         let value: Value
 
@@ -10,9 +10,9 @@ public struct Boxed<Value: Sendable>: Sendable {
 
     private var storage: Storage
 
-    public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
+    init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
-    public var wrappedValue: Value {
+    var wrappedValue: Value {
         get { storage.value }
         set { storage = Storage(newValue) }
     }
