@@ -77,6 +77,15 @@ struct FirstBootHelperTests {
         FirstBootHelper.answer(to: request.bytes, files: files, credentials: credentials)
     }
 
+    @Test("has wiped an enrollment only where that enrollment was")
+    func wipedThere() {
+        let (file, credential) = (EnrollmentFile.usual, EnrollmentFile.credentialPaths[0])
+        #expect(WaitingEnrollment.Source.file(path: file).isWiped(by: [credential, file]))
+        #expect(!WaitingEnrollment.Source.file(path: file).isWiped(by: [credential]))
+        #expect(WaitingEnrollment.Source.credential.isWiped(by: [file, credential]))
+        #expect(!WaitingEnrollment.Source.credential.isWiped(by: [file]))
+    }
+
     @Test("reads the first file that is there, and wipes only what has the hash, wherever it is")
     func files() throws {
         try withFolder { folder in

@@ -141,6 +141,20 @@ struct SettingsFileTests {
         }
     }
 
+    @Test("whoever keeps the file locked keeps nobody waiting for good")
+    func locked() throws {
+        try withFile("[broker]\nport = 1\n") { _, path in
+            let other = open(path, O_RDONLY | O_CLOEXEC)
+            defer { close(other) }
+            #expect(flock(other, LOCK_EX) == 0)
+            #expect(throws: SettingsEditError.changedMeanwhile(path: path)) {
+                _ = try FileReplacement(of: path, patience: .milliseconds(1))
+            }
+            #expect(flock(other, LOCK_UN) == 0)
+            _ = try FileReplacement(of: path, patience: .zero)
+        }
+    }
+
     @Test("changes at the same time are all made")
     func together() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID())")

@@ -19,8 +19,8 @@ package struct Program {
     /// The program that is named first in the arguments, found by PATH.
     package static let found = Program(url: URL(filePath: "/usr/bin/env"))
 
-    /// `latchkey` as it is shipped, where that has been built: it takes a quarter of the time. Kill points and sanitizers
-    /// are in that of this build alone.
+    /// `latchkey` as it is shipped, where that has been built: it takes a quarter of the time. Kill points and
+    /// sanitizers are in that of this build alone.
     package static let shipped =
         ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"].map { Program(url: URL(filePath: $0)) }
         ?? Program(name: "latchkey")

@@ -3,31 +3,37 @@ import Groundwork
 
 /// Replaces a small file by another content, all at once, and not if somebody else has changed it.
 ///
-/// Others who replace it in this way wait for as long as this value lives.
+/// Others who replace it in this way wait for as long as this value lives, up to a limit: whoever may read the file can
+/// lock it too.
 struct FileReplacement: ~Copyable {
+    private static let pause: UInt32 = 20_000
+
     private let path: String
     /// The file, locked; -1 if there is none.
     private let locked: Int32
 
-    /// - Parameter path: without links.
+    /// - Parameters:
+    ///   - path: without links.
+    ///   - patience: how long others may have it locked.
     /// - Throws: ``SettingsEditError``
-    init(of path: String) throws(SettingsEditError) {
+    init(of path: String, patience: Duration = .seconds(10)) throws(SettingsEditError) {
         self.path = path
+        let end = ContinuousClock.now + patience
         while true {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
             if descriptor < 0, errno == ENOENT { break }
             guard descriptor >= 0 else { throw Self.fault(path) }
-            guard flock(descriptor, LOCK_EX) == 0 else {
-                let fault = Self.fault(path)
-                close(descriptor)
-                throw fault
-            }
-            if Self.isSame(descriptor, path) {
+            let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+            // Whoever had the lock may have put another file in its place.
+            if isLocked, Self.isSame(descriptor, path) {
                 locked = descriptor
                 return
             }
-            // Whoever had the lock has put another file in its place.
+            let fault = isLocked || errno == EWOULDBLOCK || errno == EINTR ? nil : Self.fault(path)
             close(descriptor)
+            if let fault { throw fault }
+            guard ContinuousClock.now < end else { throw .changedMeanwhile(path: path) }
+            if !isLocked { usleep(Self.pause) }
         }
         locked = -1
     }

@@ -74,14 +74,15 @@ public struct SettingsFile: Sendable {
         public var isWritten: Bool
     }
 
-    /// Changes one setting in the file, and nothing else in it. The file is the former one or the new one at any moment,
-    /// also if the power fails, with the mode and the owner that it had.
+    /// Changes one setting in the file, and nothing else in it. The file is the former one or the new one at any
+    /// moment, also if the power fails, with the mode and the owner that it had.
     ///
     /// - Parameters:
     ///   - keyPath: such as `broker.port`, or `hosts[0].timeout_seconds`.
     ///   - words: the value as a person types it, several for an array; `nil`: the default.
     ///   - comparingMachine: also refuses what this machine lacks, as `latchkey run` would.
-    /// - Throws: ``SettingsEditError``, or ``ConfigurationError`` if the file has faults already; nothing is changed then.
+    /// - Throws: ``SettingsEditError``, or ``ConfigurationError`` if the file has faults already; nothing is changed
+    ///   then.
     public func set(_ keyPath: String, to words: [String]?, comparingMachine: Bool) throws -> Change {
         // Whoever changes the file without a lock, as editors do, is found by a comparison; then it is read again.
         for _ in 0..<5 {

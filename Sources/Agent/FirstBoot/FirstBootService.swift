@@ -9,6 +9,15 @@ struct WaitingEnrollment: Sendable {
         case file(path: String)
         case credential
         case scanner
+
+        /// Whether nothing of it is left once root's helper has wiped these files.
+        func isWiped(by paths: [String]) -> Bool {
+            switch self {
+            case .file(let path): paths.contains(path)
+            case .credential: paths.contains(where: EnrollmentFile.credentialPaths.contains)
+            case .scanner: true
+            }
+        }
     }
 
     let source: Source
@@ -215,7 +224,8 @@ struct FirstBootService: Sendable {
             }
         }
         let answer = await ask(["do": "wipe", "sha256": .string(hash)])
-        if answer?["wiped"]?.array?.isEmpty == false { return wiped(waiting.place) }
+        let paths = (answer?["wiped"]?.array ?? []).compactMap(\.string)
+        if waiting.source.isWiped(by: paths) { return wiped(waiting.place) }
         agent.firstBoot.now = FirstBootProgress(stage: .taken, place: waiting.place)
         // A credential may come from a place that nobody can write, such as the machine's firmware.
         guard let reason = answer?["fault"]?.string ?? reason else { return }

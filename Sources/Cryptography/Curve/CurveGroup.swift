@@ -91,8 +91,8 @@ final class CurveGroup: Sendable {
 
     /// Finds the first point whose X is the hash modulo the prime or follows it, and takes the even Y (MPIN 2.4).
     ///
-    /// `EC_POINT_set_compressed_coordinates` would do, but prepares its exponentiation anew for each X, and half of all X
-    /// have no point.
+    /// `EC_POINT_set_compressed_coordinates` would do, but prepares its exponentiation anew for each X, and half of all
+    /// X have no point.
     func map(_ hash: [UInt8], to point: OpaquePointer) throws(CurveError) {
         let operation = "map a hash to a point"
         let context = try newContext()

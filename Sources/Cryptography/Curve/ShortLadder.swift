@@ -19,15 +19,15 @@ public final class G1Factor: Sendable {
 /// of 254.
 ///
 /// OpenSSL's ladder (`ossl_ec_scalar_mul_ladder`, the same in OpenSSL 3.0 and 3.5) takes its number of steps from the
-/// group's order: for a scalar below the order, it computes scalar + order or scalar + 2 · order, the one that is a bit
-/// longer than the order, and relies on order · P being infinity. So this group has the points of ``CurveGroup`` and says
-/// that its order is 2 · 2^b. The scalar is f + 2^b, which is never 0 and below that order, and with it
+/// group's order: for a scalar below the order, it computes scalar + order or scalar + 2 · order, the one that is a
+/// bit longer than the order, and relies on order · P being infinity. So this group has the points of ``CurveGroup`` and
+/// says that its order is 2 · 2^b. The scalar is f + 2^b, which is never 0 and below that order, and with it
 /// - scalar + order is f + 3 · 2^b, which is as long as the order whatever f is,
 /// - so that the ladder takes scalar + 2 · order and computes (f + 5 · 2^b) · P, in b + 2 steps.
 ///
-/// What is too much is 5 · 2^b · P, which is public if P is. The true order is a prime of 254 bits, so no multiple on the
-/// way is infinity. The self-test of ``CurveGroup`` computes by this ladder: an OpenSSL that did otherwise would be found
-/// out.
+/// What is too much is 5 · 2^b · P, which is public if P is. The true order is a prime of 254 bits, so no multiple on
+/// the way is infinity. The self-test of ``CurveGroup`` computes by this ladder: an OpenSSL that did otherwise would be
+/// found out.
 struct ShortLadder: Sendable {
     /// Made on first use.
     static let shared: Result<ShortLadder, CurveError> = Result { () throws(CurveError) in try ShortLadder() }

@@ -1,8 +1,8 @@
 import Cryptography
 import Synchronization
 
-/// The RSA keys of one lab, which are free for other labs of the process when this is released. A lab whose keys are kept on
-/// the disk makes them itself.
+/// The RSA keys of one lab, which are free for other labs of the process when this is released. A lab whose keys are
+/// kept on the disk makes them itself.
 final class RSAKeys: Sendable {
     private let stock: KeyStock
     private let taken = Mutex<[PrivateKey]>([])

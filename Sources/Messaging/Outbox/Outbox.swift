@@ -19,7 +19,7 @@ import Storage
 public final actor Outbox {
     /// Drops, as they happen.
     public nonisolated let events = Broadcast<OutboxEvent>()
-    /// Sends whenever no message waits any more.
+    /// Sends with each change after which no message waits.
     public nonisolated let emptied = Broadcast<Void>()
     public nonisolated let path: String
     public nonisolated let policy: OutboxPolicy
@@ -45,7 +45,7 @@ public final actor Outbox {
     /// Messages of a former identity that were dropped when this was opened.
     public private(set) var droppedAtOpening = 0
     /// The counts now, and as last written.
-    var ledger = OutboxLedger() { didSet { if ledger.depth == 0, oldValue.depth > 0 { emptied.send(()) } } }
+    var ledger = OutboxLedger() { didSet { if ledger.depth == 0 { emptied.send(()) } } }
     var written = OutboxLedger()
     /// Requests that are written as soon as the thread is free.
     var requests: [Request] = []

@@ -127,7 +127,8 @@ struct SupportBundle {
         var room = statvfs()
         var text = "\(directory)\n"
         if statvfs(directory, &room) == 0 {
-            text += "free: \(room.f_bavail * room.f_frsize >> 10) of \(room.f_blocks * room.f_frsize >> 10) KiB\n"
+            // File systems that know no number say the largest there is.
+            text += "free: \(room.f_bavail &* room.f_frsize >> 10) of \(room.f_blocks &* room.f_frsize >> 10) KiB\n"
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         for name in names.sorted().prefix(1000) {
@@ -139,9 +140,9 @@ struct SupportBundle {
         return text
     }
 
-    /// What a command of the system prints, of constant text.
+    /// What a command of the system prints, of constant text. systemd may not answer; its own patience is longer.
     private static func output(of command: String) -> String {
-        guard let stream = popen(command, "re") else { return "" }
+        guard let stream = popen("timeout 30 sh -c '\(command)'", "re") else { return "" }
         defer { pclose(stream) }
         var bytes = [UInt8](repeating: 0, count: limit)
         let count = fread(&bytes, 1, bytes.count, stream)

@@ -1,5 +1,5 @@
-/// A value that lies elsewhere: a type that has large values copies one reference for each, and so does the code that the
-/// compiler makes for its copies.
+/// A value that lies elsewhere: a type that has large values copies one reference for each, and so does the code that
+/// the compiler makes for its copies.
 @propertyWrapper
 struct Boxed<Value: Sendable>: Sendable {
     private final class Storage: Sendable {
