@@ -54,8 +54,7 @@ extension GatewaySession {
             }
             try await operations.recover(.dropAccessToken, of: principal, since: store.state().revision)
         }
-        try await operations.ready(for: need)
-        guard let token = try await store.holdings()[principal].access else {
+        guard let token = try await operations.ready(for: need).holdings[principal].access else {
             throw principal == .user ? GatewayError.userRequired : .noGrantApplies
         }
         return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())

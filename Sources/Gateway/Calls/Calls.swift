@@ -97,8 +97,7 @@ struct Calls: Sendable {
         _ sending: Sending, for need: Need, loggedInAt logIn: Date?
     ) async throws -> CallAnswer {
         if let logIn { try await user(loggedInAt: logIn) }
-        try await operations.prepare(for: need)
-        let state = try await store.state()
+        let state = try await operations.prepare(for: need)
         let credentials = try Credentials(state.holdings, need.principal, logIn)
         let answer = try await sayingWhere(sending.request) { request in
             var sending = sending

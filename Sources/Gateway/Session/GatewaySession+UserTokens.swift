@@ -9,8 +9,10 @@ extension GatewaySession {
     public func accessToken(ofUserLoggedInAt date: Date) async throws -> AccessToken {
         let need = Need(principal: .user)
         try await calls.user(loggedInAt: date)
-        try await operations.ready(for: need)
-        guard let token = try await calls.user(loggedInAt: date).tokens.access else { throw GatewayError.userRequired }
+        let held = try await operations.ready(for: need).holdings
+        guard let user = held.user, user.isLogIn(of: date), let token = user.tokens.access else {
+            throw GatewayError.userRequired
+        }
         return token.token(at: store.clocks.date(), uptime: store.clocks.uptime())
     }
 

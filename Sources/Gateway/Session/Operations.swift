@@ -1,4 +1,5 @@
 import Groundwork
+import OAuth
 import Synchronization
 
 /// Identifies an operation; callers with equal keys share one run.
@@ -51,20 +52,29 @@ final class Operations: Sendable {
     // MARK: Preparing
 
     /// Obtains what a need lacks, again after refusals, and remembers a failure for the status.
-    func ready(for need: Need) async throws {
+    ///
+    /// - Returns: a state with the token: in a later one, another caller may have dropped it after a refusal.
+    @discardableResult
+    func ready(for need: Need) async throws -> HoldingsStore.State {
         // Without a request there is nothing to remember.
-        guard try await parts.preparation.nextStep(for: need) != .ready else { return }
-        try await parts.exchange.contacts.noting(by: parts.store.clocks) {
+        if let state = try await parts.preparation.state(readyFor: need) { return state }
+        return try await parts.exchange.contacts.noting(by: parts.store.clocks) {
             try await recovering(as: need.principal) { try await self.prepare(for: need) }
         }
     }
 
     /// Obtains what a need lacks; all callers with that need share one operation.
     ///
+    /// - Returns: as ``ready(for:)``, unless the token is dropped each time that it is there.
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
-    func prepare(for need: Need) async throws {
-        guard try await parts.preparation.nextStep(for: need) != .ready else { return }
-        try await run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
+    func prepare(for need: Need) async throws -> HoldingsStore.State {
+        for _ in 1..<Recovery.attempts {
+            if let state = try await parts.preparation.state(readyFor: need) { return state }
+            try await run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
+            let state = try await parts.store.state()
+            if state.holdings[need.principal].access != nil { return state }
+        }
+        return try await parts.store.state()
     }
 
     // MARK: After refusals

@@ -15,6 +15,12 @@ struct Preparation: Sendable {
         try await store.holdings().nextStep(for: need, after: last, at: store.clocks.now, renewal: renewal.terms)
     }
 
+    /// The current state if it lacks nothing of a need.
+    func state(readyFor need: Need) async throws -> HoldingsStore.State? {
+        let state = try await store.state()
+        return state.holdings.nextStep(for: need, at: store.clocks.now, renewal: renewal.terms) == .ready ? state : nil
+    }
+
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
     func prepare(for need: Need, in operation: borrowing Operation) async throws {
         try await puttingRight(in: operation) {

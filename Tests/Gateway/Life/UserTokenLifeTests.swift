@@ -52,6 +52,28 @@ struct UserTokenLifeTests {
         }
     }
 
+    @Test("reach every caller, although another's refusal drops the token at that moment")
+    func dropped() async throws {
+        try await withBench { bench in
+            let session = bench.session()
+            try await session.ready()
+            try await session.logIn("alice")
+            let date = try #require(try await session.user()?.loggedInAt)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...100 {
+                    let revision = try await session.store.state().revision
+                    group.addTask { try await session.operations.recover(.dropAccessToken, of: .user, since: revision) }
+                    for _ in 1...4 {
+                        group.addTask { _ = try await session.accessToken(of: .user, scope: nil) }
+                        group.addTask { _ = try await session.accessToken(ofUserLoggedInAt: date) }
+                        group.addTask { _ = try await session.greeted(as: .user) }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
     @Test("that the gateway takes no more end the log-in, told once; the board goes on")
     func ended() async throws {
         try await withBench { bench in
