@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A board that is registered at two gateways at the same time, each under a name of its own.
-@Suite("Accounts", .serialized, .timeLimit(.minutes(5)))
+@Suite("Accounts", .serialized, .timeLimit(.minutes(15)))
 struct AccountTests {
     /// A board at the first lab, and with the account `plant2` at the second.
     private func withTwoAccounts(_ body: (_ first: Lab, _ second: Lab, TestBoard) async throws -> Void) async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Commands that messages start.
-@Suite("Actions", .timeLimit(.minutes(5)))
+@Suite("Actions", .timeLimit(.minutes(15)))
 struct ActionTests {
     private func settings(_ socket: ActionSocket, _ command: [String], _ more: String = "allow_root = true") -> String {
         """
@@ -104,7 +104,7 @@ struct ActionTests {
             sleep 1000
             """
         try await withAction(
-            { [try $0.write(script)] }, "allow_root = true\ntimeout_seconds = 1\nretries = 0"
+            { [try $0.write(script)] }, "allow_root = true\ntimeout_seconds = 5\nretries = 0"
         ) { _, board, send in
             try await send("act/a", "1")
             let run = try await runs(1, at: board)[0]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Brokers beside the gateway's, which the settings name, as programs use them.
-@Suite("Brokers of the settings", .timeLimit(.minutes(2)))
+@Suite("Brokers of the settings", .timeLimit(.minutes(8)))
 struct BrokersTests {
     private static func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = URL(filePath: "/tmp/lk-broker-\(UInt32.random(in: .min ... .max))")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Calls of APIs and tokens for them, as a person or a script makes them.
-@Suite("Calls of APIs", .serialized, .timeLimit(.minutes(5)))
+@Suite("Calls of APIs", .serialized, .timeLimit(.minutes(15)))
 struct CallTests {
     @Test("calls and tokens are the user's while one is logged in, and the board's with --as board (MAG 6.2)")
     func principal() async throws {

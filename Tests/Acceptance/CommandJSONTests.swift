@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("What commands print for programs", .timeLimit(.minutes(3)))
+@Suite("What commands print for programs", .timeLimit(.minutes(8)))
 struct CommandJSONTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("The command line of a board", .timeLimit(.minutes(5)))
+@Suite("The command line of a board", .timeLimit(.minutes(15)))
 struct CommandLineTests {
     static let needsRegistration = [
         ["publish", "door", "open"], ["subscribe"], ["token"], ["renew"], ["call", "GET", "/lab/hello"],

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What programs read of the command: one shape for errors, one for events, one for faults.
-@Suite("The command for programs", .serialized, .timeLimit(.minutes(3)))
+@Suite("The command for programs", .serialized, .timeLimit(.minutes(8)))
 struct CommandShapeTests {
     private func object(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("latchkey config check", .timeLimit(.minutes(2)))
+@Suite("latchkey config check", .timeLimit(.minutes(8)))
 struct ConfigCheckTests {
     @Test(
         "latchkey config check finds what run refuses, and with --syntax-only checks only the file",

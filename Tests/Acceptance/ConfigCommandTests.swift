@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("latchkey config", .timeLimit(.minutes(2)))
+@Suite("latchkey config", .timeLimit(.minutes(8)))
 struct ConfigCommandTests {
     private func config(_ board: TestBoard, _ arguments: String...) async throws -> Program.Result {
         try await Program(name: "latchkey").run(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The console: the page of the board, as a person opens it in a browser. `console.py` is that person.
-@Suite("The console", .serialized, .timeLimit(.minutes(8)))
+@Suite("The console", .serialized, .timeLimit(.minutes(15)))
 struct ConsoleTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "console.py").path
     // A person on a slow machine has longer to consent.

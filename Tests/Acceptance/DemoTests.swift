@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("deploy/demo", .timeLimit(.minutes(5)))
+@Suite("deploy/demo", .timeLimit(.minutes(15)))
 struct DemoTests {
     /// How the demo comes to its end.
     enum End: String, CaseIterable, Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The doctor without a daemon", .timeLimit(.minutes(2)))
+@Suite("The doctor without a daemon", .timeLimit(.minutes(8)))
 struct DoctorWithoutDaemonTests {
     private func examine(
         _ board: TestBoard, settings: String? = nil, as user: [String] = []

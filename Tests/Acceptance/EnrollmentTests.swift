@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("Enrollment", .timeLimit(.minutes(5)))
+@Suite("Enrollment", .timeLimit(.minutes(15)))
 struct EnrollmentTests {
     /// Tries a URL that must be refused, and checks that the board is as it was before.
     private func expectRefusal(_ url: String, code: String, exit status: Int32, on board: TestBoard) async throws {

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("Explaining an error", .timeLimit(.minutes(3)))
+@Suite("Explaining an error", .timeLimit(.minutes(8)))
 struct ExplainTests {
     private func explain(_ arguments: String...) async throws -> Program.Result {
         // Nothing listens there: what is explained needs no daemon.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Enrollments that wait for the agent: in a file, in a credential.
-@Suite("First boot without hands", .timeLimit(.minutes(5)))
+@Suite("First boot without hands", .timeLimit(.minutes(15)))
 struct FirstBootTests {
     private struct Scene {
         let lab: Lab

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The budget of the daemon, connected and idle. Boards have little memory, and the agent is not what they are for.
-@Suite("Footprint of the shipped program", .serialized, .timeLimit(.minutes(5)))
+@Suite("Footprint of the shipped program", .serialized, .timeLimit(.minutes(15)))
 struct FootprintTests {
     /// The release build, made by `deploy/test` before the tests: `swift test` itself builds for debugging.
     static let release = ProcessInfo.processInfo.environment["LATCHKEY_RELEASE_BUILD"]

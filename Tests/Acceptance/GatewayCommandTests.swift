@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `latchkey gateway`: the configuration in use, known gateways, stopping and starting, and the default document.
-@Suite("The gateway's part of the board", .timeLimit(.minutes(5)))
+@Suite("The gateway's part of the board", .timeLimit(.minutes(15)))
 struct GatewayCommandTests {
     private func state(_ board: TestBoard) async throws -> String? {
         value(try await board.ask("status"), "start", "state") as? String

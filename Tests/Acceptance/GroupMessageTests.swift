@@ -4,7 +4,7 @@ import Groundwork
 import TestSupport
 import Testing
 
-@Suite("Messages to the members of a group", .timeLimit(.minutes(3)))
+@Suite("Messages to the members of a group", .timeLimit(.minutes(8)))
 struct GroupMessageTests {
     private static let topics = ["alice", "bob"].map { "/2.0/client/users/\($0)/custom/\($0)" }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Hosts beside the gateway, and gateways with certificates of old.
-@Suite("Calls of other hosts", .serialized, .timeLimit(.minutes(5)))
+@Suite("Calls of other hosts", .serialized, .timeLimit(.minutes(15)))
 struct HostTests {
     @Test(
         "a host is called once it is named with a proof, gets credentials unless it is public, and is gone when removed"

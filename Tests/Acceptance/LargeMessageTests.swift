@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What anybody can do to a board who may publish to one of its topics.
-@Suite("Messages that are too large", .timeLimit(.minutes(2)))
+@Suite("Messages that are too large", .timeLimit(.minutes(8)))
 struct LargeMessageTests {
     /// The most memory that a process had so far, in kB (proc(5)).
     private static func peak(of process: Int32) throws -> Int {

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("The life of a registration", .timeLimit(.minutes(5)))
+@Suite("The life of a registration", .timeLimit(.minutes(15)))
 struct LifeTests {
     private func connected(_ board: TestBoard) async throws -> BoardStatus {
         try await board.status { $0.isConnected }

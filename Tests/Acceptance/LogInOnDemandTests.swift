@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A call that needs a user asks for a login; what the board keeps and reports of the user.
-@Suite("Login on demand", .serialized, .timeLimit(.minutes(5)))
+@Suite("Login on demand", .serialized, .timeLimit(.minutes(15)))
 struct LogInOnDemandTests {
     private func withBoard(
         settings: String = "[login]\nflow = \"password\"\nask_seconds = 60",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// People log in on a board at its terminal, and let other boards in.
-@Suite("Login", .serialized, .timeLimit(.minutes(5)))
+@Suite("Login", .serialized, .timeLimit(.minutes(15)))
 struct LogInTests {
     private func enroll(_ board: TestBoard, at lab: Lab) async throws {
         _ = try await board.enroll(at: lab)
@@ -183,7 +183,7 @@ struct LogInTests {
 
     @Test("login refused or missing consent lets no device in; a second answer does not count")
     func refusal() async throws {
-        let settings = "[proximity]\nconsent_seconds = 10"
+        let settings = "[proximity]\nconsent_seconds = 25"
         try await withLabAndBoard(settings: settings) { lab, board in
             try await enroll(board, at: lab)
             let url = "\(lab.baseURL)/auth/device/authorization/0123456789abcdef0123456789abcdef"

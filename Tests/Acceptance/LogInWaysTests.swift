@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every way to log in, as a person and as a program use it.
-@Suite("Ways to log in", .serialized, .timeLimit(.minutes(5)))
+@Suite("Ways to log in", .serialized, .timeLimit(.minutes(15)))
 struct LogInWaysTests {
     func withRegisteredBoard(
         settings: String = "", _ change: (inout LabConfiguration) -> Void = { _ in },

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("M-Pin on the console's page", .timeLimit(.minutes(8)))
+@Suite("M-Pin on the console's page", .timeLimit(.minutes(15)))
 struct MPinConsoleTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "mpin_console.py").path

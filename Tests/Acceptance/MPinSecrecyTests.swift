@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("What a login by M-Pin leaves behind", .timeLimit(.minutes(5)))
+@Suite("What a login by M-Pin leaves behind", .timeLimit(.minutes(15)))
 struct MPinSecrecyTests {
     private static let secrets = [MPinBoard.pin, MPinBoard.wrongPIN]
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Users of an M-Pin back end, as people and programs of the board meet them. The lab's back end shares no code with
 /// the board.
-@Suite("M-Pin", .timeLimit(.minutes(5)))
+@Suite("M-Pin", .timeLimit(.minutes(15)))
 struct MPinTests {
     private let pin = MPinBoard.pin
     private let wrong = MPinBoard.wrongPIN

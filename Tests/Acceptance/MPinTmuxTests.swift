@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("M-Pin in tmux", .timeLimit(.minutes(5)))
+@Suite("M-Pin in tmux", .timeLimit(.minutes(15)))
 struct MPinTmuxTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "mpin_tmux.py").path

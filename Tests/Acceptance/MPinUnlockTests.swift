@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("A locked session whose unlocking takes a login by M-Pin", .timeLimit(.minutes(5)))
+@Suite("A locked session whose unlocking takes a login by M-Pin", .timeLimit(.minutes(15)))
 struct MPinUnlockTests {
     @Test("is unlocked by its passcode and the PIN, and by neither alone")
     func unlocked() async throws {

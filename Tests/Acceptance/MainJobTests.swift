@@ -4,7 +4,7 @@ import Groundwork
 import TestSupport
 import Testing
 
-@Suite("The main job", .timeLimit(.minutes(5)))
+@Suite("The main job", .timeLimit(.minutes(15)))
 struct MainJobTests {
     @Test("a board gets from an enrollment URL to a reading at the broker, and status shows it")
     func enrollToReading() async throws {

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("Messages", .timeLimit(.minutes(5)))
+@Suite("Messages", .timeLimit(.minutes(15)))
 struct MessageTests {
     private func enroll(_ board: TestBoard, at lab: Lab) async throws -> String {
         let enrolled = try await board.enroll(at: lab)

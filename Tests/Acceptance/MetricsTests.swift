@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The board's figures, as monitoring tools read them.
-@Suite("Metrics", .serialized, .timeLimit(.minutes(5)))
+@Suite("Metrics", .serialized, .timeLimit(.minutes(15)))
 struct MetricsTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "metrics.py").path
     private static let token = "0123456789abcdef0123456789abcdef"

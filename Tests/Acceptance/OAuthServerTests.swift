@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A board's accounts at glewlwyd, an OpenID Connect server of Debian that shares no code with this project.
-@Suite("Accounts at an OAuth server", .serialized, .timeLimit(.minutes(5)))
+@Suite("Accounts at an OAuth server", .serialized, .timeLimit(.minutes(15)))
 struct OAuthServerTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "glewlwyd.py")
     private static let python = URL(filePath: "/usr/bin/python3")

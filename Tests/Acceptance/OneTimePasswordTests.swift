@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// APIs that demand a one-time password: what a person at a terminal, one elsewhere and a program see.
-@Suite("One-time passwords", .serialized, .timeLimit(.minutes(5)))
+@Suite("One-time passwords", .serialized, .timeLimit(.minutes(15)))
 struct OneTimePasswordTests {
     /// A board where alice is logged in, at a lab that demands passwords.
     private func withAlice(

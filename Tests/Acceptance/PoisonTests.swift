@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("A message that stops the connection", .timeLimit(.minutes(5)))
+@Suite("A message that stops the connection", .timeLimit(.minutes(15)))
 struct PoisonTests {
     private func withSmallBroker(_ body: (Lab, TestBoard) async throws -> Void) async throws {
         var configuration = LabConfiguration()
@@ -66,7 +66,7 @@ struct PoisonTests {
     }
 }
 
-@Suite("Messages of an identity that is gone", .timeLimit(.minutes(5)))
+@Suite("Messages of an identity that is gone", .timeLimit(.minutes(15)))
 struct FormerIdentityTests {
     @Test(
         "messages of an identity that is gone are not sent by the next one; both commands report them",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A message is safe when the broker or the disk has it, whichever is first.
-@Suite("The promise to a publisher", .timeLimit(.minutes(5)))
+@Suite("The promise to a publisher", .timeLimit(.minutes(15)))
 struct PromiseTests {
     private static let quiet = "[telemetry]\nenabled = false"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the daemon asks people, answered at the terminal that caused it and elsewhere.
-@Suite("Prompts", .serialized, .timeLimit(.minutes(5)))
+@Suite("Prompts", .serialized, .timeLimit(.minutes(15)))
 struct PromptTests {
     private func withRegisteredBoard(_ body: (Lab, TestBoard) async throws -> Void) async throws {
         try await withLabAndBoard { lab, board in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Calls of local programs that never see a token, by the forward proxy; and who may make which.
-@Suite("Forward proxy and grants", .serialized, .timeLimit(.minutes(5)))
+@Suite("Forward proxy and grants", .serialized, .timeLimit(.minutes(15)))
 struct ProxyTests {
     /// A user of every Debian system, and a group whose members may use the sockets of these tests.
     static let (games, daemon, group) = (5, 1, "60")

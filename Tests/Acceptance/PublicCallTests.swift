@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("Public calls", .timeLimit(.minutes(3)))
+@Suite("Public calls", .timeLimit(.minutes(8)))
 struct PublicCallTests {
     /// The lab answers here only who says nothing of itself.
     private static let path = "/lab/icons/timesheet.png"

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The scripts of deploy", .timeLimit(.minutes(2)))
+@Suite("The scripts of deploy", .timeLimit(.minutes(8)))
 struct ScriptTests {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is sent in envelopes: to whom, as whom, with what, and what is said of it (MAG 9.2, 9.3).
-@Suite("Sent messages", .timeLimit(.minutes(5)))
+@Suite("Sent messages", .timeLimit(.minutes(15)))
 struct SendTests {
     @Test("reach users, devices, groups, the application, and users in any application, at the receiver's own topic")
     func receivers() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The services of a gateway as a person uses them: users and groups, storage, devices, enterprise applications.
-@Suite("Services of the gateway", .serialized, .timeLimit(.minutes(5)))
+@Suite("Services of the gateway", .serialized, .timeLimit(.minutes(15)))
 struct ServicesTests {
     private static let settings = "[storage]\nlocal = true\n"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The lock of a user's session, as a user of the program meets it (MAG 12.3).
-@Suite("A locked session", .timeLimit(.minutes(5)))
+@Suite("A locked session", .timeLimit(.minutes(15)))
 struct SessionLockTests {
     private func withUser(
         _ change: (inout LabConfiguration) -> Void = { $0.broker = false }, settings: String = "",

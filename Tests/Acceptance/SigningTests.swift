@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Bodies that are sent as signed tokens. The lab checks them, and so does another implementation of JWS.
-@Suite("Signed bodies", .serialized, .timeLimit(.minutes(5)))
+@Suite("Signed bodies", .serialized, .timeLimit(.minutes(15)))
 struct SigningTests {
     /// What PyJWT reads from a token that it has verified.
     private func verified(_ token: String, by pem: String, algorithm: String = "RS256", for audience: String)

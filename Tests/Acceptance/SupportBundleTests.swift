@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("latchkey support-bundle", .timeLimit(.minutes(2)))
+@Suite("latchkey support-bundle", .timeLimit(.minutes(8)))
 struct SupportBundleTests {
     /// What must be in no bundle.
     private static let planted = [

@@ -5,7 +5,7 @@ import Testing
 
 /// The ways to log in that a person at a terminal begins, and ends on another device. Passwords are in `PromptTests`,
 /// providers and pages in `LogInWaysTests`.
-@Suite("Logging in at a terminal", .serialized, .timeLimit(.minutes(3)))
+@Suite("Logging in at a terminal", .serialized, .timeLimit(.minutes(8)))
 struct TerminalLogInTests {
     /// Wide, so that no address is broken.
     private func onTerminal(_ board: TestBoard, _ arguments: String...) throws -> TerminalProgram {

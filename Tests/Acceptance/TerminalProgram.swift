@@ -12,17 +12,23 @@ final class TerminalProgram: Sendable {
     /// `POSIX_SPAWN_SETSID` of <spawn.h>, which the module map leaves out.
     private static let setsid: Int32 = 0x80
 
+    /// `TIOCSPTLCK` and `TIOCGPTN` of <asm-generic/ioctls.h>.
+    private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+
     /// - Parameter columns: width of the terminal.
     init(_ url: URL, _ arguments: [String], environment: [String: String] = [:], columns: UInt16 = 80) throws {
-        var (own, other): (Int32, Int32) = (-1, -1)
-        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        guard openpty(&own, &other, nil, nil, &size) == 0 else {
+        // No other child, which may start at any moment, holds the terminal open.
+        let own = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var (number, isLocked): (UInt32, Int32) = (0, 0)
+        guard own >= 0, ioctl(own, Self.setLock, &isLocked) == 0, ioctl(own, Self.getNumber, &number) == 0 else {
             throw Unexpected("no terminal: \(String(cString: strerror(errno)))")
         }
-        // No other child may hold the terminal open.
-        _ = fcntl(own, F_SETFD, FD_CLOEXEC)
-        guard let path = ttyname(other) else { throw Unexpected("no terminal: \(String(cString: strerror(errno)))") }
-        let name = String(cString: path)
+        let name = "/dev/pts/\(number)"
+        let other = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        guard other >= 0, ioctl(own, UInt(TIOCSWINSZ), &size) == 0 else {
+            throw Unexpected("no terminal: \(String(cString: strerror(errno)))")
+        }
         keyboard = own
 
         var actions = posix_spawn_file_actions_t()
@@ -80,11 +86,11 @@ final class TerminalProgram: Sendable {
     func type(_ text: String) { _ = text.withCString { write(keyboard, $0, strlen($0)) } }
 
     /// Waits until the screen shows `text`.
-    func shows(_ text: String, within seconds: Double = 60) async throws {
+    func shows(_ text: String, within seconds: Double = 180) async throws {
         _ = try await screen.line(containing: text, within: seconds)
     }
 
-    func ended(within seconds: Double = 60) async throws -> Int32 {
+    func ended(within seconds: Double = 180) async throws -> Int32 {
         let watchdog = Task { [processIdentifier] in
             try await Task.sleep(for: .seconds(seconds))
             kill(processIdentifier, SIGKILL)

@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("Commands on a terminal", .timeLimit(.minutes(5)))
+@Suite("Commands on a terminal", .timeLimit(.minutes(15)))
 struct TerminalTests {
     private func onTerminal(_ board: TestBoard, _ arguments: String...) throws -> TerminalProgram {
         try TerminalProgram(Program(name: "latchkey").url, arguments + ["--socket", board.socket])

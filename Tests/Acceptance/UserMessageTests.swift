@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The connection of the logged-in user to the broker, beside the board's (MAG 9.1).
-@Suite("Messages of a user", .timeLimit(.minutes(5)))
+@Suite("Messages of a user", .timeLimit(.minutes(15)))
 struct UserMessageTests {
     @Test("have a connection of the user's from log-in to log-out, under the user's name (MAG checklist 39, 41)")
     func connection() async throws {

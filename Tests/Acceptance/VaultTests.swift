@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("Keys of a board's store", .timeLimit(.minutes(5)))
+@Suite("Keys of a board's store", .timeLimit(.minutes(15)))
 struct VaultTests {
     /// What systemd hands over, with the settings that ask for it.
     private func give(_ credential: String, to board: TestBoard) throws {

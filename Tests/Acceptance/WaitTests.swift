@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("latchkey wait", .timeLimit(.minutes(2)))
+@Suite("latchkey wait", .timeLimit(.minutes(8)))
 struct WaitTests {
     private func wait(_ board: TestBoard, _ arguments: String...) throws -> RunningProgram {
         try RunningProgram(Program(name: "latchkey").url, ["wait", "--socket", board.socket] + arguments)

@@ -38,7 +38,7 @@ func withAgent(
     }
 }
 
-@Suite("The agent before it is enrolled", .timeLimit(.minutes(1)))
+@Suite("The agent before it is enrolled", .timeLimit(.minutes(5)))
 struct AgentLifeTests {
     @Test("has no link and no station, and says what to do")
     func notEnrolled() async throws {
@@ -242,7 +242,7 @@ struct AgentLifeTests {
     }
 }
 
-@Suite("Streams of messages", .timeLimit(.minutes(1)))
+@Suite("Streams of messages", .timeLimit(.minutes(5)))
 struct DeliveriesTests {
     private func subscription(_ folder: String) async throws -> (Messenger, Subscription) {
         let outbox = try await Outbox.open(at: folder + "/outbox.db", durability: .memory)

@@ -8,7 +8,7 @@ import Testing
 @testable import Agent
 @testable import Proximity
 
-@Suite("The record of who was let in", .timeLimit(.minutes(1)))
+@Suite("The record of who was let in", .timeLimit(.minutes(5)))
 struct AuditLogTests {
     private func record(_ id: Int, at seconds: TimeInterval = 0, granted: Bool = true) -> AuditRecord {
         let request = ConsentRequest(

@@ -8,7 +8,7 @@ import Testing
 @testable import Agent
 @testable import Proximity
 
-@Suite("The record of consent beside its writer", .timeLimit(.minutes(2)))
+@Suite("The record of consent beside its writer", .timeLimit(.minutes(8)))
 struct AuditWriterTests {
     private func record(_ id: Int, granted: Bool = false) -> AuditRecord {
         let request = ConsentRequest(

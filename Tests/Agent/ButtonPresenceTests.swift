@@ -4,7 +4,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("A press of the button that unlocks a session", .timeLimit(.minutes(1)))
+@Suite("A press of the button that unlocks a session", .timeLimit(.minutes(5)))
 struct ButtonPresenceTests {
     /// Waits in the background; presses are taken from then on.
     private func waiting(_ presence: ButtonPresence) async -> Task<Void, any Error> {

@@ -9,7 +9,7 @@ import Testing
 @testable import Agent
 @testable import Board
 
-@Suite("The service of the board's button", .timeLimit(.minutes(2)))
+@Suite("The service of the board's button", .timeLimit(.minutes(8)))
 struct ButtonServiceTests {
     /// A watched button of a simulated board, that shares by its button.
     private struct Bench {

@@ -30,7 +30,7 @@ private func routes(in document: JSON) -> [String] {
     }
 }
 
-@Suite("A feature", .timeLimit(.minutes(1)))
+@Suite("A feature", .timeLimit(.minutes(5)))
 struct FeatureTests {
     private static let repository = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -109,7 +109,7 @@ struct FeatureTests {
     }
 }
 
-@Suite("While the sealed store cannot be opened", .timeLimit(.minutes(1)))
+@Suite("While the sealed store cannot be opened", .timeLimit(.minutes(5)))
 struct StandbyTests {
     /// What stand-by closed before features said what needs the vault.
     private static let closedEver = [

@@ -5,7 +5,7 @@ import Testing
 @testable import Agent
 @testable import Board
 
-@Suite("The keypad", .timeLimit(.minutes(1)))
+@Suite("The keypad", .timeLimit(.minutes(5)))
 struct KeypadServiceTests {
     @Test("is not opened before a PIN is asked for, is then named if it cannot be read, and the question goes on")
     func failure() async throws {

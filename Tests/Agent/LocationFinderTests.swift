@@ -6,7 +6,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("Asking where the board is", .timeLimit(.minutes(1)))
+@Suite("Asking where the board is", .timeLimit(.minutes(5)))
 struct LocationFinderTests {
     private static let place = Location(latitude: 49.2827, longitude: -123.1207)
 

@@ -28,7 +28,7 @@ private func fields(of datagram: [UInt8]) throws -> [String: [UInt8]] {
     return fields
 }
 
-@Suite("Logs", .timeLimit(.minutes(1)))
+@Suite("Logs", .timeLimit(.minutes(5)))
 struct LogTests {
     private func event(_ message: String, _ level: Logger.Level = .info, _ metadata: Logger.Metadata? = nil) -> LogEvent
     {

@@ -10,7 +10,7 @@ import Testing
 @testable import Agent
 @testable import Gateway
 
-@Suite("Letting devices nearby in", .timeLimit(.minutes(2)))
+@Suite("Letting devices nearby in", .timeLimit(.minutes(8)))
 struct NearbyConsentTests {
     @Test(
         "tells who waits; at the agent's end answers them, leaves the air, ends Bluetooth and keeps the record, in this order"
@@ -116,7 +116,7 @@ struct NearbyConsentTests {
     }
 }
 
-@Suite("Being let in by devices nearby", .timeLimit(.minutes(2)))
+@Suite("Being let in by devices nearby", .timeLimit(.minutes(8)))
 struct NearbyLogInTests {
     @Test("goes on once at a time, by whichever way, and may be tried again after it failed")
     func once() async throws {

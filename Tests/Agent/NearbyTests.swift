@@ -9,7 +9,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("Sharing with devices nearby", .timeLimit(.minutes(2)))
+@Suite("Sharing with devices nearby", .timeLimit(.minutes(8)))
 struct NearbySharingTests {
     @Test("begins with Bluetooth when somebody first needs it, once, and ends it with the agent")
     func radio() async throws {

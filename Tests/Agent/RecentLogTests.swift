@@ -6,7 +6,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("The agent's newest log entries", .timeLimit(.minutes(1)))
+@Suite("The agent's newest log entries", .timeLimit(.minutes(5)))
 struct RecentLogTests {
     private func log(_ text: String, _ level: Logger.Level = .info, to recent: RecentLog) {
         var handler = RecentLogHandler(label: "agent", level: .trace, in: recent)

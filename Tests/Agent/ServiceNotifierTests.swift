@@ -5,7 +5,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("Word to systemd", .timeLimit(.minutes(1)))
+@Suite("Word to systemd", .timeLimit(.minutes(5)))
 struct ServiceNotifierTests {
     @Test("the start, the life and the end of the service are told, each in one datagram")
     func told() throws {

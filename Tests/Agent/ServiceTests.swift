@@ -6,7 +6,7 @@ import Testing
 
 @testable import Agent
 
-@Suite("Services of the agent", .timeLimit(.minutes(1)))
+@Suite("Services of the agent", .timeLimit(.minutes(5)))
 struct ServiceTests {
     private struct Broken: Error {}
 

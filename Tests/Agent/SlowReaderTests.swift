@@ -8,8 +8,14 @@ import Testing
 @testable import LocalAPI
 @testable import Messaging
 
-@Suite("A slow reader", .timeLimit(.minutes(1)))
+@Suite("A slow reader", .timeLimit(.minutes(5)))
 struct SlowReaderTests {
+    private final class Turn: Sendable {
+        private let count = Atomic(0)
+
+        func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
+    }
+
     /// What was written to one reader's stream.
     private final class Written: Sendable {
         private let condition = AsyncCondition([UInt8]())
@@ -17,14 +23,16 @@ struct SlowReaderTests {
         /// - Parameter mayOffer: whether what is offered is taken, and not only what waits.
         /// - Parameter begun: called at the beginning of each write that waits.
         func writer(
-            _ form: StreamForm, waitingAt gate: Gate? = nil, mayOffer: Bool,
+            _ form: StreamForm, waitingAt gates: [Gate] = [], mayOffer: Bool,
             begun: @escaping @Sendable () -> Void = {}
         ) -> StreamWriter {
-            StreamWriter(
+            let turn = Turn()
+            return StreamWriter(
                 form,
                 put: { [self] bytes, passage in
                     begun()
-                    await gate?.pass()
+                    let number = turn.next()
+                    if let last = gates.last { await (number < gates.count ? gates[number] : last).pass() }
                     return passage {
                         condition.change { $0 += bytes }
                         return true
@@ -93,13 +101,13 @@ struct SlowReaderTests {
             let (slow, quick) = (Written(), Written())
             let (encoder, gate) = (MessageEncoder(nil), Gate())
             var readers: [Task<Void, any Error>] = []
-            for (written, gate) in [(slow, gate), (quick, nil)] {
+            for (written, gates) in [(slow, [gate]), (quick, [])] {
                 let subscription = try await messenger.subscribe("a/#", bound: 1000)
                 let deliveries = Deliveries(subscription: subscription, encoder: encoder)
                 readers.append(
                     Task {
                         try await deliveries.write(
-                            to: written.writer(form, waitingAt: gate, mayOffer: mayOffer && gate == nil))
+                            to: written.writer(form, waitingAt: gates, mayOffer: mayOffer && gates.isEmpty))
                     })
             }
             // The slow one does not even get away from the first event while all of this arrives.
@@ -132,24 +140,23 @@ struct SlowReaderTests {
                 throw AgentError.subscriptionEnded
             }
             let subscription = try await messenger.subscribe("a/#")
-            let (written, gate) = (Written(), Gate())
+            let (written, gates) = (Written(), [Gate(), Gate()])
             let open = OpenSubscriptions()
             try open.add(subscription)
             let begun = AsyncStream.makeStream(of: Void.self)
             let reader = Task {
-                let writer = written.writer(.lines, waitingAt: gate, mayOffer: false) { begun.continuation.yield() }
+                let writer = written.writer(.lines, waitingAt: gates, mayOffer: false) { begun.continuation.yield() }
                 try await Deliveries(subscription: subscription, encoder: MessageEncoder(nil), station: open)
                     .write(to: writer)
             }
             // The first event, then the message, wait for the reader.
             var writes = begun.stream.makeAsyncIterator()
             await writes.next()
-            gate.open()
-            gate.close()
+            gates[0].open()
             await messenger.inbox.deliver([Self.message(1)])
             await writes.next()
             await open.end()
-            gate.open()
+            gates[1].open()
             await #expect(throws: AgentError.subscriptionEnded) { try await reader.value }
             #expect(written.text == LocalEvent(name: "subscribed", data: ["filter": "a/#"]).json.text + "\n")
         }

@@ -5,7 +5,7 @@ import Vault
 
 @testable import Agent
 
-@Suite("What opens the vault", .timeLimit(.minutes(1)))
+@Suite("What opens the vault", .timeLimit(.minutes(5)))
 struct VaultKeysTests {
     private func settings(_ slot: VaultSettings.Slot, passphraseFile: String = "", keyFile: String = "")
         -> VaultSettings

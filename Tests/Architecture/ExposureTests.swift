@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What systemd itself thinks of the unit: 0 is a program that can do nothing, 10 one that may do everything.
-@Suite("The shipped service is exposed little", .timeLimit(.minutes(1)))
+@Suite("The shipped service is exposed little", .timeLimit(.minutes(5)))
 struct ExposureTests {
     private static let analyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"].first {
         FileManager.default.isExecutableFile(atPath: $0)

@@ -107,7 +107,7 @@ struct KeyBytesTests {
         #expect(seen >= 4, "the search finds the members there are")
     }
 
-    @Test("and the compiler refuses who has not asked", .timeLimit(.minutes(2)))
+    @Test("and the compiler refuses who has not asked", .timeLimit(.minutes(8)))
     func compiler() async throws {
         let use = """
             func f(_ key: PrivateKey) throws -> SecretBytes { try key.pkcs8() }

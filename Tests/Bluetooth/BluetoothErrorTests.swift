@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Errors of Bluetooth", .timeLimit(.minutes(1)))
+@Suite("Errors of Bluetooth", .timeLimit(.minutes(5)))
 struct BluetoothErrorTests {
     private let errors: [BluetoothError] = [
         .noAdapter(name: "hci1"), .blocked(adapter: "hci0", hard: true), .noPermission(operation: "scan"),

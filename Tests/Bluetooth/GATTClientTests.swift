@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Attribute client", .timeLimit(.minutes(1)))
+@Suite("Attribute client", .timeLimit(.minutes(5)))
 struct GATTClientTests {
     private let discover = GATTOperation.discover(service: Fixture.service, characteristic: Fixture.characteristic)
     private let serviceBytes: [UInt8] = Fixture.service.bytes.reversed()

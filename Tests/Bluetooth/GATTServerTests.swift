@@ -3,7 +3,7 @@ import Testing
 @testable import Bluetooth
 
 /// Packets by hand, with their section in Bluetooth Core Vol 3 Part F.
-@Suite("Attribute server", .timeLimit(.minutes(1)))
+@Suite("Attribute server", .timeLimit(.minutes(5)))
 struct GATTServerTests {
     private let serviceBytes: [UInt8] = Fixture.service.bytes.reversed()
     private let characteristicBytes: [UInt8] = Fixture.characteristic.bytes.reversed()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Client and server together", .timeLimit(.minutes(1)))
+@Suite("Client and server together", .timeLimit(.minutes(5)))
 struct LinkTests {
     @Test("client and server discover, subscribe, write and notify at every MTU", arguments: 23...517)
     func everyMTU(mtu: Int) throws {
@@ -79,7 +79,7 @@ struct LinkTests {
     }
 }
 
-@Suite("Bytes of a hostile device", .timeLimit(.minutes(1)))
+@Suite("Bytes of a hostile device", .timeLimit(.minutes(5)))
 struct HostileBytesTests {
     @Test("hostile bytes of every opcode at every length up to 30 are answered within the MTU, or end the bearer")
     func everyOpcode() {
@@ -145,7 +145,7 @@ struct HostileBytesTests {
     }
 }
 
-@Suite("UUIDs and addresses", .timeLimit(.minutes(1)))
+@Suite("UUIDs and addresses", .timeLimit(.minutes(5)))
 struct BluetoothNameTests {
     @Test("UUIDs and addresses of every form are equal (Vol 3 Part B 2.5.1)")
     func forms() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Values a server sends", .timeLimit(.minutes(1)))
+@Suite("Values a server sends", .timeLimit(.minutes(5)))
 struct SubscriptionTests {
     private func subscribed(_ mode: SubscriptionMode) -> GATTServer.Effect {
         .event(.subscribed(Fixture.central, characteristic: Fixture.characteristic, mode))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Board
 
-@Suite("Button", .timeLimit(.minutes(1)))
+@Suite("Button", .timeLimit(.minutes(5)))
 struct ButtonTests {
     /// A simulated button that is being watched.
     private struct Watched {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Board
 
-@Suite("A code scanner", .timeLimit(.minutes(1)))
+@Suite("A code scanner", .timeLimit(.minutes(5)))
 struct CodeScannerTests {
     /// The keys of a US keyboard, in the order of their codes, without and with Shift.
     private static let rows: [(first: UInt16, plain: String, shifted: String)] = [

@@ -77,7 +77,7 @@ struct KeyEventTests {
     }
 }
 
-@Suite("A keypad", .timeLimit(.minutes(1)))
+@Suite("A keypad", .timeLimit(.minutes(5)))
 struct KeypadTests {
     /// A pipe in place of a device, whose events come in any pieces that are whole.
     private func withPipe(_ body: (_ reading: Int32, _ writing: Int32) async throws -> Void) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Board
 
-@Suite("Sensor poller", .timeLimit(.minutes(1)))
+@Suite("Sensor poller", .timeLimit(.minutes(5)))
 struct SensorPollerTests {
     private let clock = ManualClock()
     private let tree: FakeTree

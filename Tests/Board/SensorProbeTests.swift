@@ -133,7 +133,7 @@ struct SensorProbeTests {
 
     @Test(
         "a sensor probe refuses content that is not a number, too long or not a file, and does not wait for a pipe",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func hostile() throws {
         let path = "/sys/class/thermal/thermal_zone0/temp"
         let tree = try FakeTree(["/sys/class/thermal/thermal_zone0/type": "t", path: "hot\n"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Board
 
-@Suite("Sensor reader", .timeLimit(.minutes(1)))
+@Suite("Sensor reader", .timeLimit(.minutes(5)))
 struct SensorReaderTests {
     private static let names = ["a", "b", "c", "d"]
 

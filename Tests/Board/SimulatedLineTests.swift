@@ -3,7 +3,7 @@ import Testing
 
 @testable import Board
 
-@Suite("A simulated line", .timeLimit(.minutes(1)))
+@Suite("A simulated line", .timeLimit(.minutes(5)))
 struct SimulatedLineTests {
     private let clock = ManualClock()
     private let line: SimulatedLine

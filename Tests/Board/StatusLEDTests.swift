@@ -3,7 +3,7 @@ import Testing
 
 @testable import Board
 
-@Suite("Status LED", .timeLimit(.minutes(1)))
+@Suite("Status LED", .timeLimit(.minutes(5)))
 struct StatusLEDTests {
     private let clock = ManualClock()
     private let led: StatusLED

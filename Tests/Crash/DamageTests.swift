@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A board whose files are damaged while it is off.
-@Suite("A damaged database", .timeLimit(.minutes(10)))
+@Suite("A damaged database", .timeLimit(.minutes(20)))
 struct DamageTests {
     enum Damage: String, CaseIterable, Sendable {
         case tornTail = "its tail is torn off"
@@ -141,9 +141,8 @@ struct DamageTests {
             try Damage.zeroedMiddle.strike(segments[segments.count / 2])
             try await lab.startBroker()
             try await board.start()
-            let status = try await board.status(within: 60) {
-                $0.outbox?.setAside != nil && $0.outbox?.depth == 0
-            }
+            _ = try await board.status { $0.outbox?.setAside != nil }
+            let status = try await board.drained()
             // Some had been sent before the damage was come by; the rest was rescued.
             #expect(try #require(status.outbox?.rescued) > 0)
             #expect(Set(Self.numbers(at: lab)).count >= 298)
@@ -242,7 +241,7 @@ private func segments(of outbox: String) throws -> [String] {
 
 extension TestBoard {
     /// Waits until somebody answers at the socket, be it the agent that waits for its vault.
-    func answers(within seconds: Double = 30) async throws {
+    func answers(within seconds: Double = 120) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while try await latchkey("status").status != 0 {
             guard ContinuousClock.now < end else { throw Unexpected("nobody answers: \(daemon?.errors.text ?? "")") }

@@ -8,7 +8,7 @@ import Testing
 @testable import Messaging
 
 @Suite(
-    "A disk", .timeLimit(.minutes(10)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
+    "A disk", .timeLimit(.minutes(20)), .enabled(if: PowerCutDisk.obstacle == nil, PowerCutDisk.obstacle ?? "possible"))
 struct DiskTests {
     @Test("that fills up refuses new messages with what to do, loses none that were accepted, and is told of")
     func full() async throws {
@@ -92,7 +92,9 @@ struct DiskTests {
 
     @Test("that is full when the broker does not answer in time refuses the message, which may have been sent")
     func fullAtTheSpill() async throws {
-        try await withDisk { lab, board, disk in
+        // Time enough for the broker of a busy machine.
+        let settings = DamageTests.quiet + "\n[outbox]\nspill_milliseconds = 5000\n"
+        try await withDisk(settings: settings) { lab, board, disk in
             try await board.start()
             _ = try await board.enroll(at: lab)
             _ = try await board.status { $0.isConnected }
@@ -162,12 +164,14 @@ struct DiskTests {
 }
 
 /// Gives `body` a lab and a board whose state directory is such a disk.
-func withDisk(_ body: (Lab, TestBoard, PowerCutDisk) async throws -> Void) async throws {
+func withDisk(settings: String = DamageTests.quiet, _ body: (Lab, TestBoard, PowerCutDisk) async throws -> Void)
+    async throws
+{
     try await inTurn {
         let started = StartedPrograms()
         defer { started.endAll() }
         let lab = try await Lab.start()
-        let board = try TestBoard(settings: DamageTests.quiet)
+        let board = try TestBoard(settings: settings)
         let disk = try PowerCutDisk(at: board.state.path)
         var failure: (any Error)?
         do {

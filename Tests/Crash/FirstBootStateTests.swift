@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each row is a `killPoint` between the answer to an enrollment that waited in a file, and the end of that file.
-@Suite("Killed while the enrollment of the first boot is taken", .timeLimit(.minutes(3)))
+@Suite("Killed while the enrollment of the first boot is taken", .timeLimit(.minutes(8)))
 struct FirstBootStateTests {
     struct State: Sendable, CustomTestStringConvertible {
         let point: String

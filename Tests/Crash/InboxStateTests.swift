@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// An agent that is killed while it keeps a message, or while a command has it.
-@Suite("Killed while a message waits", .timeLimit(.minutes(10)))
+@Suite("Killed while a message waits", .timeLimit(.minutes(20)))
 struct InboxStateTests {
     struct State: Sendable, CustomTestStringConvertible {
         let point: String
@@ -69,7 +69,7 @@ struct InboxStateTests {
                 let words = isRemoval ? ["remove", "orders", "--yes"] : ["add", "orders", "orders"]
                 let asking = try RunningProgram(
                     Program(name: "latchkey").url, ["inbox"] + words + ["--socket", board.socket])
-                #expect(try await daemon.ended(within: 20) == 128 + SIGKILL)
+                #expect(try await daemon.ended(within: 120) == 128 + SIGKILL)
                 #expect(try await asking.ended(within: 60) != 0)
                 board.environment = [:]
                 try await board.start()
@@ -181,7 +181,7 @@ struct InboxStateTests {
     }
 
     private func expectKilled(_ daemon: RunningProgram, at state: State, _ board: TestBoard) async throws {
-        #expect(try await daemon.ended(within: 20) == 128 + SIGKILL)
+        #expect(try await daemon.ended(within: 120) == 128 + SIGKILL)
         #expect(daemon.errors.lines.contains("killed at \(state.point)"))
         board.environment = [:]
     }

@@ -104,7 +104,7 @@ enum Processes {
     }
 
     /// Waits until none of these is there. Nothing tells when a process ends that is not a child.
-    static func ended(_ processes: [Identity: String], within seconds: Double = 30) async throws {
+    static func ended(_ processes: [Identity: String], within seconds: Double = 120) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while case let left = all().filter({ processes[$0.identity] != nil }), !left.isEmpty {
             guard ContinuousClock.now < end else { throw Unexpected("left behind: \(left.map(\.command))") }

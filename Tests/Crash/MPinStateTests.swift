@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each row is a `killPoint` of an account at an M-Pin back end, of a user's registration there, or of a login.
-@Suite("Killed while an M-Pin account changes, or a user registers or logs in", .timeLimit(.minutes(5)))
+@Suite("Killed while an M-Pin account changes, or a user registers or logs in", .timeLimit(.minutes(15)))
 struct MPinStateTests {
     struct State: Sendable, CustomTestStringConvertible {
         let point: String

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each row is a `killPoint` of the accounts at OAuth servers; the server counts what it is asked.
-@Suite("Killed while an account at an OAuth server changes", .timeLimit(.minutes(5)))
+@Suite("Killed while an account at an OAuth server changes", .timeLimit(.minutes(15)))
 struct OAuthAccountStateTests {
     static let states: Set<String> = [
         "oauth-account-answered", "oauth-login-answered", "oauth-refresh-answered", "oauth-refresh-committed",

@@ -8,7 +8,7 @@ import Testing
 @testable import Messaging
 
 /// An agent that is killed while it opens an outbox that it cannot just go on with.
-@Suite("Killed while an outbox is opened", .timeLimit(.minutes(10)))
+@Suite("Killed while an outbox is opened", .timeLimit(.minutes(20)))
 struct OutboxStateTests {
     enum Before: Sendable {
         case databaseLost, damaged, newestFull, ofAnotherDevice
@@ -50,7 +50,7 @@ struct OutboxStateTests {
         let path = try prepare(state.before, in: board.state)
         board.environment = ["LATCHKEY_KILL_AT": state.point]
         let daemon = try board.launch()
-        #expect(try await daemon.ended(within: 20) == 128 + SIGKILL)
+        #expect(try await daemon.ended(within: 120) == 128 + SIGKILL)
         #expect(daemon.errors.lines.contains("killed at \(state.point)"))
 
         board.environment = [:]

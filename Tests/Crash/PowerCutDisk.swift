@@ -9,7 +9,7 @@ import Testing
 final class PowerCutDisk {
     let path: String
     private let process: pid_t
-    private let orders: Int32
+    private let orders: FileHandle
     private let answers: UnsafeMutablePointer<FILE>
 
     /// Why there can be none; `nil` where there can.
@@ -19,24 +19,22 @@ final class PowerCutDisk {
     /// - Parameter path: a folder that exists.
     init(at path: String) throws {
         self.path = path
-        var (toChild, toParent): ([Int32], [Int32]) = ([0, 0], [0, 0])
-        // Other children do not inherit them: `ChildProcess` closes everything.
-        guard pipe(&toChild) == 0, pipe(&toParent) == 0 else { throw Unexpected("no pipe") }
+        let (toChild, toParent) = (try PrivatePipe(), try PrivatePipe())
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "powercut.py").path
         process = try ChildProcess.spawn(
             ["/usr/bin/env", "python3", script],
             variables: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" },
-            streams: [toChild[0], toParent[1], STDERR_FILENO])
-        close(toChild[0])
-        close(toParent[1])
-        orders = toChild[1]
-        answers = fdopen(toParent[0], "r")
+            streams: [toChild.reading.fileDescriptor, toParent.writing.fileDescriptor, STDERR_FILENO])
+        orders = toChild.writing
+        answers = fdopen(fcntl(toParent.reading.fileDescriptor, F_DUPFD_CLOEXEC, 0), "r")
+        try toChild.reading.close()
+        try toParent.writing.close()
         try order("mount \(path)")
     }
 
     /// Unmounts it and forgets everything.
     func end() {
-        close(orders)
+        try? orders.close()
         _ = ChildProcess.waitForExit(of: process)
         fclose(answers)
     }
@@ -53,7 +51,9 @@ final class PowerCutDisk {
     @discardableResult
     private func order(_ text: String) throws -> String {
         let line = Array("\(text)\n".utf8)
-        guard write(orders, line, line.count) == line.count else { throw Unexpected("powercut.py has ended") }
+        guard write(orders.fileDescriptor, line, line.count) == line.count else {
+            throw Unexpected("powercut.py has ended")
+        }
         var buffer = [CChar](repeating: 0, count: 512)
         guard fgets(&buffer, Int32(buffer.count), answers) != nil else {
             throw Unexpected("powercut.py said nothing to \(text)")

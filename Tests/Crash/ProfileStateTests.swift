@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each row is a `killPoint` of the record of what the gateway says about a user.
-@Suite("Killed while a user's profile is kept", .timeLimit(.minutes(5)))
+@Suite("Killed while a user's profile is kept", .timeLimit(.minutes(15)))
 struct ProfileStateTests {
     enum Act: String {
         /// Alice logs in where nobody was logged in.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Vault
 
-@Suite("Killed while a vault is wrapped anew", .timeLimit(.minutes(2)))
+@Suite("Killed while a vault is wrapped anew", .timeLimit(.minutes(8)))
 struct RewrapTests {
     static let states: Set<String> = ["vault-rewrap-written", "vault-rewrap-committed"]
 

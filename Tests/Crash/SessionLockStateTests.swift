@@ -6,7 +6,7 @@ import Testing
 import Vault
 
 /// Each row is a `killPoint` of the lock of a user's session.
-@Suite("Killed while a session is locked or unlocked", .timeLimit(.minutes(5)))
+@Suite("Killed while a session is locked or unlocked", .timeLimit(.minutes(15)))
 struct SessionLockStateTests {
     struct State: Sendable, CustomTestStringConvertible {
         let name: String

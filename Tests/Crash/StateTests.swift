@@ -3,7 +3,7 @@ import GatewayLab
 import TestSupport
 import Testing
 
-@Suite("Killed in a named state", .timeLimit(.minutes(10)))
+@Suite("Killed in a named state", .timeLimit(.minutes(20)))
 struct StateTests {
     private static let quiet = "[telemetry]\nenabled = false"
 
@@ -235,7 +235,7 @@ struct StateTests {
 
     /// A name that nothing comes by, or that is none, shows here: the process would not have died.
     func expectDeath(of daemon: RunningProgram, at state: KilledState) async throws {
-        let status = try await daemon.ended(within: 20)
+        let status = try await daemon.ended(within: 120)
         #expect(status == 128 + SIGKILL)
         #expect(daemon.errors.lines.contains("killed at \(state.point)"), "\(daemon.errors.lines.suffix(5))")
     }

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// Against the server of the `openssl` command, over TCP on loopback.
-@Suite("TLS with openssl s_server", .timeLimit(.minutes(1)))
+@Suite("TLS with openssl s_server", .timeLimit(.minutes(5)))
 struct RealServerTests {
     @Test("mutual, with an RSA key of 2048 bits on each side")
     func mutual() throws {

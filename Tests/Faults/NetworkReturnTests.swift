@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A board whose link goes and comes back: by the kernel's reports it waits no longer than it must.
-@Suite("The network's return", .timeLimit(.minutes(3)))
+@Suite("The network's return", .timeLimit(.minutes(8)))
 struct NetworkReturnTests {
     /// Without a network the agent makes an attempt each minute: connected within less, it was by the kernel's report.
     private static let soon = 20.0

@@ -109,7 +109,7 @@ final class Scene {
     /// Waits until nothing waits any more.
     ///
     /// - Parameter dropped: how many messages were given up, as they were a former identity's.
-    func drained(within seconds: Double = 60, dropping dropped: Int = 0) async throws {
+    func drained(within seconds: Double = 180, dropping dropped: Int = 0) async throws {
         try await status(within: seconds) {
             $0.outbox?.depth == 0 && $0.outbox?.dropped == dropped
         }
@@ -120,7 +120,7 @@ final class Scene {
     /// Asks for the status until it is as wanted. Over the socket itself: a program for each question would take more of the
     /// machine than all boards together.
     @discardableResult
-    func status(within seconds: Double = 60, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus {
+    func status(within seconds: Double = 180, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus {
         let end = ContinuousClock.now + .seconds(seconds)
         var status: BoardStatus
         repeat {
@@ -135,12 +135,12 @@ final class Scene {
     func hasOutbox() async throws { try await status { $0.outbox?.depth != nil } }
 
     @discardableResult
-    func connected(within seconds: Double = 60) async throws -> BoardStatus {
+    func connected(within seconds: Double = 180) async throws -> BoardStatus {
         try await status(within: seconds) { $0.isConnected }
     }
 
     /// Ends the connection to the broker, and waits until there is another.
-    func connectsAnew(within seconds: Double = 60) async throws {
+    func connectsAnew(within seconds: Double = 180) async throws {
         let known = occurrences(of: "broker.connected")
         broker.cut()
         let end = ContinuousClock.now + .seconds(seconds)
@@ -156,7 +156,7 @@ final class Scene {
     }
 
     /// Waits until the agent is not connected to the broker, and says why by this code and what to do.
-    func disconnected(because code: String..., within seconds: Double = 60) async throws {
+    func disconnected(because code: String..., within seconds: Double = 180) async throws {
         let status = try await status(within: seconds) {
             !$0.isConnected
                 && code.contains($0.broker?.lastError?.code ?? "")
@@ -166,7 +166,7 @@ final class Scene {
 
     /// Waits until the newest error is of this code, and says what to do about it.
     @discardableResult
-    func says(_ code: String, within seconds: Double = 60) async throws -> String {
+    func says(_ code: String, within seconds: Double = 180) async throws -> String {
         let status = try await status(within: seconds) { $0.lastError?.code == code }
         guard let remedy = status.lastError?.remedy else { throw Unexpected("no remedy in \(status)") }
         return remedy

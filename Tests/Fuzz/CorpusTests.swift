@@ -8,7 +8,7 @@ private let corpus = URL(filePath: #filePath).deletingLastPathComponent().append
 @Suite("Seeds of the fuzz targets")
 struct CorpusTests {
     @Test(
-        "seeds of the fuzz targets are read as their names say, and no guarantee is broken", .timeLimit(.minutes(1)),
+        "seeds of the fuzz targets are read as their names say, and no guarantee is broken", .timeLimit(.minutes(5)),
         arguments: FuzzTarget.all.map(\.name))
     func seeds(of name: String) throws {
         let target = try #require(FuzzTarget.named(name))

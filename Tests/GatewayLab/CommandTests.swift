@@ -24,7 +24,7 @@ extension GatewayLabTests {
             for child in /proc/[0-9]*; do
                 if grep -qs "^PPid:[[:space:]]$lab$" "$child/status"; then broker=${child#/proc/}; fi
             done
-            gone() { for _ in $(seq 100); do [ -e "/proc/$1" ] || return 0; sleep 0.1; done; return 1; }
+            gone() { for _ in $(seq 600); do [ -e "/proc/$1" ] || return 0; sleep 0.1; done; return 1; }
             """
 
         @Test("latchkey-lab prints its addresses, mints URLs, lists devices and writes files for mosquitto_pub")

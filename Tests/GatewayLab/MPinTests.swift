@@ -6,7 +6,7 @@ import Testing
 /// The M-Pin back end, asked by a client in Python that shares nothing with the project, not even a library.
 ///
 /// Outside ``GatewayLabTests``, as Python's integers take their time for a pairing.
-@Suite("M-Pin back end", .serialized, .timeLimit(.minutes(5)))
+@Suite("M-Pin back end", .serialized, .timeLimit(.minutes(15)))
 struct MPinTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("mpin_scenarios.py").path

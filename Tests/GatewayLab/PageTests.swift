@@ -5,7 +5,7 @@ import Testing
 
 /// What a person meets on the admin page, in headless Chromium. Outside ``GatewayLabTests``, as a browser takes longer
 /// to start than its tests may take.
-@Suite("Admin page in a browser", .serialized, .timeLimit(.minutes(5)))
+@Suite("Admin page in a browser", .serialized, .timeLimit(.minutes(15)))
 struct PageTests {
     /// By WebDriver; it fails with what it saw.
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -5,7 +5,7 @@ import Testing
 @testable import GatewayLab
 
 extension GatewayLabTests {
-    @Suite("A lab that stops", .timeLimit(.minutes(1)))
+    @Suite("A lab that stops", .timeLimit(.minutes(5)))
     struct StopTests {
         @Test("closes the connections that it accepts meanwhile, and can start again")
         func acceptedDuringStop() async throws {

@@ -58,7 +58,7 @@ private struct RealServer {
     let post: @Sendable (_ path: String, _ body: JSON) async throws -> JSON
 }
 
-@Suite("The directory against scim2-server", .serialized, .timeLimit(.minutes(5)))
+@Suite("The directory against scim2-server", .serialized, .timeLimit(.minutes(15)))
 struct RealServerTests {
     private func withUsers(_ body: (Directory) async throws -> Void) async throws {
         try await RealServer.run { server in

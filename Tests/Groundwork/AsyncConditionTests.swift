@@ -1,7 +1,7 @@
 import Groundwork
 import Testing
 
-@Suite("Asynchronous condition", .timeLimit(.minutes(1)))
+@Suite("Asynchronous condition", .timeLimit(.minutes(5)))
 struct AsyncConditionTests {
     @Test("a wait for what is there already ends at once, and has taken it")
     func present() async {

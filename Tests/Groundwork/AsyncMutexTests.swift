@@ -2,7 +2,7 @@ import Groundwork
 import Synchronization
 import Testing
 
-@Suite("Async mutex", .timeLimit(.minutes(1)))
+@Suite("Async mutex", .timeLimit(.minutes(5)))
 struct AsyncMutexTests {
     @Test("lets tasks through one at a time, in the order asked for")
     func turns() async {

@@ -3,7 +3,7 @@ import Glibc
 import Groundwork
 import Testing
 
-@Suite("Bounded files", .timeLimit(.minutes(1)))
+@Suite("Bounded files", .timeLimit(.minutes(5)))
 struct BoundedFileTests {
     private func withFolder(_ test: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-files-\(UUID())").path

@@ -2,7 +2,7 @@ import CLinux
 import Groundwork
 import Testing
 
-@Suite("Named thread", .timeLimit(.minutes(1)))
+@Suite("Named thread", .timeLimit(.minutes(5)))
 struct NamedThreadTests {
     private static let thread = NamedThread("named-test")
 

@@ -2,7 +2,7 @@ import Groundwork
 import Synchronization
 import Testing
 
-@Suite("Operations in single flight", .timeLimit(.minutes(1)))
+@Suite("Operations in single flight", .timeLimit(.minutes(5)))
 struct SingleFlightTests {
     private final class Trace: Sendable {
         private let list = Mutex<[Int]>([])

@@ -2,7 +2,7 @@ import Groundwork
 import Synchronization
 import Testing
 
-@Suite("Threads", .timeLimit(.minutes(1)))
+@Suite("Threads", .timeLimit(.minutes(5)))
 struct ThreadTests {
     private static let thread = NamedThread("wait-test")
 

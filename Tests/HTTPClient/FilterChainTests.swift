@@ -1,7 +1,7 @@
 import HTTPClient
 import Testing
 
-@Suite("A filter chain", .timeLimit(.minutes(1)))
+@Suite("A filter chain", .timeLimit(.minutes(5)))
 struct FilterChainTests {
     private let client = HTTPClient()
 

@@ -3,7 +3,7 @@ import Groundwork
 import HTTPClient
 import Testing
 
-@Suite("A stream over a Unix socket", .timeLimit(.minutes(1)))
+@Suite("A stream over a Unix socket", .timeLimit(.minutes(5)))
 struct StreamTests {
     private let client = HTTPClient()
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPClient
+import TestSupport
 
 /// `server.py` on a port or socket of its own, ended with the last reference.
 final class TestServer: Sendable {
@@ -20,18 +21,21 @@ final class TestServer: Sendable {
 
     let port: Int
     private let process = Process()
-    private let input = Pipe()
+    private let input: FileHandle
     private let lines: Lines
 
     init(_ arguments: [String] = []) async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "server.py")
-        let output = Pipe()
+        let (input, output) = (try PrivatePipe(), try PrivatePipe())
+        self.input = input.writing
         process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = [script.path] + arguments
-        process.standardInput = input
-        process.standardOutput = output
-        lines = Lines(output.fileHandleForReading)
+        process.standardInput = input.reading
+        process.standardOutput = output.writing
+        lines = Lines(output.reading)
         try process.run()
+        try input.reading.close()
+        try output.writing.close()
         port = Int(try await lines.first { $0.hasPrefix("port ") }.dropFirst(5))!
     }
 
@@ -43,7 +47,7 @@ final class TestServer: Sendable {
     /// Waits for the server to say this.
     func said(_ beginning: String) async throws -> String { try await lines.first { $0.hasPrefix(beginning) } }
 
-    func write(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
+    func write(_ line: String) { input.write(Data("\(line)\n".utf8)) }
 
     /// The lines of a pipe, in order.
     private final class Lines: Sendable {

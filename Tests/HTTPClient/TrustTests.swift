@@ -4,7 +4,7 @@ import HTTPClient
 import TestSupport
 import Testing
 
-@Suite("The trust of a request", .timeLimit(.minutes(1)))
+@Suite("The trust of a request", .timeLimit(.minutes(5)))
 struct TrustTests {
     private let client = HTTPClient()
     private let authority: TestAuthority
@@ -100,7 +100,7 @@ struct TrustTests {
     }
 }
 
-@Suite("The identity of a request", .timeLimit(.minutes(1)))
+@Suite("The identity of a request", .timeLimit(.minutes(5)))
 struct IdentityTests {
     private let client = HTTPClient()
     private let authority: TestAuthority

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a person is told of a bad server, by the program.
-@Suite("A person at a board is told", .timeLimit(.minutes(5)))
+@Suite("A person at a board is told", .timeLimit(.minutes(15)))
 struct BadServerReportTests {
     @Test("what is wrong with the gateway, and what to do, by enroll, status and doctor")
     func gateway() async throws {

@@ -6,7 +6,7 @@ import Messaging
 import TestSupport
 import Testing
 
-@Suite("A server with one fault", .timeLimit(.minutes(3)))
+@Suite("A server with one fault", .timeLimit(.minutes(8)))
 struct BadServerTests {
     /// In place of the product's minute: what comes late here never comes.
     private static func patience(with bad: BadServerCase) -> Duration {

@@ -5,7 +5,7 @@ import Testing
 
 /// `attack.py` against the daemon as it is shipped, with a gateway and a broker behind it.
 @Suite(
-    "The local API of a running daemon", .serialized, .timeLimit(.minutes(8)),
+    "The local API of a running daemon", .serialized, .timeLimit(.minutes(15)),
     .enabled(if: getuid() == 0, "attacks as other users"))
 struct LocalAPITests {
     /// The attacker may do everything, so that each attack reaches as deep as it can. Both users are Debian's own.

@@ -9,7 +9,7 @@ import Testing
 
 /// Everything that a board does, at the most verbose, and then a search for each secret that came up.
 @Suite(
-    "A secret", .serialized, .timeLimit(.minutes(5)),
+    "A secret", .serialized, .timeLimit(.minutes(15)),
     .enabled(if: getuid() == 0, "reading a daemon's memory is for root"))
 struct SecretTests {
     /// The program as it is shipped, where there is one: it is linked otherwise than that of this build.

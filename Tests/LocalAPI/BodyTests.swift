@@ -3,7 +3,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("JSON body", .timeLimit(.minutes(1)))
+@Suite("JSON body", .timeLimit(.minutes(5)))
 struct BodyTests {
     private static let sample =
         #"{"topic":"door/state","retain":true,"qos":1,"list":[1,-2.5e3,null],"more":{"a":"\u00e9"}}"#

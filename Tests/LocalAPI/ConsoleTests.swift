@@ -5,7 +5,7 @@ import Testing
 @testable import LocalAPI
 
 /// The console's listener, asked over raw sockets by programs that are not its page.
-@Suite("The console's listener", .timeLimit(.minutes(1)))
+@Suite("The console's listener", .timeLimit(.minutes(5)))
 struct ConsoleTests {
     private typealias Asked = ServedConsole
 

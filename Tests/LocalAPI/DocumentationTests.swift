@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Documentation of the local API", .timeLimit(.minutes(1)))
+@Suite("Documentation of the local API", .timeLimit(.minutes(5)))
 struct DocumentationTests {
     private static let text = try? String(
         contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Config/local-api.md"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Life of the server", .timeLimit(.minutes(1)))
+@Suite("Life of the server", .timeLimit(.minutes(5)))
 struct LifeTests {
     @Test("the server removes its socket when it ends")
     func removesSocket() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Client of the local API", .timeLimit(.minutes(1)))
+@Suite("Client of the local API", .timeLimit(.minutes(5)))
 struct LocalClientTests {
     @Test("the local client gets, posts and deletes JSON")
     func requests() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("OpenAPI document", .timeLimit(.minutes(1)))
+@Suite("OpenAPI document", .timeLimit(.minutes(5)))
 struct OpenAPITests {
     private func document() async throws -> JSON {
         let served = try Served()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Relay", .timeLimit(.minutes(1)))
+@Suite("Relay", .timeLimit(.minutes(5)))
 struct RelayTests {
     @Test("finds the end of a body in one way only, and fields that are fields (RFC 9112 6)")
     func framing() throws {

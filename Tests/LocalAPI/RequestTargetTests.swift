@@ -44,7 +44,7 @@ struct RequestTargetTests {
         #expect(error?.code == "local-api.bad-target")
     }
 
-    @Test("a request target is refused over the socket with a JSON error of status 400", .timeLimit(.minutes(1)))
+    @Test("a request target is refused over the socket with a JSON error of status 400", .timeLimit(.minutes(5)))
     func refusedOverSocket() async throws {
         let served = try Served()
         for trick in Self.tricks where !trick.contains(" ") && !trick.isEmpty {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Router", .timeLimit(.minutes(1)))
+@Suite("Router", .timeLimit(.minutes(5)))
 struct RouterTests {
     @Test("the router passes on the value of a name in the pattern")
     func parameters() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Forms of a stream", .timeLimit(.minutes(1)))
+@Suite("Forms of a stream", .timeLimit(.minutes(5)))
 struct StreamFormTests {
     private static let both: [StreamForm] = [.serverSent, .lines]
 

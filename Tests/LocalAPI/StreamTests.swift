@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Event stream", .timeLimit(.minutes(1)))
+@Suite("Event stream", .timeLimit(.minutes(5)))
 struct StreamTests {
     @Test("an event stream is written as Server-Sent Events")
     func serverSent() async throws {

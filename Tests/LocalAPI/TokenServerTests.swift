@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("The listener with a token", .timeLimit(.minutes(1)))
+@Suite("The listener with a token", .timeLimit(.minutes(5)))
 struct TokenServerTests {
     private static let token = "0123456789abcdef0123456789abcdef"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MPin
 
-@Suite("A hostile M-Pin back end", .timeLimit(.minutes(2)))
+@Suite("A hostile M-Pin back end", .timeLimit(.minutes(8)))
 struct HostileBackEndTests {
     /// Where an answer has a point, and the operation that asks for it.
     private static let places = [

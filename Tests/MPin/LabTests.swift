@@ -9,7 +9,7 @@ import Vault
 @testable import MPin
 
 /// Against the lab, which computes and checks requests by itself.
-@Suite("An M-Pin account at the lab", .serialized, .timeLimit(.minutes(2)))
+@Suite("An M-Pin account at the lab", .serialized, .timeLimit(.minutes(8)))
 struct LabTests {
     private func withLab(_ test: (Lab, MPinBackends, MPinConfiguration) async throws -> Void) async throws {
         var settings = LabConfiguration()

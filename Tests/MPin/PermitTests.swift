@@ -5,7 +5,7 @@ import Testing
 
 @testable import MPin
 
-@Suite("Time permits of M-Pin", .timeLimit(.minutes(2)))
+@Suite("Time permits of M-Pin", .timeLimit(.minutes(8)))
 struct PermitTests {
     private func ends(_ requests: [FakeBackEnd.Request]) -> [String] {
         requests.map { $0.path.split(separator: "/").dropFirst().prefix(2).joined(separator: "/") }

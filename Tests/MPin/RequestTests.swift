@@ -6,7 +6,7 @@ import Testing
 
 @testable import MPin
 
-@Suite("What is sent to M-Pin back ends", .timeLimit(.minutes(2)))
+@Suite("What is sent to M-Pin back ends", .timeLimit(.minutes(8)))
 struct RequestTests {
     private func configured(_ server: FakeBackEnd) async throws -> MPinBackend {
         try await server.backend { configuration in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MPin
 
-@Suite("Sessions and passwords of M-Pin", .timeLimit(.minutes(2)))
+@Suite("Sessions and passwords of M-Pin", .timeLimit(.minutes(8)))
 struct SessionTests {
     @Test("details are read in both spellings, and not asked for without an address (MPIN 5.11, MPIN checklist 27)")
     func details() async throws {

@@ -10,7 +10,7 @@ struct SingleUseTests {
         import MPin
         """
 
-    @Test("serves one second pass", .timeLimit(.minutes(2)))
+    @Test("serves one second pass", .timeLimit(.minutes(8)))
     func once() async throws {
         let errors = try await Self.errors(
             """
@@ -23,7 +23,7 @@ struct SingleUseTests {
     }
 
     @Test(
-        "cannot be used twice, copied or used by who was only lent it (MPIN checklist 11)", .timeLimit(.minutes(2)),
+        "cannot be used twice, copied or used by who was only lent it (MPIN checklist 11)", .timeLimit(.minutes(8)),
         arguments: [
             "func f(_ pass: consuming PassOne) throws { _ = (try pass.validator(for: []), try pass.validator(for: [])) }",
             "func f(_ pass: consuming PassOne) throws { _ = (try pass.validator(for: []), try pass.proof(at: 1)) }",

@@ -6,7 +6,7 @@ import Vault
 
 @testable import MPin
 
-@Suite("What an M-Pin back end's status means", .timeLimit(.minutes(2)))
+@Suite("What an M-Pin back end's status means", .timeLimit(.minutes(8)))
 struct StatusTests {
     /// An operation, as far as the request to an endpoint.
     enum Step: String, CaseIterable, Sendable {

@@ -6,7 +6,7 @@ import Vault
 
 @testable import MPin
 
-@Suite("What is stored of M-Pin users", .timeLimit(.minutes(2)))
+@Suite("What is stored of M-Pin users", .timeLimit(.minutes(8)))
 struct StoredUsersTests {
     private func document(_ server: FakeBackEnd, _ name: String, of account: String = "one") async throws -> JSON {
         let record = try await server.vault.record(RecordName(scope: "account/" + account, name: name))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MPin
 
-@Suite("The states of an M-Pin user", .timeLimit(.minutes(2)))
+@Suite("The states of an M-Pin user", .timeLimit(.minutes(8)))
 struct UserStateTests {
     @Test("go as the table says, whether the back end verifies at once or later (MPIN 7, MPIN checklist 34)")
     func table() async throws {

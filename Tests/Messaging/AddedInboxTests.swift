@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Inboxes that are added", .timeLimit(.minutes(1)))
+@Suite("Inboxes that are added", .timeLimit(.minutes(5)))
 struct AddedInboxTests {
     private let bench: Bench
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Messaging
 
 /// The outbox of a connection whose messages only the broker can take (``Durability/broker``).
-@Suite("Outbox that keeps nothing", .timeLimit(.minutes(1)))
+@Suite("Outbox that keeps nothing", .timeLimit(.minutes(5)))
 struct BrokerOnlyOutboxTests {
     private func message(_ payload: String, bytes: Int = 0) throws -> OutgoingMessage {
         OutgoingMessage(topic: try Topic("t"), payload: Array(payload.utf8) + [UInt8](repeating: 0, count: bytes))

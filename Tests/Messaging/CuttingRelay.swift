@@ -36,7 +36,7 @@ final class CuttingRelay: Sendable {
         self.bytesUntilCut = bytesUntilCut
         let port = try UnusedPort.reserve()
         address = BrokerAddress(host: "127.0.0.1", port: port)
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var one: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
         guard Self.with(port: port, { bind(listener, $0, $1) }) == 0, listen(listener, 16) == 0 else {
@@ -100,7 +100,7 @@ final class CuttingRelay: Sendable {
         let client = Glibc.accept(listener, nil, nil)
         guard client >= 0 else { return }
         state.accepted += 1
-        let broker = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let broker = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard Self.with(port: self.broker, { connect(broker, $0, $1) }) == 0 else {
             return Self.reset(Pair(client: client, broker: broker))
         }

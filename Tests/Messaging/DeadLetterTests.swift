@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Dead letters", .timeLimit(.minutes(2)))
+@Suite("Dead letters", .timeLimit(.minutes(8)))
 struct DeadLetterTests {
     /// As the agent has it: what the broker acknowledges first on each connection.
     private func present(_ settings: inout MessengerSettings) throws { settings.presenceTopic = try Topic("presence") }

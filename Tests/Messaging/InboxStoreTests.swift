@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Inboxes", .timeLimit(.minutes(1)))
+@Suite("Inboxes", .timeLimit(.minutes(5)))
 struct InboxStoreTests {
     private let bench: Bench
 

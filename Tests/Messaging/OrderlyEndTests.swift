@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("The end of a broker connection", .timeLimit(.minutes(1)))
+@Suite("The end of a broker connection", .timeLimit(.minutes(5)))
 struct OrderlyEndTests {
     /// Takes a client, sends it much at once when it publishes something, and says how the connection ends.
     private static let broker = """

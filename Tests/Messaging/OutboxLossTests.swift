@@ -4,7 +4,7 @@ import Testing
 @testable import Messaging
 @testable import Storage
 
-@Suite("What an outbox has accepted stays in it", .timeLimit(.minutes(2)))
+@Suite("What an outbox has accepted stays in it", .timeLimit(.minutes(8)))
 struct OutboxLossTests {
     private let place: OutboxPlace
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Messaging
 
 /// Zeros that are written behind a segment's end, so that messages that come alone change nothing but them.
-@Suite("Room that an outbox prepares", .timeLimit(.minutes(2)))
+@Suite("Room that an outbox prepares", .timeLimit(.minutes(8)))
 struct OutboxPreparedTests {
     private let place: OutboxPlace
 

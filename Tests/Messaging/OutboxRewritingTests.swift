@@ -4,7 +4,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Segments of an outbox that are written anew", .timeLimit(.minutes(2)))
+@Suite("Segments of an outbox that are written anew", .timeLimit(.minutes(8)))
 struct OutboxRewritingTests {
     private let place: OutboxPlace
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Messaging
 @testable import Storage
 
-@Suite("The room that an outbox takes, and its end", .timeLimit(.minutes(2)))
+@Suite("The room that an outbox takes, and its end", .timeLimit(.minutes(8)))
 struct OutboxRoomTests {
     private let place: OutboxPlace
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Messaging
 
 /// The files of an outbox. With this policy a segment is not continued from 4 KiB on.
-@Suite("Segments of the outbox", .timeLimit(.minutes(2)))
+@Suite("Segments of the outbox", .timeLimit(.minutes(8)))
 struct OutboxSegmentTests {
     private let bench: Bench
     private let policy = OutboxPolicy(limitBytes: 256 << 10, maxAge: .seconds(1 << 32), telemetryReserve: 0)

@@ -9,15 +9,15 @@ final class Program: Sendable {
     init(_ path: String, _ arguments: [String]) throws {
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
         self.lines = lines
-        let pipe = Pipe()
+        let pipe = try PrivatePipe()
         // Without a terminal the C library would keep lines back.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
         process.arguments = ["-oL", "-eL", path] + arguments
         process.environment = TestRun.environment
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        let output = pipe.fileHandleForReading
+        process.standardOutput = pipe.writing
+        process.standardError = pipe.writing
+        let output = pipe.reading
         // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another owner.
         Thread.detachNewThread {
             var rest = Data()
@@ -31,6 +31,7 @@ final class Program: Sendable {
             continuation.finish()
         }
         try Self.withSignalsUnblocked { try process.run() }
+        try pipe.writing.close()
     }
 
     /// Threads of the cooperative pool block all signals, and a program inherits that from the thread that starts it.

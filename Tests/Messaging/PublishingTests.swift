@@ -3,7 +3,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Publishing", .timeLimit(.minutes(1)))
+@Suite("Publishing", .timeLimit(.minutes(5)))
 struct PublishingTests {
     @Test("the messenger brings messages of each quality of service to other clients", arguments: QoS.allCases)
     func qualities(_ qos: QoS) async throws {
@@ -78,7 +78,7 @@ struct PublishingTests {
         let observer = try await broker.observe("t/#")
         let station = try await Station(at: broker.address)
         try await station.waitUntilConnected()
-        let count = 2000
+        let count = 900
         async let publishing: Void = {
             for number in 0..<count { try await station.publish("\(number)", to: "t/\(number % 3)") }
         }()

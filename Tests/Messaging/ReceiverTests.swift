@@ -71,7 +71,7 @@ struct ReceiverTests {
     }
 }
 
-@Suite("Events of messages", .timeLimit(.minutes(1)))
+@Suite("Events of messages", .timeLimit(.minutes(5)))
 struct MessageEventTests {
     private let time = Date(timeIntervalSince1970: 1_767_225_600)
 

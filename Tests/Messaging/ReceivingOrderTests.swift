@@ -5,7 +5,7 @@ import Testing
 @testable import Messaging
 
 /// What a broker may send at once, and when it gets its acknowledgements.
-@Suite("Messages that come together", .timeLimit(.minutes(1)))
+@Suite("Messages that come together", .timeLimit(.minutes(5)))
 struct ReceivingOrderTests {
     private func inboxes(_ filter: String, in bench: Bench) async throws -> InboxStore {
         let policy = InboxPolicy(

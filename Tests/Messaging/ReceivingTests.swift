@@ -5,7 +5,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Receiving", .timeLimit(.minutes(1)))
+@Suite("Receiving", .timeLimit(.minutes(5)))
 struct ReceivingTests {
     @Test("the messenger delivers messages to their subscribers, in order")
     func delivery() async throws {
@@ -228,7 +228,7 @@ struct ReceivingTests {
         let next = try await Station(at: broker.address, clientID: "board", running: false)
         let mine = try await next.messenger.subscribe("t")
         next.run()
-        try await next.waitUntilConnected()
+        try await until { await next.messenger.established.map(\.text) == ["t"] }
         try await broker.publish("end", to: "t")
         #expect(await mine.texts(1) == ["end"])
         #expect(await next.messenger.status().received == 1)

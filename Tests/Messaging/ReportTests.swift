@@ -7,7 +7,7 @@ import Testing
 
 /// The broker's reports of errors, beside programs that subscribe to them too. This broker sends a message once for
 /// each filter that it matches, as MQTT allows.
-@Suite("Reports of the broker", .timeLimit(.minutes(1)))
+@Suite("Reports of the broker", .timeLimit(.minutes(5)))
 struct ReportTests {
     private static let own = "own/error"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("The end of a subscription", .timeLimit(.minutes(1)))
+@Suite("The end of a subscription", .timeLimit(.minutes(5)))
 struct SubscriptionEndTests {
     @Test("waits for what is just being passed on: nothing comes after it")
     func endDuringDelivery() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Messaging
 
-@Suite("Subscriptions that are no longer wanted", .timeLimit(.minutes(1)))
+@Suite("Subscriptions that are no longer wanted", .timeLimit(.minutes(5)))
 struct UnsubscribingTests {
     /// Ends the first connections with the request to unsubscribe, and answers the one on the third.
     private static let script = """

@@ -9,7 +9,7 @@ import Vault
 
 @testable import OAuthAccounts
 
-@Suite("Logging in at an OAuth server", .timeLimit(.minutes(2)))
+@Suite("Logging in at an OAuth server", .timeLimit(.minutes(8)))
 struct LogInTests {
     /// The address at which a browser ends, made of the one that it was led to.
     private func answer(_ url: String, _ fields: [String: String?], mark: String = "?") throws -> String {

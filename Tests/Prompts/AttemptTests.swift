@@ -4,7 +4,7 @@ import Testing
 
 @testable import Prompts
 
-@Suite("Attempts that another counts", .timeLimit(.minutes(1)))
+@Suite("Attempts that another counts", .timeLimit(.minutes(5)))
 struct AttemptTests {
     private struct Wrong: Error {}
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Prompts
 
-@Suite("The prompt desk", .timeLimit(.minutes(1)))
+@Suite("The prompt desk", .timeLimit(.minutes(5)))
 struct PromptDeskTests {
     let clock: ManualClock
     let desk: PromptDesk

@@ -7,7 +7,7 @@ import Testing
 @testable import Proximity
 
 /// Whom a press of the button means.
-@Suite("Consent while several ask", .timeLimit(.minutes(1)))
+@Suite("Consent while several ask", .timeLimit(.minutes(5)))
 struct ConsentAmbiguityTests: ConsentSuite {
     let scene = ConsentScene()
 

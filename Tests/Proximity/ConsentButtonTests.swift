@@ -7,7 +7,7 @@ import Testing
 @testable import Proximity
 
 /// What a press of the button means.
-@Suite("Consent by the button", .timeLimit(.minutes(1)))
+@Suite("Consent by the button", .timeLimit(.minutes(5)))
 struct ConsentButtonTests: ConsentSuite {
     let scene = ConsentScene()
 

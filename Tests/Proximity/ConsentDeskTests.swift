@@ -7,7 +7,7 @@ import Testing
 @testable import Proximity
 
 /// Who is asked, what is answered, and what is recorded.
-@Suite("The consent desk", .timeLimit(.minutes(1)))
+@Suite("The consent desk", .timeLimit(.minutes(5)))
 struct ConsentDeskTests: ConsentSuite {
     let scene = ConsentScene()
 

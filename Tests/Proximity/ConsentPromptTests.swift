@@ -7,7 +7,7 @@ import Testing
 @testable import Proximity
 
 /// Questions for consent are prompts among others.
-@Suite("A question for consent as a prompt", .timeLimit(.minutes(1)))
+@Suite("A question for consent as a prompt", .timeLimit(.minutes(5)))
 struct ConsentPromptTests: ConsentSuite {
     let scene: ConsentScene
     private let desk: ConsentDesk

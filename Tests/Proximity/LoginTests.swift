@@ -5,7 +5,7 @@ import Testing
 
 @testable import Proximity
 
-@Suite("Logging in by a device nearby", .timeLimit(.minutes(1)))
+@Suite("Logging in by a device nearby", .timeLimit(.minutes(5)))
 struct LoginTests {
     let clock = ManualClock()
     let recorder = Recorder()

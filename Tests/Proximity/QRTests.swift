@@ -167,7 +167,7 @@ struct QRCodeTests {
     }
 }
 
-@Suite("Logging in by a QR code", .timeLimit(.minutes(1)))
+@Suite("Logging in by a QR code", .timeLimit(.minutes(5)))
 struct QRLoginTests {
     let clock = ManualClock()
     let recorder = Recorder()

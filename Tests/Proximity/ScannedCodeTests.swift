@@ -4,7 +4,7 @@ import Testing
 
 @testable import Proximity
 
-@Suite("Authorizing a scanned code", .timeLimit(.minutes(1)))
+@Suite("Authorizing a scanned code", .timeLimit(.minutes(5)))
 struct ScannedCodeTests {
     let recorder = Recorder()
     let gateway = FakeGateway()

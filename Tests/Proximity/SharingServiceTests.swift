@@ -6,7 +6,7 @@ import Testing
 
 @testable import Proximity
 
-@Suite("Sharing a session", .timeLimit(.minutes(1)))
+@Suite("Sharing a session", .timeLimit(.minutes(5)))
 struct SharingServiceTests {
     let clock = ManualClock()
     let recorder = Recorder()

@@ -46,7 +46,7 @@ package struct Program {
 
     /// Runs it to its end; one that does not end in time is killed.
     package func run(
-        _ arguments: [String], input: String? = nil, environment: [String: String] = [:], seconds: Double = 60
+        _ arguments: [String], input: String? = nil, environment: [String: String] = [:], seconds: Double = 180
     ) async throws
         -> Result
     {
@@ -223,7 +223,7 @@ package final class Collected: Sendable {
     /// The first line that holds `part`, once it is there.
     ///
     /// - Parameter position: of the first byte that counts, such as an earlier ``count``.
-    package func line(containing part: String, after position: Int = 0, within seconds: Double = 60) async throws
+    package func line(containing part: String, after position: Int = 0, within seconds: Double = 180) async throws
         -> String
     {
         try await Acceptance.within(seconds, "a line with \(part)") { [self] in
@@ -240,7 +240,7 @@ package final class Collected: Sendable {
     /// The first lines that are wanted, once there are so many.
     @discardableResult
     package func lines(
-        _ count: Int, within seconds: Double = 60, where isWanted: @escaping @Sendable (String) -> Bool
+        _ count: Int, within seconds: Double = 180, where isWanted: @escaping @Sendable (String) -> Bool
     ) async throws -> [String] {
         try await Acceptance.within(seconds, "\(count) lines that are wanted") { [self] in
             for await _ in changes() {

@@ -108,7 +108,7 @@ package final class TestBoard {
     /// Asks for the status until it is as wanted. Between the agent that waits for its vault and the one that has opened it,
     /// nobody answers for a moment.
     @discardableResult
-    package func status(within seconds: Double = 60, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus
+    package func status(within seconds: Double = 180, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus
     {
         let end = ContinuousClock.now + .seconds(seconds)
         var last: any Error = Unexpected("never asked")
@@ -127,7 +127,7 @@ package final class TestBoard {
 
     /// Waits until the outbox is empty, for as long as messages are delivered: the limit is for a standstill, however much
     /// waits and however much is still accepted meanwhile.
-    package func drained(standstill seconds: Double = 60) async throws -> BoardStatus {
+    package func drained(standstill seconds: Double = 180) async throws -> BoardStatus {
         var (most, end) = (0, ContinuousClock.now + .seconds(seconds))
         while true {
             let status = try await status(within: seconds) { $0.outbox?.depth != nil }

@@ -71,7 +71,7 @@ struct SlotKeyTests {
         #expect(try desk.files() == ["vault.key"])
     }
 
-    @Test("a pipe or a directory in a key file's place neither opens nor holds the start", .timeLimit(.minutes(1)))
+    @Test("a pipe or a directory in a key file's place neither opens nor holds the start", .timeLimit(.minutes(5)))
     func notAFile() async throws {
         #expect(mkfifo(desk.keyPath, 0o600) == 0)
         await #expect(throws: VaultError.keyUnreadable(path: desk.keyPath, reason: "not a regular file")) {
@@ -172,7 +172,7 @@ struct SlotKeyTests {
     }
 
     @Test(
-        "a slot that asks scrypt for too much, or for nonsense, is refused at once", .timeLimit(.minutes(1)),
+        "a slot that asks scrypt for too much, or for nonsense, is refused at once", .timeLimit(.minutes(5)),
         arguments: [
             ScryptCost(n: 1 << 23, r: 8, p: 1), ScryptCost(n: 1 << 15, r: 32, p: 1), ScryptCost(n: 1 << 15, r: 8, p: 5),
             ScryptCost(n: 1 << 15, r: .max, p: 1), ScryptCost(n: 3, r: 8, p: 1), ScryptCost(n: 0, r: 8, p: 1),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import latchkey
 
-@Suite("Streams of the command", .timeLimit(.minutes(1)))
+@Suite("Streams of the command", .timeLimit(.minutes(5)))
 struct FollowingTests {
     private func server(_ path: String) throws -> LocalServer {
         var router = Router()

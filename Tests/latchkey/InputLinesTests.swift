@@ -3,7 +3,7 @@ import Testing
 
 @testable import latchkey
 
-@Suite("Lines of standard input", .timeLimit(.minutes(1)))
+@Suite("Lines of standard input", .timeLimit(.minutes(5)))
 struct InputLinesTests {
     /// The batches of what is written to a file.
     private func batches(_ text: String, lineLimit: Int = 1 << 20) throws -> [String] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import latchkey
 
-@Suite("Input of the command", .timeLimit(.minutes(1)))
+@Suite("Input of the command", .timeLimit(.minutes(5)))
 struct InputTests {
     @Test("is bounded")
     func bounded() throws {

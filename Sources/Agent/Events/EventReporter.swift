@@ -21,13 +21,13 @@ final class EventReporter: Sendable {
             case .notable: .info
             case .trouble: .warning
             }
-        logger.log(
-            level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
-        // Before it is reported: a subscriber must find it in the status.
+        // Before it is told: who is told must find it in the status.
         newestTrouble.withLock { newest in
             if event.severity == .trouble { newest = event }
             if let trouble = newest, event.ends(trouble) { newest = nil }
         }
+        logger.log(
+            level: level, "\(event.name)\(event.details["message"]?.string.map { ": \($0)" } ?? "")", metadata: fields)
         events.send(event)
     }
 

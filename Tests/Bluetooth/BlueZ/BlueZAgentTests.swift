@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Pairing agent for bluetoothd", .timeLimit(.minutes(1)))
+@Suite("Pairing agent for bluetoothd", .timeLimit(.minutes(5)))
 struct BlueZAgentTests {
     private static let path = "/org/bluez/hci0/dev_00_AA_01_01_00_01"
     private let device: [BusValue] = [.text(Self.path)]

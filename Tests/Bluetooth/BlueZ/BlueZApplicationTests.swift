@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Application exported to bluetoothd", .timeLimit(.minutes(1)))
+@Suite("Application exported to bluetoothd", .timeLimit(.minutes(5)))
 struct BlueZApplicationTests {
     static let service = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d001")!
     static let uuid = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d002")!
@@ -81,7 +81,7 @@ struct BlueZApplicationTests {
     }
 }
 
-@Suite("An error of bluetoothd", .timeLimit(.minutes(1)))
+@Suite("An error of bluetoothd", .timeLimit(.minutes(5)))
 struct BlueZErrorTests {
     @Test(
         "an error of bluetoothd becomes an error of this module",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Signals during GetManagedObjects", .timeLimit(.minutes(1)))
+@Suite("Signals during GetManagedObjects", .timeLimit(.minutes(5)))
 struct BlueZOrderTests {
     private static let owner = ":1.7"
     private static let adapter: [String: BusValue] = [BlueZName.adapter: .table(["Powered": .flag(false)])]

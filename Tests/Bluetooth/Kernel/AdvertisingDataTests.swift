@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Advertising data", .timeLimit(.minutes(1)))
+@Suite("Advertising data", .timeLimit(.minutes(5)))
 struct AdvertisingDataTests {
     private let service = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d001")!
 

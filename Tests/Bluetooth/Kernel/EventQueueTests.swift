@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Events of a peripheral", .timeLimit(.minutes(1)))
+@Suite("Events of a peripheral", .timeLimit(.minutes(5)))
 struct EventQueueTests {
     private let characteristic = BluetoothUUID(short: 0x2A00)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Kernel management messages", .timeLimit(.minutes(1)))
+@Suite("Kernel management messages", .timeLimit(.minutes(5)))
 struct ManagementTests {
     private let peer: [UInt8] = [0x06, 0x05, 0x04, 0x03, 0x02, 0xC1]
     private let service = BluetoothUUID("7d1f0b6e-52c3-4c0a-9f6e-1c61a2b7d001")!

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite("Pairing events and bonds", .timeLimit(.minutes(1)))
+@Suite("Pairing events and bonds", .timeLimit(.minutes(5)))
 struct PairingTests {
     private let adapter = BluetoothAddress("00:AA:01:00:00:00", kind: .public)!
     private let peer = BluetoothAddress("C1:02:03:04:05:06", kind: .random)!

@@ -6,7 +6,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("A vault with a record for each secret", .serialized, .timeLimit(.minutes(1)))
+@Suite("A vault with a record for each secret", .serialized, .timeLimit(.minutes(5)))
 struct EarlierRecordsTests {
     @Test("opens with everything that it held, now in a few documents", arguments: ["whole", "interrupted", "removed"])
     func everything(gateway: String) async throws {

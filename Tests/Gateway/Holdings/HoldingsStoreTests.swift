@@ -7,7 +7,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("What a session keeps in its vault", .serialized, .timeLimit(.minutes(1)))
+@Suite("What a session keeps in its vault", .serialized, .timeLimit(.minutes(5)))
 struct HoldingsStoreTests {
     @Test("is a document for all that changes together, and the keys")
     func records() async throws {

@@ -8,7 +8,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("What a session keeps", .serialized, .timeLimit(.minutes(1)))
+@Suite("What a session keeps", .serialized, .timeLimit(.minutes(5)))
 struct HoldingsTests {
     private let now = Moment(date: SampleHoldings.now, uptime: .zero)
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Enrollment at the lab gateway", .serialized, .timeLimit(.minutes(1)))
+@Suite("Enrollment at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct EnrollmentTests {
     @Test("fetches the configuration once; a second time the URL is refused like a forged or ended one")
     func once() async throws {

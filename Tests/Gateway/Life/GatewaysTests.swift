@@ -6,7 +6,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("Gateways a board knows", .serialized, .timeLimit(.minutes(1)))
+@Suite("Gateways a board knows", .serialized, .timeLimit(.minutes(5)))
 struct GatewaysTests {
     @Test("are switched with events, and switching back finds the first registration (1.2, MAG checklist 6)")
     func switching() async throws {

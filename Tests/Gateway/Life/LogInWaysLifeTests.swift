@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What a session does for those who log in otherwise, or on demand", .serialized, .timeLimit(.minutes(1)))
+@Suite("What a session does for those who log in otherwise, or on demand", .serialized, .timeLimit(.minutes(5)))
 struct LogInWaysLifeTests {
     private func demanding(
         _ bench: Bench, flow: Principal = .user, _ demand: @escaping UserDemand

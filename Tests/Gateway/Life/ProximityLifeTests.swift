@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Log-in by another device at the lab gateway", .serialized, .timeLimit(.minutes(1)))
+@Suite("Log-in by another device at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct ProximityLifeTests {
     @Test(
         "lets the user of one board in on another, registered or not (7.3, 5.6, MAG checklist 33)",

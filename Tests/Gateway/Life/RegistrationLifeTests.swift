@@ -9,7 +9,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("Registration at the lab gateway", .serialized, .timeLimit(.minutes(1)))
+@Suite("Registration at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct RegistrationLifeTests {
     @Test("happens by itself before the first call: initialize, register, token, call (MAG 0.2, MAG checklist 9)")
     func firstCall() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Renewal at the lab gateway", .serialized, .timeLimit(.minutes(1)))
+@Suite("Renewal at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct RenewalLifeTests {
     private func serial(_ session: GatewaySession) async throws -> String? {
         try await session.status().certificate?.serialNumber

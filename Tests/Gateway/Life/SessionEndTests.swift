@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("A session that is closed", .serialized, .timeLimit(.minutes(1)))
+@Suite("A session that is closed", .serialized, .timeLimit(.minutes(5)))
 struct SessionEndTests {
     @Test("a closed session registers nobody and stores nothing, and the next one of its gateway finds what was there")
     func closed() async throws {

@@ -8,7 +8,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("A user's session that is locked", .serialized, .timeLimit(.minutes(2)))
+@Suite("A user's session that is locked", .serialized, .timeLimit(.minutes(8)))
 struct SessionLockLifeTests {
     private func passcode(_ text: String = "2580") throws -> Passcode { try Passcode(SecretBytes(utf8: text)) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("Options of a session", .serialized, .timeLimit(.minutes(1)))
+@Suite("Options of a session", .serialized, .timeLimit(.minutes(5)))
 struct SessionOptionsTests {
     @Test("a stopped session sends nothing to anybody, and keeps what it has")
     func stopped() async throws {

@@ -8,7 +8,7 @@ import Vault
 
 @testable import Gateway
 
-@Suite("A person who logs in at the lab gateway", .serialized, .timeLimit(.minutes(1)))
+@Suite("A person who logs in at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct UserLifeTests {
     @Test("registers an unregistered board by E4, and the id_token gives the first token (MAG 4.3, 4.4)")
     func registers() async throws {

@@ -44,8 +44,9 @@ struct Bench: Sendable {
 
     /// Delays the next answer of an endpoint. The task ends once a request waits for it, or the lab stops.
     func delayNext(_ endpoint: GatewayLab.Endpoint, milliseconds: Int) -> Task<Void, Never> {
-        let events = lab.events.subscribe()
         lab.inject(Fault(.delay(milliseconds: milliseconds), at: endpoint, times: 1))
+        // From here on: that it was set is an event of its own.
+        let events = lab.events.subscribe()
         return Task { _ = await events.first { $0.kind == .fault && $0.endpoint == endpoint } }
     }
 
