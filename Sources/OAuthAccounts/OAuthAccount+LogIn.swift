@@ -140,7 +140,7 @@ extension OAuthAccount {
             }
         } else {
             let code = try Self.redirect { () throws(RedirectFault) in
-                try RedirectAnswer.code(in: address, redirectURI: logIn.redirectURI)
+                try RedirectAnswer.code(in: address, redirectURI: logIn.redirectURI) { $0 == logIn.proof.state }
             }
             try check(code.state, code.issuer, logIn)
             begun.remove(at: index)
@@ -169,6 +169,7 @@ extension OAuthAccount {
         do {
             return try read()
         } catch {
+            guard error != .ofAnotherLogIn else { throw .stateMismatch }
             throw .browserAnswerInvalid(reason: error.reason)
         }
     }
@@ -235,6 +236,7 @@ extension RedirectFault {
         case .elsewhere: "the server leads browsers to another address"
         case .unreadable: "its query cannot be read"
         case .withoutCode: "it has no code or token, or no state"
+        case .ofAnotherLogIn: "it belongs to another login"
         case .refused(let error, let text): "the server said \(text ?? error)"
         }
     }

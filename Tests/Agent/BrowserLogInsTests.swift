@@ -71,4 +71,17 @@ struct BrowserLogInsTests {
         }
         #expect(error?.message.contains("the gateway said The user denied") == true)
     }
+
+    @Test(
+        "is the answer to another login without this one's state, whatever else it says (RFC 8252 section 8.9)",
+        arguments: ["?error=access_denied", "?error=access_denied&state=other", "?code=c&state=other", "?code=c"])
+    func anotherLogIn(query: String) {
+        let own = SecretBytes(utf8: "s")
+        #expect(throws: GatewayError.authorizationStateMismatch) {
+            try BrowserLogIns.code(in: "http://127.0.0.1:4711/done" + query) { $0 == own }
+        }
+        #expect(throws: AgentError.browserAnswerInvalid(reason: "the gateway said access_denied")) {
+            try BrowserLogIns.code(in: "http://127.0.0.1:4711/done?error=access_denied&state=s") { $0 == own }
+        }
+    }
 }

@@ -59,4 +59,22 @@ struct RedirectAnswerTests {
             try RedirectAnswer.code(in: "?error=server_error&code=c&state=s")
         }
     }
+
+    @Test(
+        "a redirect answer is believed in nothing before its state is that of the login (RFC 8252 section 8.9)",
+        arguments: [
+            "?error=access_denied", "?error=access_denied&state=other", "?error=access_denied&state=", "?code=c", "?x",
+            "?code=c&state=other", "?error=a&error=b&state=s", "?code=%ZZ&state=s", "?state=s&state=s",
+            "?state=s&code=" + String(repeating: "x", count: RedirectAnswer.limit),
+        ])
+    func stateFirst(query: String) throws {
+        let own = SecretBytes(utf8: "s")
+        let place = "http://127.0.0.1:4711/done"
+        #expect(throws: RedirectFault.ofAnotherLogIn) {
+            try RedirectAnswer.code(in: place + query, redirectURI: place) { $0 == own }
+        }
+        #expect(throws: RedirectFault.refused(error: "access_denied", text: nil)) {
+            try RedirectAnswer.code(in: place + "?error=access_denied&state=s", redirectURI: place) { $0 == own }
+        }
+    }
 }

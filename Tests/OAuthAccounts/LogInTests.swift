@@ -31,6 +31,9 @@ struct LogInTests {
         let issuer = "\(server.base)/naming"
         let wrong: [(String, OAuthAccountError)] = [
             (try answer(begun.url, ["state": "another", "iss": issuer]), .stateMismatch),
+            // Any page can send these, and they end nothing.
+            (try answer(begun.url, ["state": nil, "code": nil, "error": "access_denied"]), .stateMismatch),
+            (try answer(begun.url, ["state": "another", "code": nil, "error": "access_denied"]), .stateMismatch),
             (try answer(begun.url, ["iss": "\(server.base)/good"]), .issuerWrong(expected: issuer)),
             // The server announces that it names itself (RFC 9207 section 2.4).
             (try answer(begun.url, [:]), .issuerWrong(expected: issuer)),

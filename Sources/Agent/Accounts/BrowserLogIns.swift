@@ -87,9 +87,10 @@ final actor BrowserLogIns {
         case .code(let value, let state):
             code = AuthorizationCode(code: SecretBytes(utf8: value), state: SecretBytes(utf8: state))
         case .answer(let answer):
-            do throws(AgentError) {
-                code = try Self.code(in: answer, redirectURI: logIn.authorization.redirectURI)
-            } catch {
+            do {
+                code = try Self.code(
+                    in: answer, redirectURI: logIn.authorization.redirectURI, isOwn: logIn.authorization.hasState)
+            } catch let error as AgentError {
                 if case .browserAnswerInvalid(let reason) = error {
                     active.events.send(.authorizationDidFail(reason: reason))
                 }
@@ -130,12 +131,15 @@ final actor BrowserLogIns {
     private func remove(_ id: String) { begun.removeAll { $0.id == id } }
 
     /// - Throws: ``AgentError/browserAnswerInvalid(reason:)``, also with the error that the gateway sent to the
-    ///   browser.
-    static func code(in answer: String, redirectURI: String? = nil) throws(AgentError) -> AuthorizationCode {
-        do {
-            return try RedirectAnswer.code(in: answer, redirectURI: redirectURI)
+    ///   browser; `GatewayError.authorizationStateMismatch` for the answer to another login.
+    static func code(
+        in answer: String, redirectURI: String? = nil, isOwn: (SecretBytes) -> Bool = { _ in true }
+    ) throws -> AuthorizationCode {
+        do throws(RedirectFault) {
+            return try RedirectAnswer.code(in: answer, redirectURI: redirectURI, isOwn: isOwn)
         } catch {
-            throw .browserAnswerInvalid(reason: error.reason)
+            guard error != .ofAnotherLogIn else { throw GatewayError.authorizationStateMismatch }
+            throw AgentError.browserAnswerInvalid(reason: error.reason)
         }
     }
 }
@@ -149,6 +153,7 @@ extension RedirectFault {
         case .elsewhere: "the gateway leads browsers to another address"
         case .unreadable: "its query cannot be read"
         case .withoutCode: "it has no code, or no state"
+        case .ofAnotherLogIn: "it belongs to another login"
         case .refused(let error, let text): "the gateway said \(text ?? error)"
         }
     }

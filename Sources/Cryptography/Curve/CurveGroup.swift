@@ -19,7 +19,7 @@ import Groundwork
 /// - Multiplication normalizes a number's length after each step, which a coordinate with a leading zero word shows;
 ///   the ladder's random coordinates make that useless for repeated measuring.
 ///
-/// OpenSSL keeps intermediates in a `BN_CTX`, which wipes its numbers when it is freed; every computation has its own.
+/// OpenSSL keeps intermediates in a `BN_CTX`, which wipes its numbers when it is freed: see ``CurveScratch``.
 final class CurveGroup: Sendable {
     static let prime = "2400000008702a0db0bddf647a6366d3243fd6ee18093ee1be6623ef5c1b55b3"
     static let order = "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"
@@ -39,25 +39,24 @@ final class CurveGroup: Sendable {
     /// (p + 1) / 4.
     private let rootExponent = CurveNumber(
         hex: "09000000021c0a836c2f77d91e98d9b4c90ff5bb86024fb86f9988fbd706d56d", isSecret: false)
+    private let two = CurveNumber(2)
 
     private convenience init() throws(CurveError) { try self.init(order: CurveNumber(hex: Self.order)) }
 
     /// - Parameter order: what the ladder adds to a scalar, whose bits are its steps.
     init(order: CurveNumber) throws(CurveError) {
-        let (zero, one, two) = (CurveNumber(0), CurveNumber(1), CurveNumber(2))
+        let (zero, one) = (CurveNumber(0), CurveNumber(1))
         let (prime, x) = (CurveNumber(hex: Self.prime), CurveNumber(hex: Self.generatorX))
         guard let group = EC_GROUP_new_curve_GFp(prime.handle, zero.handle, two.handle, nil),
             let montgomery = BN_MONT_CTX_new()
         else { throw .unavailable(reason: takeOpenSSLReason()) }
         (handle, self.montgomery) = (group, montgomery)
-        let (context, generator) = (try newContext(), try newPoint())
-        defer {
-            BN_CTX_free(context)
-            EC_POINT_clear_free(generator)
-        }
+        let scratch = CurveScratch()
+        let generator = try newPoint()
+        defer { EC_POINT_clear_free(generator) }
         // Order and cofactor are what has `EC_POINT_mul` take the ladder.
-        let isSet = withExtendedLifetime((zero, one, two, prime, x, order)) {
-            BN_MONT_CTX_set(montgomery, prime.handle, context) == 1
+        let isSet = withExtendedLifetime((zero, one, prime, x, order)) {
+            BN_MONT_CTX_set(montgomery, prime.handle, scratch.handle) == 1
                 && EC_POINT_set_affine_coordinates(group, generator, x.handle, one.handle, nil) == 1
                 && EC_GROUP_set_generator(group, generator, order.handle, one.handle) == 1
         }
@@ -93,66 +92,58 @@ final class CurveGroup: Sendable {
     ///
     /// `EC_POINT_set_compressed_coordinates` would do, but prepares its exponentiation anew for each X, and half of all
     /// X have no point.
-    func map(_ hash: [UInt8], to point: OpaquePointer) throws(CurveError) {
+    func map(_ hash: [UInt8], to point: OpaquePointer, in scratch: borrowing CurveScratch) throws(CurveError) {
         let operation = "map a hash to a point"
-        let context = try newContext()
-        defer { BN_CTX_free(context) }
+        let context = scratch.handle
         BN_CTX_start(context)
         defer { BN_CTX_end(context) }
-        guard let prime = EC_GROUP_get0_field(handle), let x = BN_CTX_get(context), let square = BN_CTX_get(context),
-            let y = BN_CTX_get(context), let again = BN_CTX_get(context), BN_bin2bn(hash, Int32(hash.count), x) != nil
+        guard let prime = EC_GROUP_get0_field(handle), let x = BN_CTX_get(context), let form = BN_CTX_get(context),
+            let square = BN_CTX_get(context), let y = BN_CTX_get(context), let again = BN_CTX_get(context),
+            BN_bin2bn(hash, Int32(hash.count), x) != nil
         else { throw .openSSL(operation: "get memory", reason: takeOpenSSLReason()) }
         try checkCurve(operation, BN_nnmod(x, x, prime, context))
         // The end is never reached: the chance that 256 X in a row have no point is 1 in 2^256.
         for _ in 0..<256 {
-            // The square is x³ + 2, and ((p + 1) / 4)th powers of squares are their roots, as p is 3 modulo 4.
+            // The square is x³ + 2, and ((p + 1) / 4)th powers of squares are their roots, as p is 3 modulo 4. A product
+            // with a number in Montgomery's form is in the form of the other one.
             let isComputed =
-                BN_mod_sqr(square, x, prime, context) == 1 && BN_mod_mul(square, square, x, prime, context) == 1
-                && BN_add_word(square, 2) == 1 && BN_nnmod(square, square, prime, context) == 1
+                BN_to_montgomery(form, x, montgomery, context) == 1
+                && BN_mod_mul_montgomery(square, x, form, montgomery, context) == 1
+                && BN_mod_mul_montgomery(square, square, form, montgomery, context) == 1
+                && BN_mod_add_quick(square, square, two.handle, prime) == 1
                 && BN_mod_exp_mont(y, square, rootExponent.handle, prime, context, montgomery) == 1
-                && BN_mod_sqr(again, y, prime, context) == 1
+                && BN_to_montgomery(form, y, montgomery, context) == 1
+                && BN_mod_mul_montgomery(again, y, form, montgomery, context) == 1
             try checkCurve(operation, isComputed ? 1 : 0)
             if BN_cmp(again, square) == 0 {
                 if BN_is_odd(y) == 1 { try checkCurve(operation, BN_sub(y, prime, y)) }
                 return try checkCurve(operation, EC_POINT_set_affine_coordinates(handle, point, x, y, context))
             }
-            try checkCurve(operation, BN_add_word(x, 1))
-            try checkCurve(operation, BN_nnmod(x, x, prime, context))
+            try checkCurve(operation, BN_mod_add_quick(x, x, BN_value_one(), prime))
         }
         throw .openSSL(operation: operation, reason: "no point was found")
     }
 
     func multiply(
-        _ point: OpaquePointer, by scalar: CurveNumber, into result: OpaquePointer
+        _ point: OpaquePointer, by scalar: CurveNumber, into result: OpaquePointer, in scratch: borrowing CurveScratch
     ) throws(CurveError) {
-        let context = try newContext()
-        defer { BN_CTX_free(context) }
-        try checkCurve("multiply a point", EC_POINT_mul(handle, result, nil, point, scalar.handle, context))
+        try checkCurve("multiply a point", EC_POINT_mul(handle, result, nil, point, scalar.handle, scratch.handle))
     }
 
-    func add(_ left: OpaquePointer, _ right: OpaquePointer, into result: OpaquePointer) throws(CurveError) {
-        let context = try newContext()
-        defer { BN_CTX_free(context) }
-        try checkCurve("add points", EC_POINT_add(handle, result, left, right, context))
+    func add(
+        _ left: OpaquePointer, _ right: OpaquePointer, into result: OpaquePointer, in scratch: borrowing CurveScratch
+    ) throws(CurveError) {
+        try checkCurve("add points", EC_POINT_add(handle, result, left, right, scratch.handle))
     }
 
     /// Doubles a point some times, in its place.
-    func double(_ point: OpaquePointer, times count: Int) throws(CurveError) {
-        let context = try newContext()
-        defer { BN_CTX_free(context) }
+    func double(_ point: OpaquePointer, times count: Int, in scratch: borrowing CurveScratch) throws(CurveError) {
         for _ in 0..<count {
-            try checkCurve("double a point", EC_POINT_dbl(handle, point, point, context))
+            try checkCurve("double a point", EC_POINT_dbl(handle, point, point, scratch.handle))
         }
     }
 
     func negate(_ point: OpaquePointer) throws(CurveError) {
         try checkCurve("negate a point", EC_POINT_invert(handle, point, nil))
-    }
-
-    private func newContext() throws(CurveError) -> OpaquePointer {
-        guard let context = BN_CTX_new() else {
-            throw .openSSL(operation: "get memory", reason: takeOpenSSLReason())
-        }
-        return context
     }
 }

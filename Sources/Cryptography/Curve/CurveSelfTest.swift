@@ -37,12 +37,16 @@ enum CurveSelfTest {
     private static func compute(
         in group: CurveGroup
     ) throws(CurveError) -> (commitment: G1Point, validator: G1Point) {
+        let scratch = CurveScratch()
         let (x, y) = (G1Scalar(reducing: bytes(x)), G1Scalar(reducing: bytes(y)))
-        let identity = try G1Point(mapping: bytes(identityHash), in: group)
-        let dated = try identity.adding(G1Point(mapping: bytes(timeHash), in: group))
-        let secret = try G1Point(encoding: bytes(token), in: group).adding(G1Factor(factor), times: identity)
-            .adding(G1Point(encoding: bytes(permit), in: group))
-        return try (dated.multiplied(by: x), secret.multiplied(by: x.adding(y)).negated())
+        let identity = try G1Point(mapping: bytes(identityHash), of: group, in: scratch)
+        let dated = try identity.adding(G1Point(mapping: bytes(timeHash), of: group, in: scratch), in: scratch)
+        let secret = try G1Point(encoding: bytes(token), in: group)
+            .adding(G1Factor(factor), times: identity, in: scratch)
+            .adding(G1Point(encoding: bytes(permit), in: group), in: scratch)
+        return try (
+            dated.multiplied(by: x, in: scratch), secret.multiplied(by: x.adding(y), in: scratch).negated()
+        )
     }
 
     /// Hexadecimal of this file.

@@ -38,13 +38,17 @@ public final class G1Point: Sendable {
 
     /// The point of a hash (MPIN 2.4). Not of constant time: the hash must be public.
     /// - Parameter hash: 32 bytes.
-    public convenience init(mapping hash: [UInt8]) throws(CurveError) {
-        try self.init(mapping: hash, in: CurveGroup.shared.get())
+    public convenience init(
+        mapping hash: [UInt8], in scratch: borrowing CurveScratch = CurveScratch()
+    ) throws(CurveError) {
+        try self.init(mapping: hash, of: CurveGroup.shared.get(), in: scratch)
     }
 
-    convenience init(mapping hash: [UInt8], in group: CurveGroup) throws(CurveError) {
+    convenience init(
+        mapping hash: [UInt8], of group: CurveGroup, in scratch: borrowing CurveScratch
+    ) throws(CurveError) {
         precondition(hash.count == Self.hashByteCount, "a hash of \(Self.hashByteCount) bytes is needed")
-        try self.init(in: group) { point throws(CurveError) in try group.map(hash, to: point) }
+        try self.init(in: group) { point throws(CurveError) in try group.map(hash, to: point, in: scratch) }
     }
 
     /// The encoding that ``init(encoding:)`` reads. The array is not wiped: for points that go out.
@@ -66,40 +70,50 @@ public final class G1Point: Sendable {
     }
 
     /// - Throws: ``CurveError/infinity`` for a point and its negative.
-    public func adding(_ other: G1Point) throws(CurveError) -> G1Point {
-        try G1Point(in: group) { sum throws(CurveError) in try group.add(handle, other.handle, into: sum) }
+    public func adding(
+        _ other: G1Point, in scratch: borrowing CurveScratch = CurveScratch()
+    ) throws(CurveError) -> G1Point {
+        try G1Point(in: group) { sum throws(CurveError) in
+            try group.add(handle, other.handle, into: sum, in: scratch)
+        }
     }
 
     /// This point plus a multiple of another, which may be zero times it.
     /// - Throws: ``CurveError/infinity`` if the sum is.
-    public func adding(_ scalar: G1Scalar, times other: G1Point) throws(CurveError) -> G1Point {
+    public func adding(
+        _ scalar: G1Scalar, times other: G1Point, in scratch: borrowing CurveScratch = CurveScratch()
+    ) throws(CurveError) -> G1Point {
         try G1Point(in: group) { sum throws(CurveError) in
             let product = try group.newPoint()
             defer { EC_POINT_clear_free(product) }
-            try group.multiply(other.handle, by: scalar.number, into: product)
-            try group.add(handle, product, into: sum)
+            try group.multiply(other.handle, by: scalar.number, into: product, in: scratch)
+            try group.add(handle, product, into: sum, in: scratch)
         }
     }
 
     /// This point plus a secret multiple of another, which may be zero times it.
     /// - Parameter other: must be public.
     /// - Throws: ``CurveError/infinity`` if the sum is.
-    public func adding(_ factor: G1Factor, times other: G1Point) throws(CurveError) -> G1Point {
+    public func adding(
+        _ factor: G1Factor, times other: G1Point, in scratch: borrowing CurveScratch = CurveScratch()
+    ) throws(CurveError) -> G1Point {
         let ladder = try ShortLadder.shared.get()
         return try G1Point(in: group) { sum throws(CurveError) in
             let product = try group.newPoint()
             defer { EC_POINT_clear_free(product) }
             // In this order, so that no factor leads to infinity on the way.
-            try ladder.multiply(other.handle, by: factor, into: product, and: sum)
-            try group.add(handle, sum, into: sum)
-            try group.add(sum, product, into: sum)
+            try ladder.multiply(other.handle, by: factor, into: product, and: sum, in: scratch)
+            try group.add(handle, sum, into: sum, in: scratch)
+            try group.add(sum, product, into: sum, in: scratch)
         }
     }
 
     /// - Throws: ``CurveError/infinity`` if the scalar is zero.
-    public func multiplied(by scalar: G1Scalar) throws(CurveError) -> G1Point {
+    public func multiplied(
+        by scalar: G1Scalar, in scratch: borrowing CurveScratch = CurveScratch()
+    ) throws(CurveError) -> G1Point {
         try G1Point(in: group) { product throws(CurveError) in
-            try group.multiply(handle, by: scalar.number, into: product)
+            try group.multiply(handle, by: scalar.number, into: product, in: scratch)
         }
     }
 

@@ -1,3 +1,4 @@
+import Cryptography
 import OAuth
 
 /// One way to log in that the gateway offers.
@@ -26,6 +27,9 @@ public struct AuthorizationSession: Sendable {
     public let clientID: String
     /// Where a browser is led at the end, as the request named it; `nil` for the configured address.
     public var redirectURI: String?
+
+    /// Whether an answer with this state is to this session's request, and not to another one's.
+    public func hasState(_ state: SecretBytes) -> Bool { state == proof.state }
 
     /// Whether a code was requested by this session, and not by another one.
     public func takes(_ code: AuthorizationCode) -> Bool { code.isFor(proof) }

@@ -34,10 +34,14 @@ public struct MPinID: Sendable, Hashable {
     public var userID: String? { (try? JSON(parsing: bytes, limit: Self.limit))?["userID"]?.string }
 
     /// The identity point A.
-    func point() throws(CurveError) -> G1Point { try G1Point(mapping: hash) }
+    func point(in scratch: borrowing CurveScratch = CurveScratch()) throws(CurveError) -> G1Point {
+        try G1Point(mapping: hash, in: scratch)
+    }
 
     /// The dated point T.
-    func point(on date: MPinDate) throws(CurveError) -> G1Point {
-        try G1Point(mapping: MPinHash.hash(hash, after: date.days))
+    func point(
+        on date: MPinDate, in scratch: borrowing CurveScratch = CurveScratch()
+    ) throws(CurveError) -> G1Point {
+        try G1Point(mapping: MPinHash.hash(hash, after: date.days), in: scratch)
     }
 }

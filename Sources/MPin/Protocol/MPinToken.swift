@@ -28,7 +28,9 @@ public final class MPinToken: Sendable {
     public var encoding: SecretBytes { point.secretEncoding }
 
     /// The client's secret CS again, if the PIN is the right one.
-    func restored(for identityPoint: G1Point, with factor: PINFactor) throws(CurveError) -> G1Point {
-        try point.adding(factor.value, times: identityPoint)
+    func restored(
+        for identityPoint: G1Point, with factor: PINFactor, in scratch: borrowing CurveScratch = CurveScratch()
+    ) throws(CurveError) -> G1Point {
+        try point.adding(factor.value, times: identityPoint, in: scratch)
     }
 }

@@ -26,13 +26,15 @@ public struct PassOne: ~Copyable, Sendable {
     init(
         identity: MPinID, token: MPinToken, factor: PINFactor, permit: TimePermit?, x: G1Scalar
     ) throws(CurveError) {
-        let point = try identity.point()
-        var secret = try token.restored(for: point, with: factor)
-        let commitment = try point.multiplied(by: x)
+        let scratch = CurveScratch()
+        let point = try identity.point(in: scratch)
+        var secret = try token.restored(for: point, with: factor, in: scratch)
+        let commitment = try point.multiplied(by: x, in: scratch)
         var datedCommitment: G1Point?
         if let permit {
-            secret = try secret.adding(permit.point)
-            datedCommitment = try point.adding(identity.point(on: permit.date)).multiplied(by: x)
+            secret = try secret.adding(permit.point, in: scratch)
+            datedCommitment = try point.adding(identity.point(on: permit.date, in: scratch), in: scratch)
+                .multiplied(by: x, in: scratch)
         }
         self.commitment = commitment
         self.datedCommitment = datedCommitment

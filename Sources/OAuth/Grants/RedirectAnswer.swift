@@ -11,13 +11,25 @@ public enum RedirectAnswer {
     ///   - answer: the whole address, or its query from the question mark on.
     ///   - redirectURI: the address that the server redirects browsers to; an answer that is more than a query must
     ///     match it.
+    ///   - isOwn: whether a state is that of the login to be answered; a missing one is empty. Nothing else is believed of
+    ///     an answer with another state, as every page that a browser shows can send one to a port of this machine (RFC
+    ///     8252 section 8.9).
     /// - Throws: ``RedirectFault``, also for an error that the server reported to the browser.
-    public static func code(in answer: String, redirectURI: String? = nil) throws(RedirectFault) -> AuthorizationCode {
-        guard answer.utf8.count <= limit else { throw .tooLong(limit: limit) }
+    public static func code(
+        in answer: String, redirectURI: String? = nil, isOwn: (SecretBytes) -> Bool = { _ in true }
+    ) throws(RedirectFault) -> AuthorizationCode {
+        let none = SecretBytes(utf8: "")
+        guard answer.utf8.count <= limit else { throw isOwn(none) ? .tooLong(limit: limit) : .ofAnotherLogIn }
         let parts = answer.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let query = parts.dropFirst().first?.prefix(while: { $0 != "#" }) else { throw .withoutQuery }
         if let redirectURI, !answer.hasPrefix("?"), place(of: answer) != place(of: redirectURI) { throw .elsewhere }
-        let values = try values(in: query)
+        let values: [String: String]
+        do throws(RedirectFault) {
+            values = try Self.values(in: query)
+        } catch {
+            throw isOwn(none) ? error : .ofAnotherLogIn
+        }
+        guard isOwn(values["state"].map { SecretBytes(utf8: $0) } ?? none) else { throw .ofAnotherLogIn }
         if let error = values["error"] {
             throw .refused(error: DisplayText.clean(error), text: values["error_description"].map(DisplayText.clean))
         }
@@ -80,6 +92,8 @@ public enum RedirectFault: Error, Equatable {
     case unreadable
     /// There is no code, or no state.
     case withoutCode
+    /// It has not the state of the login, or none that can be read.
+    case ofAnotherLogIn
     /// `error` and `error_description` (RFC 6749 section 4.1.2.1), made safe to display.
     case refused(error: String, text: String?)
 }
