@@ -28,7 +28,8 @@ struct OpenAPITests {
                 "POST /v1/echo",
                 "POST /v1/count", "GET /v1/wait", "GET /v1/teapot", "GET /v1/cellar", "GET /v1/secret",
                 "GET /v1/events",
-                "GET /v1/few", "GET /v1/framed", "GET /v1/broken", "GET /v1/offered", "GET /v1/flood",
+                "GET /v1/few", "GET /v1/framed", "GET /v1/broken", "GET /v1/offered", "GET /v1/counted",
+                "GET /v1/flood",
                 "GET /v1/openapi.json",
             ])
     }

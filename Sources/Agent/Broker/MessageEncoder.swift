@@ -32,11 +32,16 @@ final class MessageEncoder: Sendable {
     /// Appends the message as an event.
     func write(_ message: IncomingMessage, as form: StreamForm, to output: inout [UInt8]) {
         let isFrame = form == .frames
+        guard message.isShared else {
+            if isFrame { return StreamForm.write(frame: message.envelope?.payload ?? message.payload, to: &output) }
+            return form.write("message", to: &output) { output in
+                state.withLock { write(message, to: &output, &$0) }
+            }
+        }
         let encoded = state.withLock { state in
             let key = isFrame ? -message.number : message.number
-            if message.isShared, let known = state.new[key] ?? state.old[key] { return known }
+            if let known = state.new[key] ?? state.old[key] { return known }
             let encoded = isFrame ? message.envelope?.payload ?? message.payload : json(of: message, &state)
-            guard message.isShared else { return encoded }
             state.newBytes += encoded.count + Self.entryBytes
             state.new[key] = encoded
             if state.newBytes > Self.keptBytes { (state.old, state.new, state.newBytes) = (state.new, [:], 0) }
@@ -57,10 +62,16 @@ final class MessageEncoder: Sendable {
 
     private func json(of message: IncomingMessage, _ state: inout State) -> [UInt8] {
         var output: [UInt8] = []
+        write(message, to: &output, &state)
+        return output
+    }
+
+    private func write(_ message: IncomingMessage, to output: inout [UInt8], _ state: inout State) {
         let envelope = message.envelope
         let content = envelope?.payload ?? message.payload
         let text = String(validating: content, as: UTF8.self)
-        output += #"{"bytes":\#(content.count)"#.utf8
+        output += #"{"bytes":"#.utf8
+        output += String(content.count).utf8
         if let envelope {
             output += #","envelope":"#.utf8
             output += envelope.json.bytes
@@ -76,7 +87,9 @@ final class MessageEncoder: Sendable {
         if state.second.number != second {
             state.second = (second, Array(message.receivedAt.formatted(.iso8601).utf8))
         }
-        output += #","qos":\#(message.qos.rawValue),"receivedAt":""#.utf8
+        output += #","qos":"#.utf8
+        output += String(message.qos.rawValue).utf8
+        output += #","receivedAt":""#.utf8
         output += state.second.text
         output += (message.retained ? #"","retained":true"# : #"","retained":false"#).utf8
         if let text {
@@ -84,7 +97,6 @@ final class MessageEncoder: Sendable {
             JSON.write(text, to: &output)
         }
         output += state.topic.text
-        return output
     }
 
     /// The last member of a message, and the one that not every message has.

@@ -69,6 +69,12 @@ public struct LocalClient: Sendable {
         LocalRecords(self, path, posting: body, as: form)
     }
 
+    /// The records of a stream that the calling thread itself reads and waits for, which costs the least for each: for a
+    /// program that does nothing else meanwhile. Canceling its task does not end it.
+    public func ownRecords(_ path: String, as form: StreamForm) -> LocalRecords {
+        LocalRecords(self, path, as: form, isDirect: true)
+    }
+
     private func answer(to request: HTTPRequest) async throws(LocalAPIError) -> JSON {
         let body = try await body(of: request)
         do {
@@ -100,6 +106,20 @@ public struct LocalClient: Sendable {
             stream = try await client.open(request)
             guard stream.status != 200 else { return stream }
             for try await piece in stream where answer.count <= Self.errorLimit { answer += piece }
+        } catch {
+            throw explained(error)
+        }
+        throw remote(stream.status, answer)
+    }
+
+    /// Opens a stream that is read by the calling thread.
+    func openDirectly(_ path: String, _ form: StreamForm) throws(LocalAPIError) -> DirectStream {
+        let stream: DirectStream
+        var answer: [UInt8] = []
+        do {
+            stream = try DirectStream(path, as: form, socketPath: socketPath)
+            guard stream.status != 200 else { return stream }
+            while answer.count <= Self.errorLimit, let piece = try stream.next() { answer += piece }
         } catch {
             throw explained(error)
         }

@@ -18,19 +18,29 @@ public final class LocalRecords {
     private let body: JSON?
     private let form: StreamForm
     private var source: HTTPStream.AsyncIterator?
+    private let isDirect: Bool
+    private var direct: DirectStream?
     private var lines = LineSplitter()
     private var frames = FrameSplitter()
 
     /// Connects when the first batch is requested, or with ``open(isolation:)``.
-    init(_ client: LocalClient, _ path: String, posting body: JSON?, as form: StreamForm) {
-        (self.client, self.path, self.body, self.form) = (client, path, body, form)
+    ///
+    /// - Parameter isDirect: whether the thread that asks for it reads and waits (``DirectStream``).
+    init(
+        _ client: LocalClient, _ path: String, posting body: JSON? = nil, as form: StreamForm, isDirect: Bool = false
+    ) {
+        (self.client, self.path, self.body, self.form, self.isDirect) = (client, path, body, form, isDirect)
     }
 
     /// Connects, unless it has: once this returns, no event is missed.
     ///
     /// - Throws: ``LocalAPIError``
     public func open(isolation actor: isolated (any Actor)? = #isolation) async throws(LocalAPIError) {
-        if source == nil { source = try await client.open(path, body, form).makeAsyncIterator() }
+        if isDirect {
+            if direct == nil { direct = try client.openDirectly(path, form) }
+        } else if source == nil {
+            source = try await client.open(path, body, form).makeAsyncIterator()
+        }
     }
 
     /// The next records, whole and as they came, for ``LocalRecord/init(_:in:)``.
@@ -42,7 +52,7 @@ public final class LocalRecords {
         do throws(LocalAPIError) {
             try await open(isolation: actor)
             do throws(HTTPError) {
-                piece = try await source?.next(isolation: actor)
+                piece = if let direct { try direct.next() } else { try await source?.next(isolation: actor) }
             } catch {
                 throw client.explained(error)
             }

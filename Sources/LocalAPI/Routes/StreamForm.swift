@@ -71,29 +71,44 @@ extension StreamForm {
     ///
     /// - Parameter data: JSON text without a line break.
     public func write(_ name: String, id: String? = nil, data: [UInt8], to output: inout [UInt8]) {
-        if self == .serverSent {
+        write(name, id: id, to: &output) { $0 += data }
+    }
+
+    /// Appends an event.
+    ///
+    /// - Parameter writeData: appends JSON text without a line break.
+    public func write(
+        _ name: String, id: String? = nil, to output: inout [UInt8], writeData: (inout [UInt8]) -> Void
+    ) {
+        switch self {
+        case .serverSent:
             let head = id.map { "id: " + Self.oneLine($0) + "\n" } ?? ""
             output += (head + "event: " + Self.oneLine(name) + "\ndata: ").utf8
-            output += data
+            writeData(&output)
             output += "\n\n".utf8
-            return
-        }
-        // With its members in order, as ``JSON/bytes`` has them.
-        var line = Array(#"{"data":"#.utf8)
-        line += data
-        line += #","event":"#.utf8
-        JSON.write(name, to: &line)
-        if let id {
-            line += #","id":"#.utf8
-            JSON.write(id, to: &line)
-        }
-        line.append(UInt8(ascii: "}"))
-        if self == .lines {
-            output += line
+        case .lines:
+            Self.writeLine(name, id, to: &output, writeData)
             output.append(UInt8(ascii: "\n"))
-        } else {
+        case .frames:
+            var line: [UInt8] = []
+            Self.writeLine(name, id, to: &line, writeData)
             Self.frame(Self.eventKind, line, to: &output)
         }
+    }
+
+    /// With its members in order, as ``JSON/bytes`` has them.
+    private static func writeLine(
+        _ name: String, _ id: String?, to output: inout [UInt8], _ writeData: (inout [UInt8]) -> Void
+    ) {
+        output += #"{"data":"#.utf8
+        writeData(&output)
+        output += #","event":"#.utf8
+        JSON.write(name, to: &output)
+        if let id {
+            output += #","id":"#.utf8
+            JSON.write(id, to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
     }
 
     /// Appends a frame with the bytes of a message.

@@ -25,11 +25,21 @@ final class EventFeed: Sendable {
             if waiting.isEmpty { waiting = bytes } else { waiting += bytes }
             return true
         }
+
+        /// Puts back what comes before everything that waits, also what was added in the meantime for the end.
+        mutating func putBack(_ bytes: ArraySlice<UInt8>) {
+            guard !isBroken else { return }
+            (waiting, written) = (Array(bytes) + waiting[written...], 0)
+        }
     }
     private let state = AsyncCondition(State())
     private let connection: SuspendableConnection
+    private let descriptor: CInt?
 
-    init(_ connection: SuspendableConnection) { self.connection = connection }
+    /// - Parameter descriptor: the connection's, if the bytes are written to it as they are.
+    init(_ connection: SuspendableConnection, unframed descriptor: CInt? = nil) {
+        (self.connection, self.descriptor) = (connection, descriptor)
+    }
 
     /// Waits until there is room, then adds the bytes, which become one write where they fit. For one source at a time.
     ///
@@ -52,9 +62,25 @@ final class EventFeed: Sendable {
         guard state.read({ !$0.hasEnded && !$0.isFull }) else { return false }
         let bytes = make()
         guard !bytes.isEmpty else { return true }
+        if let isAll = connection.whileSuspended({ write(bytes) }) {
+            if !isAll { connection.resume() }
+            return true
+        }
         let isOpen = state.change { $0.add(bytes) }
         if isOpen { connection.resume() }
         return isOpen
+    }
+
+    /// Writes to the socket itself, without waking libmicrohttpd's thread: it has written all that it had when it suspended
+    /// the connection, and neither writes to it nor closes it until it is resumed. What the socket does not take waits as
+    /// before, and so does everything if the reader is gone.
+    ///
+    /// - Returns: whether all was written; `nil` if something else comes first.
+    private func write(_ bytes: [UInt8]) -> Bool? {
+        guard let descriptor, state.read({ $0.waiting.isEmpty && !$0.hasEnded }) else { return nil }
+        let count = writeAtOnce(bytes, to: descriptor)
+        if count < bytes.count { state.change { $0.putBack(bytes[count...]) } }
+        return count == bytes.count
     }
 
     /// Ends the stream after the waiting bytes are written, with these as its last bytes.

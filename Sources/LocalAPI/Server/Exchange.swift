@@ -22,6 +22,8 @@ final class Exchange: ServedExchange, @unchecked Sendable {
     private var admission = Admission.pending
     private var method = ""
     private var isHead = false
+    /// Whether a stream's bytes are the body as they are, which ends with the connection (RFC 9112 section 6.3).
+    private var isUnframed = false
     private var form = StreamForm.serverSent
     /// Bytes of a refused request's body that were read and discarded.
     private var drained = 0
@@ -46,12 +48,13 @@ final class Exchange: ServedExchange, @unchecked Sendable {
 
     // MARK: On libmicrohttpd's thread
 
-    func handle(_ method: String, _: String, _ body: UnsafeRawBufferPointer, left: inout Int) -> Bool {
+    func handle(_ method: String, _ version: String, _ body: UnsafeRawBufferPointer, left: inout Int) -> Bool {
         left = 0
         if let answer = state.withLock(\.answer) { return queue(answer) }
         switch admission {
         case .pending:
             self.method = method
+            isUnframed = version == "HTTP/1.0" && !service.isOnTCP
             return admit(method)
         case .granted(let route, var request) where !body.isEmpty:
             guard request.body.count + body.count <= service.limits.bodyBytes else {
@@ -138,7 +141,7 @@ final class Exchange: ServedExchange, @unchecked Sendable {
     }
 
     private func stream(_ production: @escaping LocalResponse.Production) -> EventFeed {
-        let feed = EventFeed(connection)
+        let feed = EventFeed(connection, unframed: isUnframed ? peerConnection.descriptor : nil)
         let watch = makeWatch { feed.end() }
         let isStopping = state.withLock { state in
             state.feed = feed

@@ -138,7 +138,8 @@ struct ListeningSocket: ~Copyable {
         }
     }
 
-    private static func address(_ path: String) -> sockaddr_un? {
+    /// - Returns: `nil` if the path is longer than 107 bytes.
+    static func address(_ path: String) -> sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -147,7 +148,8 @@ struct ListeningSocket: ~Copyable {
         return address
     }
 
-    private static func call(
+    /// Calls `bind` or `connect`.
+    static func call(
         _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
         _ address: inout sockaddr_un
     ) -> Int32 {

@@ -20,6 +20,6 @@ struct RawAnswer {
 
     /// Without waiting: a fresh connection has room for it, and a peer that lets its buffer fill up needs no answer.
     func write(to descriptor: Int32) {
-        _ = send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+        _ = writeAtOnce(bytes, to: descriptor)
     }
 }

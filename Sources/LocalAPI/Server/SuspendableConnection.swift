@@ -31,6 +31,11 @@ final class SuspendableConnection: @unchecked Sendable {
         }
     }
 
+    /// - Parameter body: called if the connection is suspended, which it stays until that returns.
+    func whileSuspended<Result>(_ body: () -> Result?) -> Result? {
+        isSuspended.withLock { $0 ? body() : nil }
+    }
+
     /// Resumes the connection if it is suspended.
     func resume() {
         isSuspended.withLock { isSuspended in

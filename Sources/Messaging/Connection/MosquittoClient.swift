@@ -22,6 +22,8 @@ final class MosquittoClient {
     /// Messages that were received and not delivered yet.
     private var received: [IncomingMessage] = []
     private var receivedBytes = 0
+    /// Of the message that was received last.
+    private var topic = ""
     private var arrived = (count: 0, bytes: 0)
     private var isUnkept = false
     /// With this many bytes they are delivered at once.
@@ -201,7 +203,8 @@ final class MosquittoClient {
 
     private func receive(_ message: mosquitto_message) {
         let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
-        let topic = message.topic.map { String(cString: $0) } ?? ""
+        // Most have that of the message before. The library accepts none without.
+        if let name = message.topic, topic.withCString({ strcmp($0, name) }) != 0 { topic = String(cString: name) }
         arrived.count += 1
         arrived.bytes += payload.count + topic.utf8.count
         let bytes = reads.discarded ?? payload.count

@@ -107,32 +107,30 @@ final class Inbox: Sendable {
     func deliver(_ messages: [IncomingMessage]) -> Bool {
         let standing = standing
         if let standing, !standing.keepAndWait(messages) { return false }
+        var accepted = messages
+        var isClaimed: [Bool] = []
         var parcels: [(Subscription, [IncomingMessage])] = []
-        var reported: [(message: IncomingMessage, isClaimed: Bool)] = []
         state.withLock { state in
-            let accepted = messages.map { message in
+            for place in accepted.indices {
                 state.counts.received += 1
-                var message = message
-                message.number = state.counts.received
-                message.isShared = state.entries.count > 1
-                return message
+                accepted[place].number = state.counts.received
+                accepted[place].isShared = state.entries.count > 1
             }
-            var isClaimed = accepted.map { $0.topic == reportTopic?.name || standing?.wants($0) ?? false }
+            isClaimed = accepted.map { $0.topic == reportTopic?.name || standing?.wants($0) ?? false }
             for entry in state.entries.values {
                 guard let subscription = entry.subscription else { continue }
-                var parcel: [IncomingMessage] = []
-                for (place, message) in accepted.enumerated() where entry.filter.matches(message.topic) {
-                    isClaimed[place] = true
-                    parcel.append(message)
-                }
-                if !parcel.isEmpty { parcels.append((subscription, parcel)) }
+                let matching = accepted.indices.filter { entry.filter.matches(accepted[$0].topic) }
+                guard !matching.isEmpty else { continue }
+                for place in matching { isClaimed[place] = true }
+                // Mostly all: then nothing is copied.
+                parcels.append(
+                    (subscription, matching.count == accepted.count ? accepted : matching.map { accepted[$0] }))
             }
             for isClaimed in isClaimed where !isClaimed { state.counts.unclaimed += 1 }
-            reported = Array(zip(accepted, isClaimed))
         }
         // Outside the lock: a subscription may end here, which removes it above.
         for (subscription, parcel) in parcels { subscription.deliver(parcel) }
-        report(reported)
+        report(accepted, isClaimed)
         return true
     }
 
@@ -148,10 +146,10 @@ final class Inbox: Sendable {
     }
 
     /// Reports messages in envelopes that somebody reads, and what the broker reports to whomever.
-    private func report(_ messages: [(message: IncomingMessage, isClaimed: Bool)]) {
+    private func report(_ messages: [IncomingMessage], _ claims: [Bool]) {
         var events: [MessageEvent] = []
         var more = 0
-        for (message, isClaimed) in messages {
+        for (message, isClaimed) in zip(messages, claims) {
             if let report = MessageEvent(reportedBy: message) {
                 note(report, at: message.receivedAt)
                 if events.count < MessageEvent.limit { events.append(report) }

@@ -56,7 +56,7 @@ struct Subscribe: AsyncParsableCommand {
         if let filter { query += "&filter=\(PercentEncoding.encode(filter))" }
         let following = Following(
             client: options.client, path: "\(broker.path ?? speaker.path)/messages\(query)",
-            as: payload == nil ? .lines : .frames)
+            as: payload == nil ? .lines : .frames, isAlone: true)
         var received = 0
         while received != count, let batch = try await following.next() {
             // Those that came together are written together.

@@ -9,6 +9,7 @@ final class Following {
     private let client: LocalClient
     private let path: String
     private let form: StreamForm
+    private let isAlone: Bool
     /// Whether the daemon has answered already: a daemon that does not run at all is an error.
     private var isKnown: Bool
     private var hasToldOfEnd = false
@@ -17,13 +18,15 @@ final class Following {
     /// The error after the records that were returned last.
     private var failure: LocalAPIError?
 
+    /// - Parameter isAlone: whether the program does nothing else, so that its thread may wait for the stream.
     init(
-        client: LocalClient, path: String, isKnown: Bool = false, as form: StreamForm = .lines,
+        client: LocalClient, path: String, isKnown: Bool = false, as form: StreamForm = .lines, isAlone: Bool = false,
         backoff: Backoff = Backoff(initial: .milliseconds(500), cap: .seconds(15))
     ) {
         self.client = client
         self.path = path
         self.form = form
+        self.isAlone = isAlone
         self.isKnown = isKnown
         self.backoff = backoff
     }
@@ -45,7 +48,7 @@ final class Following {
             var reason = "the daemon ended the stream"
             do {
                 if let failure { throw failure }
-                let stream = records ?? client.records(path, as: form)
+                let stream = records ?? (isAlone ? client.ownRecords(path, as: form) : client.records(path, as: form))
                 records = stream
                 if let batch = try await stream.next() { return parsed(batch) }
             } catch let error as LocalAPIError where isKnown && error.isEndOfDaemon {

@@ -170,6 +170,21 @@ final class Served: Sendable {
                 _ = await writer.send(LocalEvent(name: "refused", data: .integer(count)))
             }
         }
+        router.on(
+            "GET", "/v1/counted", needs: .read,
+            .init("Events of many lengths, offered or else sent", events: ["n": .string("")])
+        ) { _ in
+            .stream { writer in
+                for number in 0..<2000 {
+                    let text = "\(number) " + String(repeating: "~", count: number * 37 % 5000)
+                    let event = writer.form.bytes(of: LocalEvent(name: "n", data: .string(text)))
+                    if !writer.offer({ event }) { guard await writer.send(event) else { return } }
+                    // The connection has nothing to write meanwhile.
+                    if number % 20 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+                }
+                throw Refusal.teapot
+            }
+        }
         router.on("GET", "/v1/flood", needs: .read, .init("Events without end", events: ["drop": .string("")])) { _ in
             let source = Flood(letGo: letGo)
             return .events(AsyncStream<LocalEvent>(unfolding: { source.next }))
