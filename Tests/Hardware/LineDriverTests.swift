@@ -84,4 +84,14 @@ struct LineDriverTests {
                 "GPIO chip board has no line GPIO17", "GPIO chip board has no line 7",
             ])
     }
+
+    @Test("button and LED are worked through gpio-keys and leds-gpio, whose trigger is off meanwhile")
+    func driven() async throws {
+        let driven = try await during("driven").filter { $0["event"]?.string != "reading" }
+        #expect(driven.prefix(2).map { $0["name"]?.string } == ["button", "led"])
+        #expect(driven.prefix(2).map { $0["event"]?.string } == ["present", "present"])
+        let worked = driven.filter { ["pressed", "observed", "released"].contains($0["event"]?.string) }
+        #expect(events(worked) == ["pressed", "observed", "released", "observed"])
+        #expect(worked.map { $0["value"]?.integer } == [nil, 1, nil, 0])
+    }
 }

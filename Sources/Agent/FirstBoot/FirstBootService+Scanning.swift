@@ -68,10 +68,8 @@ extension FirstBootService {
                     switch scan {
                     case .text(let text):
                         texts.yield(WaitingEnrollment(source: .scanner, content: Array(text.utf8)))
-                    case .tooLong:
-                        refuse(
-                            "the scanned code",
-                            FirstBootError.malformed(place: "the scanned code", reason: "it is too long"))
+                    case .tooLong: refuse(scanFor: "it is too long")
+                    case .incomplete: refuse(scanFor: "a part of it was lost; show it again")
                     }
                 }
             } catch {
@@ -86,5 +84,9 @@ extension FirstBootService {
                 try? await Task.sleep(for: Self.restOfScanner)
             }
         }
+    }
+
+    private func refuse(scanFor reason: String) {
+        refuse("the scanned code", FirstBootError.malformed(place: "the scanned code", reason: reason))
     }
 }

@@ -6,6 +6,8 @@ public struct CodeScanner: Sendable {
         case text(String)
         /// A code of more than 4096 characters.
         case tooLong
+        /// The rest of a code of which something was lost, as it was typed faster than it was read.
+        case incomplete
     }
 
     private let name: String
@@ -41,6 +43,7 @@ public struct CodeScanner: Sendable {
                 case .nothing: continue
                 case .line(let line): onScan(.text(line))
                 case .tooLong: onScan(.tooLong)
+                case .incomplete: onScan(.incomplete)
                 }
             }
         }

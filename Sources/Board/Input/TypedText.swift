@@ -9,6 +9,8 @@ struct TypedText {
         case line(String)
         /// A line that was too long; none of it is kept.
         case tooLong
+        /// The end of a line of which the kernel dropped something, as nobody read it in time.
+        case incomplete
     }
 
     /// By the codes of linux/input-event-codes.h, without and with Shift.
@@ -22,11 +24,15 @@ struct TypedText {
 
     private var typed: [UInt8] = []
     private var isTooLong = false
+    private var isIncomplete = false
     private var shiftsDown: Set<UInt16> = []
 
     mutating func receive(_ event: KeyEvent) -> Outcome {
-        // What was typed then has gaps, and nobody knows which keys are down.
-        if event.saysDropped { self = TypedText() }
+        if event.saysDropped {
+            // Nobody knows either which keys are down.
+            self = TypedText()
+            isIncomplete = true
+        }
         guard let key = event.key else { return .nothing }
         if Self.shift.contains(key.code) {
             if key.isDown { shiftsDown.insert(key.code) } else { shiftsDown.remove(key.code) }
@@ -40,7 +46,8 @@ struct TypedText {
     }
 
     private mutating func finish() -> Outcome {
-        defer { (typed, isTooLong) = ([], false) }
+        defer { (typed, isTooLong, isIncomplete) = ([], false, false) }
+        guard !isIncomplete else { return .incomplete }
         guard !isTooLong else { return .tooLong }
         return typed.isEmpty ? .nothing : .line(String(decoding: typed, as: UTF8.self))
     }

@@ -142,10 +142,6 @@ struct SupportBundle {
 
     /// What a command of the system prints, of constant text. systemd may not answer; its own patience is longer.
     private static func output(of command: String) -> String {
-        guard let stream = popen("timeout 30 sh -c '\(command)'", "re") else { return "" }
-        defer { pclose(stream) }
-        var bytes = [UInt8](repeating: 0, count: limit)
-        let count = fread(&bytes, 1, bytes.count, stream)
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        ShellCommand.output(of: "timeout 30 sh -c '\(command)'", limit: limit) ?? ""
     }
 }

@@ -11,6 +11,7 @@ consumers() { grep -c latchkey /sys/kernel/debug/gpio; }
 holds_both() { [ "$(consumers)" = 2 ]; }
 # Waits until it holds both.
 await_consumers() { until_true 'two lines in use' holds_both; }
+is_free() { grep -q '\[none\]' /sys/class/leds/status/trigger; }
 button=$(board line button)
 
 step forbidden
@@ -64,3 +65,18 @@ sed 's/^chip = "board"/chip = "pinctrl-rp1"/' "$DEFINITION" > /run/other.toml
 probe check /run/other.toml
 sed 's/^line = "button"/line = "GPIO17"/; s/^line = "led"/line = 7/' "$DEFINITION" > /run/another.toml
 probe check /run/another.toml
+
+# The kernel's drivers of keys and LEDs get both lines.
+step driven
+board drivers
+tree=${0%/*}/../../../Boards/generic-device-tree.toml
+probe check "$tree"
+start_probe run "$tree"
+until_true 'an LED without its trigger' is_free
+bounce; press
+await '"pressed"'
+observe led "$(board gpio led)"
+bounce; let_go
+await '"released"'
+observe led "$(board gpio led)"
+end_probe

@@ -46,11 +46,8 @@ extension Installation {
     private static func unit() -> Unit? {
         guard access("/run/systemd/system", F_OK) == 0 else { return nil }
         let names = "LoadState,ActiveState,Result,ExecMainStatus,UnitFileState,User,LoadCredentialEncrypted"
-        guard let output = popen("systemctl show latchkey.service -p \(names) 2>/dev/null", "re") else { return nil }
-        defer { pclose(output) }
-        var text = [UInt8](repeating: 0, count: 16_384)
-        let count = fread(&text, 1, text.count, output)
-        return Unit(shown: String(decoding: text.prefix(count), as: UTF8.self))
+        return ShellCommand.output(of: "systemctl show latchkey.service -p \(names) 2>/dev/null", limit: 16_384)
+            .flatMap { Unit(shown: $0) }
     }
 
     // MARK: The lock
