@@ -17,7 +17,8 @@ from pathlib import Path
 COMPILER = "sid"            # the only release whose Swift is 6.2 or later
 SWIFT = "/usr/libexec/swift"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-TRIPLES = {"amd64": ("x86_64-unknown-linux-gnu", "x86_64-linux-gnu"),
+# Of LLVM, as Debian's Swift has them, and of Debian.
+TRIPLES = {"amd64": ("x86_64-pc-linux-gnu", "x86_64-linux-gnu"),
            "arm64": ("aarch64-unknown-linux-gnu", "aarch64-linux-gnu")}
 STARTED = time.monotonic()
 
