@@ -25,7 +25,7 @@ struct FootprintTests {
     }
 
     @Test(
-        "the shipped program looks for no library beside itself, and binds all symbols at start",
+        "the shipped program looks for no library beside itself, and what is bound at its start is read-only from then on",
         .enabled(if: release != nil, "LATCHKEY_RELEASE_BUILD names no release build"))
     func linked() async throws {
         let readelf = Program(url: URL(filePath: "/usr/bin/readelf"))
@@ -33,6 +33,9 @@ struct FootprintTests {
         #expect(section.status == 0)
         #expect(!section.output.contains("RUNPATH") && !section.output.contains("RPATH"), "\(section.output)")
         #expect(section.output.contains("BIND_NOW"), "\(section.output)")
+        let segments = try await readelf.run(["--program-headers", "--wide", try #require(Self.release)])
+        #expect(segments.status == 0)
+        #expect(segments.output.contains("GNU_RELRO"), "\(segments.output)")
     }
 
     @Test(

@@ -7,11 +7,9 @@ import re
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 from targets import Failure, run, say
 
-HERE = Path(__file__).resolve().parent
 MAINTAINER = "Latchkey developers <latchkey@packages.invalid>"
 
 
@@ -29,14 +27,14 @@ def write(path, text, mode=0o644):
     path.chmod(mode)
 
 
-def check_hardening(program, linker):
-    """Fails unless the loader binds everything before the start, and looks for libraries nowhere else; what lld has
-    linked is read-only then too. GNU ld makes no such segment of Swift's programs."""
-    dynamic = run("readelf", "-dW", program)
+def check_hardening(program):
+    """Fails unless the loader binds everything before the start, has it read-only from then on, and looks for libraries
+    nowhere else."""
+    dynamic, segments = run("readelf", "-dW", program), run("readelf", "-lW", program)
     for fault, found in (("RPATH or RUNPATH", re.search(r"\((RPATH|RUNPATH)\)", dynamic)),
                          ("lazy binding", not re.search(r"BIND_NOW|Flags: .*\bNOW\b", dynamic)),
-                         ("no GNU_RELRO", linker == "lld" and "GNU_RELRO" not in run("readelf", "-lW", program)),
-                         ("a segment that can be written and run", re.search(r"LOAD.* RWE ", run("readelf", "-lW", program))),
+                         ("no GNU_RELRO", "GNU_RELRO" not in segments),
+                         ("a segment that can be written and run", re.search(r"LOAD.* RWE ", segments)),
                          ("a fixed address", "DYN (" not in run("readelf", "-hW", program))):
         if found:
             raise Failure(f"{program} has {fault}")
@@ -53,6 +51,8 @@ class Package:
         self.tree.mkdir(parents=True)
         self.tree.chmod(0o755)
         self.programs = []
+        # As the commit has them, whatever this script is of.
+        self.parts = target.source / "deploy/debian"
 
     def put_program(self, program, path):
         """Strips a program and puts it at a path."""
@@ -61,7 +61,7 @@ class Package:
         run(self.target.tool("strip"), "--strip-unneeded", "-R", ".comment", "-R", ".note", "-o", placed, program)
         placed.chmod(0o755 if os.access(program, os.X_OK) and not path.endswith(".so") else 0o644)
         if self.target.configuration == "release":
-            check_hardening(placed, self.target.linker)
+            check_hardening(placed)
         self.programs.append(placed)
 
     def put_agent(self, program):
@@ -76,7 +76,7 @@ class Package:
         shutil.rmtree(self.tree / "etc/systemd")
         placed = self.tree / "usr/bin/latchkey"
         if self.target.configuration == "release":
-            check_hardening(placed, self.target.linker)
+            check_hardening(placed)
         self.programs.append(placed)
         # Debian names the license in the file copyright.
         (self.tree / "usr/share/doc/latchkey/LICENSE").unlink()
@@ -89,7 +89,7 @@ class Package:
         (self.tree / "usr/bin/latchkey-lab").symlink_to("../lib/latchkey-lab/latchkey-lab")
         runner = self.target.runner(self.programs[0])
         dump = subprocess.run([*map(str, runner), "--experimental-dump-help"], stdout=subprocess.PIPE, check=True).stdout
-        page = subprocess.run(["python3", "-B", HERE / "manual.py", self.target.release,
+        page = subprocess.run(["python3", "-B", self.parts / "manual.py", self.target.release,
                                time.strftime("%F", time.gmtime(self.target.epoch))], input=dump, stdout=subprocess.PIPE,
                               check=True).stdout
         compressed(self.tree / "usr/share/man/man1/latchkey-lab.1.gz", page)
@@ -103,7 +103,7 @@ class Package:
             f"    What changed is in CHANGELOG.md of the source.\n\n"
             f" -- {MAINTAINER}  {when}\n").encode())
         write(documents / "copyright", copyright_text(pins, checkouts))
-        overrides = HERE / f"{self.name}.lintian-overrides"
+        overrides = self.parts / f"{self.name}.lintian-overrides"
         if overrides.exists():
             write(self.tree / "usr/share/lintian/overrides" / self.name, overrides.read_text())
 
@@ -127,14 +127,14 @@ class Package:
         write(control / "control",
               f"Package: {self.name}\nVersion: {self.target.version}\nArchitecture: {self.target.architecture}\n"
               f"Maintainer: {MAINTAINER}\nInstalled-Size: {size}\nDepends: {depends}\n"
-              + (HERE / f"{self.name}.control").read_text())
+              + (self.parts / f"{self.name}.control").read_text())
         write(control / "md5sums", sums)
         kept = [path for path in files if path.relative_to(self.tree).parts[0] == "etc"]
         if kept:
             write(control / "conffiles", "".join(f"/{path.relative_to(self.tree)}\n" for path in kept))
         for script in ("postinst", "prerm", "postrm"):
-            if (HERE / f"{self.name}.{script}").exists():
-                write(control / script, (HERE / f"{self.name}.{script}").read_text(), 0o755)
+            if (self.parts / f"{self.name}.{script}").exists():
+                write(control / script, (self.parts / f"{self.name}.{script}").read_text(), 0o755)
         made = out / f"{self.name}_{self.target.version}_{self.target.architecture}.deb"
         # One thread: how many there are decides what xz writes. What is only checked need not be small.
         packing = ["-Zxz"] if self.target.configuration == "release" else ["-Zgzip", "-z1"]

@@ -17,7 +17,8 @@ from pathlib import Path
 COMPILER = "sid"            # the only release whose Swift is 6.2 or later
 SWIFT = "/usr/libexec/swift"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-TRIPLES = {"amd64": ("x86_64-unknown-linux-gnu", "x86_64-linux-gnu"),
+# Of LLVM, as Debian's Swift has them, and of Debian.
+TRIPLES = {"amd64": ("x86_64-pc-linux-gnu", "x86_64-linux-gnu"),
            "arm64": ("aarch64-unknown-linux-gnu", "aarch64-linux-gnu")}
 STARTED = time.monotonic()
 
@@ -91,11 +92,8 @@ class Compiler:
         options = [f"--aptopt={name} \"{value}\"" for name, value in
                    (option.split("=") for option in [*archive.options, "APT::Install-Recommends=false"])]
         run("mmdebstrap", "--quiet", "--mode=root", "--variant=apt", "--architectures=amd64", f"--keyring={KEYRING}",
-            *options, "--include=swiftlang,libswiftlang,g++,libc6-dev,git,ca-certificates,binutils-aarch64-linux-gnu",
+            *options, "--include=swiftlang,libswiftlang,g++,libc6-dev,git,ca-certificates",
             COMPILER, self.root, archive.main)
-        # The name by which clang looks for the linker of another processor.
-        (self.root / f"{SWIFT}/bin/{TRIPLES['arm64'][0]}-ld.bfd".lstrip("/")).symlink_to(
-            f"/usr/bin/{TRIPLES['arm64'][1]}-ld.bfd")
         (self.root / ".complete").touch()
 
     def inside(self, command, folders):
@@ -220,11 +218,6 @@ class Sysroot:
         # The driver takes them for the sysroot's own when it links.
         for folder in ("swift", "swift_static"):
             (self.root / "usr/lib" / folder).symlink_to(f"../libexec/swift/lib/{folder}")
-        # FoundationEssentials asks for names that Foundation has too, and TOMLKit has the linker search Foundation first. lld
-        # would take them, and all of Foundation and ICU with them: 60 MB instead of 22. So Essentials is searched before.
-        static = self.root / "usr/lib/swift_static/linux"
-        (static / "libFoundation.a").rename(static / "libFoundation-whole.a")
-        (static / "libFoundation.a").write_text("INPUT(-lFoundationEssentials -lFoundation-whole)\n")
         shutil.rmtree(state)
 
     def sdk(self, compiler):

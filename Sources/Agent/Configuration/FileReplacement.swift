@@ -17,25 +17,27 @@ struct FileReplacement: ~Copyable {
     ///   - patience: how long others may have it locked.
     /// - Throws: ``SettingsEditError``
     init(of path: String, patience: Duration = .seconds(10)) throws(SettingsEditError) {
+        // Swift 6.2 cannot throw from here once one of the values is set.
+        locked = try Self.lock(path, patience: patience)
         self.path = path
+    }
+
+    /// The file, open and locked; -1 if there is none.
+    private static func lock(_ path: String, patience: Duration) throws(SettingsEditError) -> Int32 {
         let end = ContinuousClock.now + patience
         while true {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-            if descriptor < 0, errno == ENOENT { break }
-            guard descriptor >= 0 else { throw Self.fault(path) }
+            if descriptor < 0, errno == ENOENT { return -1 }
+            guard descriptor >= 0 else { throw fault(path) }
             let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             // Whoever had the lock may have put another file in its place.
-            if isLocked, Self.isSame(descriptor, path) {
-                locked = descriptor
-                return
-            }
+            if isLocked, isSame(descriptor, path) { return descriptor }
             let fault = isLocked || errno == EWOULDBLOCK || errno == EINTR ? nil : Self.fault(path)
             close(descriptor)
             if let fault { throw fault }
             guard ContinuousClock.now < end else { throw .changedMeanwhile(path: path) }
-            if !isLocked { usleep(Self.pause) }
+            if !isLocked { usleep(pause) }
         }
-        locked = -1
     }
 
     deinit { if locked >= 0 { close(locked) } }

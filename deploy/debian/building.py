@@ -1,0 +1,133 @@
+"""How the programs of a package are built: by this machine's compiler, or in the compiler's chroot."""
+
+import os
+import subprocess
+import time
+
+from targets import TRIPLES, Archive, Compiler, Failure, Sysroot, need, run, say
+
+# Debian's number of each release that a package can be made for.
+RELEASES = {"bookworm": 12, "trixie": 13}
+PLACE = "/usr/src/latchkey"     # what programs say where their source is
+
+
+class Target:
+    """A release and an architecture, and how programs for them are built. `Here` and `There` say the rest."""
+
+    def __init__(self, suite, architecture, source, configuration):
+        self.suite, self.architecture, self.configuration = suite, architecture, configuration
+        self.source, self.epoch, self.commit, self.release = source.folder, source.epoch, source.commit, source.release
+        self.version = f"{source.version}~deb{RELEASES[suite]}"
+        self.multiarch = TRIPLES[architecture][1]
+        self.scratch = f".build-{suite}-{architecture}"
+        # Who tries the agent against the lab does so on a larger machine.
+        self.has_lab = architecture == "amd64"
+        self.options = source.options
+        if configuration != "release":
+            self.options = ["-c", configuration, "--static-swift-stdlib", "--disable-local-rpath"]
+
+    def __str__(self):
+        return f"Debian {RELEASES[self.suite]} ({self.suite}) for {self.architecture}"
+
+    def build(self, product, log, more=()):
+        """Builds a product, and returns the folder of the programs."""
+        say(f"building {product} with {self.compiler_version()}, for {self}; its output is in {log}")
+        with open(log, "a", buffering=1) as kept:
+            process = self.start_build([*self.options, *self.mapped(), *more, "--scratch-path",
+                                        f"{self.place}/{self.scratch}", "--product", product])
+            told = time.monotonic()
+            for line in process.stdout:
+                kept.write(line)
+                if time.monotonic() - told > 30 and line.startswith("["):
+                    say(line.strip()[:100])
+                    told = time.monotonic()
+        if process.wait():
+            wrong = [line[:500] for line in log.read_text().splitlines() if "error:" in line]
+            raise Failure(f"{product} does not build for {self}; {log} has it all:\n" + "\n".join(wrong[:20]))
+        return self.source / self.scratch / self.configuration
+
+    def mapped(self):
+        """Options with which programs do not say where they were built."""
+        named = f"{self.place}={PLACE}"
+        return ["-Xswiftc", "-file-prefix-map", "-Xswiftc", named, "-Xcc", f"-ffile-prefix-map={named}",
+                "-Xcxx", f"-ffile-prefix-map={named}"]
+
+
+class Here(Target):
+    """This machine's own release, built by its own compiler."""
+
+    def prepare(self):
+        need(("swift", "Swift 6.2 or later, from swift.org"))
+        run(self.source / "deploy/prepare", "build")
+        self.place = str(self.source)
+
+    def compiler_version(self):
+        return "Swift " + run("swift", "--version").split("Swift version ", 1)[1].split()[0]
+
+    def start_build(self, options):
+        return subprocess.Popen(["swift", "build", "--package-path", self.source, *options], text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def tool(self, name):
+        return name
+
+    def runner(self, program):
+        return [program]
+
+    def shlibdeps(self):
+        return []
+
+    def owner(self, library):
+        """The package that has a library."""
+        return run("dpkg", "-S", f"/usr/lib/{self.multiarch}/{library}").split(":")[0]
+
+    def version_of(self, package):
+        return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], text=True, capture_output=True).stdout
+
+
+class There(Target):
+    """Another release or architecture, built in the compiler's chroot."""
+
+    def __init__(self, suite, architecture, source, configuration, work):
+        super().__init__(suite, architecture, source, configuration)
+        self.compiler, self.sysroot = Compiler(work), Sysroot(work, suite, architecture)
+        self.place = "/source"
+        self.options = [option.replace(str(self.source), self.place) for option in self.options]
+
+    def prepare(self):
+        programs = [("mmdebstrap", "mmdebstrap"), ("unshare", "util-linux")]
+        if self.architecture == "arm64":
+            programs += [("qemu-aarch64-static", "qemu-user-static"), ("aarch64-linux-gnu-strip", "binutils-aarch64-linux-gnu")]
+        need(*programs)
+        if os.geteuid():
+            raise Failure("run this as root: packages for another release or processor are built in a chroot", 77)
+        archive = Archive()
+        self.compiler.prepare(archive)
+        self.sysroot.prepare(archive)
+        self.sdk = self.sysroot.sdk(self.compiler)
+
+    def compiler_version(self):
+        versions = run("dpkg-query", f"--admindir={self.compiler.root}/var/lib/dpkg", "-W", "-f", "${Version}", "swiftlang")
+        return f"Swift {versions}"
+
+    def start_build(self, options):
+        return self.compiler.inside(
+            ["swift-build", "--disable-sandbox", "--package-path", self.place, "--swift-sdk", self.sdk, *options],
+            {**self.sysroot.folders(), self.place: self.source})
+
+    def tool(self, name):
+        return name if self.architecture == "amd64" else f"{self.multiarch}-{name}"
+
+    def runner(self, program):
+        return self.sysroot.runner(program)
+
+    def shlibdeps(self):
+        return [f"--admindir={self.sysroot.database}", f"-l{self.sysroot.root}/usr/lib/{self.multiarch}"]
+
+    def owner(self, library):
+        path = f"{self.sysroot.root}/usr/lib/{self.multiarch}/{library}"
+        return run("dpkg-query", f"--admindir={self.sysroot.database}", "-S", path).split(":")[0]
+
+    def version_of(self, package):
+        return subprocess.run(["dpkg-query", f"--admindir={self.sysroot.database}", "-W", "-f", "${Version}",
+                               package], text=True, capture_output=True).stdout

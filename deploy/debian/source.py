@@ -1,0 +1,66 @@
+"""What is packaged: the source at a commit, or as it is in the work tree."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from targets import run
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+
+class Source:
+    """A copy of the repository that is built: of a commit, or of the work tree."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def take_commit(self, name):
+        self.commit = run("git", "-C", REPOSITORY, "rev-parse", "--verify", f"{name}^{{commit}}").strip()
+        if not (self.folder / ".git").exists():
+            shutil.rmtree(self.folder, ignore_errors=True)
+            run("git", "clone", "--quiet", "--no-checkout", REPOSITORY, self.folder)
+        run("git", "-C", self.folder, "fetch", "--quiet", REPOSITORY, self.commit)
+        run("git", "-C", self.folder, "checkout", "--quiet", "--force", "--detach", self.commit)
+        run("git", "-C", self.folder, "clean", "-dfq")
+        self._describe()
+
+    def take_work_tree(self):
+        self.commit = run("git", "-C", REPOSITORY, "rev-parse", "HEAD").strip()
+        for old in self.folder.glob("*"):
+            if old.name != "Package.resolved":
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        names = subprocess.run(["git", "-C", REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                               stdout=subprocess.PIPE, check=True).stdout.split(b"\0")
+        there = b"\0".join(name for name in names if name and os.path.lexists(os.path.join(os.fsencode(REPOSITORY), name)))
+        packed = subprocess.run(["tar", "-c", "-C", REPOSITORY, "--null", "-T", "-"], input=there, stdout=subprocess.PIPE,
+                                check=True).stdout
+        subprocess.run(["tar", "-x", "-C", self.folder], input=packed, check=True)
+        self._describe()
+
+    def _describe(self):
+        self.epoch = int(run("git", "-C", REPOSITORY, "show", "-s", "--format=%ct", self.commit))
+        text = (self.folder / "Sources/Groundwork/Release.swift").read_text()
+        self.release = text.split('version = "', 1)[1].split('"', 1)[0]
+        tags = run("git", "-C", REPOSITORY, "tag", "--points-at", self.commit).split()
+        # Commits after a release are newer than it, and ordered by their time.
+        self.version = self.release if {self.release, f"v{self.release}"} & set(tags) else (
+            f"{self.release}+git{time.strftime('%Y%m%d.%H%M%S', time.gmtime(self.epoch))}.{self.commit[:7]}")
+        self.options = run(self.folder / "deploy/build", "--options").split()
+
+    def pins(self):
+        """The Swift packages that the build took."""
+        return json.loads((self.folder / "Package.resolved").read_text())["pins"]
+
+    def late_libraries(self):
+        """The libraries that the agent loads when it needs them: those that its headers name."""
+        names = set()
+        for header in self.folder.glob("Sources/C*/shim.h"):
+            for line in header.read_text().splitlines():
+                if line.startswith("LATCHKEY_LATE_LIBRARY("):
+                    names.add(line.split('"')[1])
+        return names
