@@ -113,6 +113,30 @@ struct FirstBootHelperTests {
         }
     }
 
+    @Test("is asked again where it gave no answer, and not for ever")
+    func again() async throws {
+        try await withFolder { folder in
+            let script = """
+                import socket, sys
+                listener = socket.socket(socket.AF_UNIX)
+                listener.bind(sys.argv[1])
+                listener.listen(8)
+                print("listening", flush=True)
+                for answer in (b"", b"{", b'{"wiped":[]}', b"", b"", b"", b""):
+                    asking = listener.accept()[0]
+                    asking.makefile().readline()
+                    asking.sendall(answer)
+                    asking.close()
+                """
+            let socket = "\(folder)/helper.sock"
+            let helper = try RunningProgram(URL(filePath: "/usr/bin/python3"), ["-c", script, socket])
+            _ = try await helper.output.line(containing: "listening")
+            #expect(await FirstBootHelper.ask(["do": "wipe"], at: socket) == ["wiped": []])
+            #expect(await FirstBootHelper.ask(["do": "wipe"], at: socket) == nil)
+            #expect(try await helper.ended() == 0)
+        }
+    }
+
     @Test("follows no link, reads nothing that is too long, and refuses what is not a request")
     func hostile() throws {
         try withFolder { folder in

@@ -80,11 +80,20 @@ public enum FirstBootHelper {
 
     // MARK: The agent's side
 
-    /// Asks the helper.
+    /// How often the helper is asked. It may be too slow on a board that starts everything at once, and an enrollment
+    /// that cannot be read then waits for the next start.
+    private static let attempts = 4
+
+    /// Asks the helper, again where it does not answer: a minute or two at most.
     ///
     /// - Returns: `nil` if there is none, or it does not answer.
     static func ask(_ request: JSON, at socket: String) async -> JSON? {
-        guard !socket.isEmpty, let call = try? ActionCall(socket) else { return nil }
-        return try? JSON(parsing: await call.exchange(request.bytes + [UInt8(ascii: "\n")], patience: .seconds(30)))
+        guard !socket.isEmpty else { return nil }
+        for _ in 1...attempts where !Task.isCancelled {
+            guard let call = try? ActionCall(socket) else { return nil }
+            let answer = await call.exchange(request.bytes + [UInt8(ascii: "\n")], patience: .seconds(30))
+            if let answer = try? JSON(parsing: answer) { return answer }
+        }
+        return nil
     }
 }
