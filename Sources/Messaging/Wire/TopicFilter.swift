@@ -24,8 +24,6 @@ public struct TopicFilter: Sendable, Hashable {
     /// Whether the filter matches this topic. A leading wildcard does not match topics that begin with `$`
     /// (MQTT 3.1.1 section 4.7.2).
     public func matches(_ topic: String) -> Bool {
-        // No topic has a wildcard.
-        if text == topic { return true }
         var (filter, topic) = (text, topic)
         // Called for every message and every subscriber, so it works on the bytes in place.
         return filter.withUTF8 { filter in topic.withUTF8 { Self.matches(filter, $0) } }
