@@ -133,7 +133,7 @@ struct FirstBootHelperTests {
             _ = try await helper.output.line(containing: "listening")
             #expect(await FirstBootHelper.ask(["do": "wipe"], at: socket) == ["wiped": []])
             #expect(await FirstBootHelper.ask(["do": "wipe"], at: socket) == nil)
-            #expect(try await helper.ended() == 0)
+            #expect(try await helper.ended(within: 60) == 0)
         }
     }
 
