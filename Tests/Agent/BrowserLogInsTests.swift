@@ -22,7 +22,7 @@ struct BrowserLogInsTests {
             ("https://app.example/?code=s3cret%2&state=c", "cannot be read"),
             ("https://app.example/?code=s3cret%ZZ&state=c", "cannot be read"),
             ("https://app.example/?code=s3cret%FF&state=c", "cannot be read"),
-            ("https://app.example/?code=s3cret&state=" + String(repeating: "x", count: 4096), "longer than 4096 bytes"),
+            ("https://app.example/?code=s3cret&state=" + String(repeating: "x", count: 8192), "longer than 8192 bytes"),
         ])
     func refused(answer: String, says: String) {
         let error = #expect(throws: AgentError.self) { try BrowserLogIns.code(in: answer) }

@@ -7,7 +7,7 @@ import Testing
 @testable import LocalAPI
 
 /// Streams whose reader waits for them on its own thread.
-@Suite("Stream read by the calling thread", .timeLimit(.minutes(1)))
+@Suite("Stream read by the calling thread", .timeLimit(.minutes(5)))
 struct DirectStreamTests {
     /// Reads on a thread of its own: the server's handlers need those of the tests.
     private actor Reader {

@@ -81,13 +81,13 @@ struct LimitsTests {
     func silentStream() async throws {
         let served = try Served(
             limits: Self.limits {
-                $0.request = .seconds(2)
-                $0.stall = .seconds(1)
+                $0.request = .seconds(4)
+                $0.stall = .seconds(3)
             })
         let stream = try served.connect()
         try await stream.write(Served.request("GET", "/v1/events"))
         _ = try await stream.text(through: "\r\n\r\n")
-        #expect(await !stream.isReadable(within: .milliseconds(2500)))
+        #expect(await !stream.isReadable(within: .milliseconds(7500)))
         served.events.send(LocalEvent(name: "late", data: true))
         #expect(try await stream.text(through: "\n\n").contains("event: late"))
         try await served.stop()

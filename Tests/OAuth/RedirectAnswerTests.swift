@@ -25,7 +25,7 @@ struct RedirectAnswerTests {
             ("?code=a&code=b&state=s", .unreadable), ("?code=a%&state=s", .unreadable),
             ("?code=a%ZZ&state=s", .unreadable),
             ("?code=a%FF&state=s", .unreadable),
-            ("?code=" + String(repeating: "x", count: RedirectAnswer.limit), .tooLong(limit: 4096)),
+            ("?code=" + String(repeating: "x", count: RedirectAnswer.limit), .tooLong(limit: 8192)),
         ])
     func refused(answer: String, fault: RedirectFault) {
         #expect(throws: fault) { try RedirectAnswer.code(in: answer) }

@@ -66,7 +66,7 @@ class Machine:
 
     def __init__(self, folder, work, packages):
         """folder: that of `make_disk`; work: where its own disk and console are kept; packages: a folder, at /packages there."""
-        self.folder, self.work, self.process = folder, work, None
+        self.folder, self.work, self.process, self.port = folder, work, None, None
         run("cp", "--sparse=always", "--reflink=auto", folder / "disk.img", work / "disk.img")
         run("mke2fs", "-q", "-t", "ext4", "-d", packages, work / "packages.img", "256M")
 
@@ -90,7 +90,10 @@ class Machine:
             "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=shell,path={path}", "-device", "virtserialport,chardev=shell,name=shell",
             "-device", "virtio-rng-pci"], stdin=subprocess.DEVNULL)
-        self.port, _ = listener.accept()
+        try:
+            self.port, _ = listener.accept()
+        except TimeoutError:
+            raise Failure("the virtual machine does not start") from None
         listener.close()
         self.said = b""
         self.run("mkdir -p /packages; mount -o ro /dev/vdb /packages", limit)
@@ -101,8 +104,9 @@ class Machine:
         if self.process:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
-            self.port.close()
-            self.process = None
+            if self.port:
+                self.port.close()
+            self.process = self.port = None
 
     def run(self, command, limit=300):
         """Runs a command and returns what it prints."""

@@ -10,6 +10,7 @@ extension GatewaySession {
         let need = Need(principal: .user)
         try await calls.user(loggedInAt: date)
         let held = try await operations.ready(for: need).holdings
+        try held.requireUnlocked()
         guard let user = held.user, user.isLogIn(of: date), let token = user.tokens.access else {
             throw GatewayError.userRequired
         }

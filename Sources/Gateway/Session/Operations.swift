@@ -63,12 +63,15 @@ final class Operations: Sendable {
         }
     }
 
+    /// How often what a need lacks is obtained, while others' refusals drop it each time.
+    private static let rounds = 16
+
     /// Obtains what a need lacks; all callers with that need share one operation.
     ///
     /// - Returns: as ``ready(for:)``, unless the token is dropped each time that it is there.
     /// - Throws: ``RefusedAttempt`` after it has recovered from a refusal.
     func prepare(for need: Need) async throws -> HoldingsStore.State {
-        for _ in 1..<Recovery.attempts {
+        for _ in 1...Self.rounds {
             if let state = try await parts.preparation.state(readyFor: need) { return state }
             try await run(.prepare(need)) { try await $0.preparation.prepare(for: need, in: $1) }
             let state = try await parts.store.state()

@@ -78,6 +78,8 @@ final class DirectStream {
         var rest = Array(request.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            // A daemon that refuses the connection says so without reading: the answer is there.
+            if count < 0, errno == EPIPE || errno == ECONNRESET { return }
             guard count >= 0 || errno == EINTR else { throw failure(errno) }
             rest = rest.dropFirst(max(0, count))
         }

@@ -119,10 +119,11 @@ public struct LocalClient: Sendable {
         do {
             stream = try DirectStream(path, as: form, socketPath: socketPath)
             guard stream.status != 200 else { return stream }
-            while answer.count <= Self.errorLimit, let piece = try stream.next() { answer += piece }
         } catch {
             throw explained(error)
         }
+        // The connection may be reset behind the answer.
+        while answer.count <= Self.errorLimit, let piece = try? stream.next() { answer += piece }
         throw remote(stream.status, answer)
     }
 

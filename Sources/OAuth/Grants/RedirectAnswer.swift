@@ -4,8 +4,8 @@ import Groundwork
 /// Reads the address that a browser was redirected to: the redirect URI with the server's answer in its query (RFC
 /// 6749 section 4.1.2). Pure.
 public enum RedirectAnswer {
-    /// The longest address, in bytes.
-    public static let limit = 4096
+    /// The longest address, in bytes: as long as a browser's request may be.
+    public static let limit = 8192
 
     /// - Parameters:
     ///   - answer: the whole address, or its query from the question mark on.
