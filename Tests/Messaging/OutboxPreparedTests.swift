@@ -159,7 +159,8 @@ struct OutboxPreparedTests {
         let name = file.log.name(31)
         let whole = try content(name)
         try #require(whole.count > end && end - start > 5000)
-        for place in [start + 1, start + 40, start + 4096, end - 4096, end - 1] {
+        // By several bytes: one of the outbox's random mark may be what it is replaced by.
+        for place in [start + 4, start + 40, start + 4096, end - 4096, end - 4] {
             var bytes = whole
             switch left {
             case .rest: bytes.replaceSubrange(place..<end, with: [UInt8](repeating: 0, count: end - place))
