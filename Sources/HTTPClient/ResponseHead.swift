@@ -1,13 +1,13 @@
 import Groundwork
 
 /// Collects the head of a response from its lines, within bounds (RFC 9112 sections 4 and 5).
-struct ResponseHead: Sendable {
+public struct ResponseHead: Sendable {
     /// The most bytes of all header lines of one answer, interim answers and trailers included.
-    static let byteLimit = 65_536
+    public static let byteLimit = 65_536
     /// The most fields of one head.
     static let fieldLimit = 200
 
-    enum Outcome: Equatable {
+    public enum Outcome: Equatable {
         case incomplete
         /// The final head is complete.
         case complete
@@ -15,13 +15,16 @@ struct ResponseHead: Sendable {
         case malformed
     }
 
-    private(set) var status = 0
+    /// 0 before the first line.
+    public private(set) var status = 0
     private(set) var headers = HTTPHeaders()
     private var byteCount = 0
     private var isComplete = false
 
+    public init() {}
+
     /// - Parameter line: one line as received, with its line ending.
-    mutating func receive(_ line: some Collection<UInt8>) -> Outcome {
+    public mutating func receive(_ line: some Collection<UInt8>) -> Outcome {
         byteCount += line.count
         guard byteCount <= Self.byteLimit else { return .tooLarge }
         // Lines after the final head are trailers: they are counted and ignored.

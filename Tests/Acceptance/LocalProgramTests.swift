@@ -141,7 +141,7 @@ struct LocalProgramTests {
                     while b"event: subscribed" not in got: got += made.recv(4096)
                     held.append(made)
                 for n in range(9 * 36):
-                    body = json.dumps({"topic": f"big/{n % 9}/{n}", "payload": "A" * 150000}).encode()
+                    body = json.dumps({"topic": f"big/{n % 9}/{n}", "payload": "A" * 250000}).encode()
                     status = b""
                     # The outbox takes no more for a moment when the broker is slower than this.
                     while status != b"HTTP/1.1 202":
@@ -165,7 +165,7 @@ struct LocalProgramTests {
             }
             let after = try Self.weight(of: process)
             try await readers.stop(SIGKILL)
-            print("anonymous memory: \(before) kB before, \(after) kB with nine slow readers of 5 MB each")
+            print("anonymous memory: \(before) kB before, \(after) kB with nine slow readers of 9 MB each")
             #expect(after - before < 48 << 10)
         }
     }

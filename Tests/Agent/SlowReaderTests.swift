@@ -1,6 +1,5 @@
 import Foundation
 import Groundwork
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,12 +9,6 @@ import Testing
 
 @Suite("A slow reader", .timeLimit(.minutes(5)))
 struct SlowReaderTests {
-    private final class Turn: Sendable {
-        private let count = Atomic(0)
-
-        func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
-    }
-
     /// What was written to one reader's stream.
     private final class Written: Sendable {
         private let condition = AsyncCondition([UInt8]())
@@ -26,13 +19,13 @@ struct SlowReaderTests {
             _ form: StreamForm, waitingAt gates: [Gate] = [], mayOffer: Bool,
             begun: @escaping @Sendable () -> Void = {}
         ) -> StreamWriter {
-            let turn = Turn()
+            let turns = Counter()
             return StreamWriter(
                 form,
                 put: { [self] bytes, passage in
                     begun()
-                    let number = turn.next()
-                    if let last = gates.last { await (number < gates.count ? gates[number] : last).pass() }
+                    let turn = turns.next()
+                    if let last = gates.last { await (turn < gates.count ? gates[turn - 1] : last).pass() }
                     return passage {
                         condition.change { $0 += bytes }
                         return true

@@ -32,18 +32,3 @@ final class Bench: Sendable {
 func until(_ condition: () async throws -> Bool) async throws {
     while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
 }
-
-/// Counts from several tasks.
-final class Counter: Sendable {
-    private let value = Mutex(0)
-
-    var count: Int { value.withLock { $0 } }
-
-    @discardableResult
-    func next() -> Int {
-        value.withLock {
-            $0 += 1
-            return $0
-        }
-    }
-}

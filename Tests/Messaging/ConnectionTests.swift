@@ -72,7 +72,8 @@ struct ConnectionTests {
         let credentials = try secure.credentials(from: try TestAuthority("Other CA"))
         let station = try await Station(at: secure.broker.address, running: false, credentials: { _ in credentials })
         let error = try #require(await failure(of: station))
-        // The broker says why and hangs up at once; with a reset, its word may be lost on the way (RFC 8446 section 6.2).
+        // The broker says why and hangs up at once; with a reset, its word may be lost on the way (RFC 8446 section
+        // 6.2).
         let lost = MessagingError.connectionLost(
             secure.broker.address, reason: "the broker closed it before it answered")
         #expect(error.code == "messaging.tls-failed" || error == lost, "\(error)")
@@ -211,8 +212,8 @@ struct ConnectionTests {
         let after = try Thread.wakeUps(ofThreadsNamed: "mqtt")
         let own = Set(before.keys).intersection(after.keys)
         #expect(!own.isEmpty)
-        // Other tests have connections too; this one's is among the quietest.
-        #expect((own.map { (after[$0] ?? 0) - (before[$0] ?? 0) }.min() ?? 3) < 3)
+        // Other tests have connections too; this one's is among the quietest. It may begin to sleep only now.
+        #expect((own.map { (after[$0] ?? 0) - (before[$0] ?? 0) }.min() ?? 2) <= 1)
     }
 
     @Test("a broker connection outlives the broker's keep-alive limit of one and a half periods")

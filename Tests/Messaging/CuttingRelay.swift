@@ -5,7 +5,8 @@ import TestSupport
 
 @testable import Messaging
 
-/// The way from a client to a broker on this machine, which can break: a relay of TCP connections on a thread of its own.
+/// The way from a client to a broker on this machine, which can break: a relay of TCP connections on a thread of its
+/// own.
 final class CuttingRelay: Sendable {
     private struct Pair {
         let client: Int32

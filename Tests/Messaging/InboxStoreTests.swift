@@ -1,6 +1,7 @@
 import Foundation
 import Groundwork
 import Storage
+import TestSupport
 import Testing
 
 @testable import Messaging

@@ -1,6 +1,7 @@
 import Foundation
 import Groundwork
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Messaging

@@ -18,7 +18,8 @@ final class Program: Sendable {
         process.standardOutput = pipe.writing
         process.standardError = pipe.writing
         let output = pipe.reading
-        // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another owner.
+        // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another
+        // owner.
         Thread.detachNewThread {
             var rest = Data()
             while case let read = output.availableData, !read.isEmpty {

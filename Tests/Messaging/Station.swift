@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Groundwork
 import Synchronization
+import TestSupport
 
 @testable import Messaging
 

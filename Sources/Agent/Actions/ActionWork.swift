@@ -63,7 +63,7 @@ struct ActionWork {
                 .action(.started(action: action.name, id: kept.id, topic: kept.message.topic, attempt: attempt)),
                 of: account)
         }
-        let content = kept.message.envelope?.payload ?? kept.message.payload
+        let content = kept.message.content
         let request = ActionRequest(kept, attempt: attempt, of: action.name, topics: topics, content: content)
         let start = ContinuousClock.now
         killPoint("action-begun")

@@ -33,7 +33,7 @@ final class MessageEncoder: Sendable {
     func write(_ message: IncomingMessage, as form: StreamForm, to output: inout [UInt8]) {
         let isFrame = form == .frames
         guard message.isShared else {
-            if isFrame { return StreamForm.write(frame: message.envelope?.payload ?? message.payload, to: &output) }
+            if isFrame { return StreamForm.write(frame: message.content, to: &output) }
             return form.write("message", to: &output) { output in
                 state.withLock { write(message, to: &output, &$0) }
             }
@@ -41,7 +41,7 @@ final class MessageEncoder: Sendable {
         let encoded = state.withLock { state in
             let key = isFrame ? -message.number : message.number
             if let known = state.new[key] ?? state.old[key] { return known }
-            let encoded = isFrame ? message.envelope?.payload ?? message.payload : json(of: message, &state)
+            let encoded = isFrame ? message.content : json(of: message, &state)
             state.newBytes += encoded.count + Self.entryBytes
             state.new[key] = encoded
             if state.newBytes > Self.keptBytes { (state.old, state.new, state.newBytes) = (state.new, [:], 0) }

@@ -5,7 +5,6 @@ import HTTPClient
 ///
 /// It is requested by HTTP/1.0, so that its body is everything up to the end of the connection (RFC 9112 section 6.3).
 final class DirectStream {
-    private static let headLimit = 16 << 10
     private static let pieceBytes = 16 << 10
 
     let status: Int
@@ -28,13 +27,12 @@ final class DirectStream {
             }
             let request = "GET \(path) HTTP/1.0\r\nHost: localhost\r\nAccept: \(form.mediaType)\r\n\r\n"
             try Self.write(request, to: descriptor)
-            var (received, head) = ([UInt8](), (status: Int, end: Int)?.none)
-            while head == nil {
+            var (received, head) = ([UInt8](), ResponseHead())
+            while try !Self.takeLines(of: &head, from: &received) {
                 guard let piece = try Self.read(descriptor) else { throw .malformedResponse(url: "the local API") }
                 received += piece
-                head = try Self.head(of: received)
             }
-            (status, first) = (head?.status ?? 0, Array(received[(head?.end ?? 0)...]))
+            (status, first) = (head.status, received)
         } catch {
             close(descriptor)
             throw error
@@ -55,23 +53,24 @@ final class DirectStream {
         return try Self.read(descriptor)
     }
 
-    /// Reads the head of an answer (RFC 9112 section 4): of it, the status alone counts.
+    /// Takes whole lines of a head off what was received.
     ///
-    /// - Returns: the status, and where the body begins; `nil` while the head is not whole.
-    static func head(of bytes: [UInt8]) throws(HTTPError) -> (status: Int, end: Int)? {
-        let last = bytes.indices.dropFirst(3).first {
-            bytes[$0] == 0x0A && bytes[$0 - 3..<$0].elementsEqual([13, 10, 13])
+    /// - Returns: whether the head is complete.
+    static func takeLines(of head: inout ResponseHead, from bytes: inout [UInt8]) throws(HTTPError) -> Bool {
+        var taken = 0
+        defer { bytes.removeFirst(taken) }
+        while let end = bytes[taken...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = bytes[taken...end]
+            taken = end + 1
+            switch head.receive(line) {
+            case .incomplete: continue
+            case .complete: return true
+            case .tooLarge: throw .responseHeadTooLarge(url: "the local API")
+            case .malformed: throw .malformedResponse(url: "the local API")
+            }
         }
-        let end = last.map { $0 + 1 }
-        guard let end else {
-            guard bytes.count <= headLimit else { throw .responseHeadTooLarge(url: "the local API") }
-            return nil
-        }
-        let digits = bytes.dropFirst(9).prefix(3)
-        guard end <= headLimit, bytes.starts(with: "HTTP/1.".utf8), bytes.count > 12, bytes[8] == 0x20,
-            bytes[12] == 0x20, digits.allSatisfy({ 0x30 <= $0 && $0 <= 0x39 }), digits.first != 0x30
-        else { throw .malformedResponse(url: "the local API") }
-        return (digits.reduce(0) { 10 * $0 + Int($1 - 0x30) }, end)
+        guard bytes.count - taken <= ResponseHead.byteLimit else { throw .responseHeadTooLarge(url: "the local API") }
+        return false
     }
 
     private static func write(_ request: String, to descriptor: CInt) throws(HTTPError) {

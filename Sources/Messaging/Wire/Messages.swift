@@ -56,4 +56,7 @@ public struct IncomingMessage: Sendable {
 
     /// The payload decoded as an envelope; `nil` if it is not one. Decoded at every access.
     public var envelope: Envelope? { Envelope(decoding: payload) }
+
+    /// What the sender sent: the payload of the envelope, if there is one.
+    public var content: [UInt8] { envelope?.payload ?? payload }
 }

@@ -45,14 +45,6 @@ extension FuzzTarget {
             try require(found == frames, "frames do not depend on how the stream was cut")
             return frames.isEmpty ? .refused : .accepted
         },
-        FuzzTarget(name: "stream-head") { bytes throws(Violation) in
-            guard let head = try? DirectStream.head(of: bytes) else { return .refused }
-            try require((100...999).contains(head.status), "a status has three digits")
-            try require(
-                head.end <= bytes.count && bytes[..<head.end].suffix(4).elementsEqual("\r\n\r\n".utf8),
-                "a head ends with an empty line")
-            return .accepted
-        },
         FuzzTarget(name: "console-head") { bytes throws(Violation) in
             // A method, then a header in each line.
             let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

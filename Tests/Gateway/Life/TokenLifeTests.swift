@@ -92,10 +92,10 @@ struct TokenLifeTests {
             bench.time.set(by: 86_400)
             try await session.ready()
             bench.time.set(by: -86_400)
-            bench.time.pass(3300)
+            bench.time.pass(3580)
             try await session.ready()
             #expect(bench.count(.token) == 1)
-            bench.time.pass(301)
+            bench.time.pass(21)
             try await session.ready()
             #expect(bench.count(.token) == 2)
         }

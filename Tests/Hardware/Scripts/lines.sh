@@ -24,13 +24,18 @@ await_consumers
 observe consumers "$(consumers)"
 probe check "$DEFINITION"
 
+# A press of a button that bounces, and what it makes of the LED.
+work_button() {
+    bounce; press
+    await '"pressed"'
+    observe led "$(board gpio led)"
+    bounce; let_go
+    await '"released"'
+    observe led "$(board gpio led)"
+}
+
 step bouncing
-bounce; press
-await '"pressed"'
-observe led "$(board gpio led)"
-bounce; let_go
-await '"released"'
-observe led "$(board gpio led)"
+work_button
 
 # Ends as it began, and rests for longer than the debounce time.
 step glitch
@@ -73,10 +78,5 @@ tree=${0%/*}/../../../Boards/generic-device-tree.toml
 probe check "$tree"
 start_probe run "$tree"
 until_true 'an LED without its trigger' is_free
-bounce; press
-await '"pressed"'
-observe led "$(board gpio led)"
-bounce; let_go
-await '"released"'
-observe led "$(board gpio led)"
+work_button
 end_probe
