@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
 ]
 
-/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that, and
-/// has what libdispatch asks of the system go through `CDispatchPools`.
+/// Exports no function of the shipped program, packs what is relocated at its start, binds all it calls before that,
+/// and has what libdispatch asks of the system go through `CDispatchPools`.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
         [

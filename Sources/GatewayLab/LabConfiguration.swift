@@ -22,8 +22,8 @@ public struct LabConfiguration: Sendable {
     public var broker = true
     /// The largest packet that the broker accepts, in bytes; it closes the connection on a larger one.
     public var brokerPacketLimit = 1 << 20
-    /// Whose connections the broker accepts: the protocol's clients are users, and a board without one is not in it (MAG
-    /// 9.1), so a real broker may accept either or both.
+    /// Whose connections the broker accepts: the protocol's clients are users, and a board without one is not in it
+    /// (MAG 9.1), so a real broker may accept either or both.
     public var brokerClients = BrokerClients.all
     /// The groups that messages can be sent to, with the names of their members.
     public var messageGroups = ["household": ["alice", "bob"], "operators": ["alice"]]

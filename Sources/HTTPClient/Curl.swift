@@ -23,8 +23,8 @@ struct Curl: Sendable {
         guard tls.hasPrefix("OpenSSL/") else { throw .unsuitableLibrary(found: tls) }
     }
 
-    /// - Throws: ``HTTPError/libraryMissing(name:)``, ``HTTPError/unsuitableLibrary(found:)`` when its TLS is not OpenSSL's, or
-    ///   ``HTTPError/library(operation:reason:)``.
+    /// - Throws: ``HTTPError/libraryMissing(name:)``, ``HTTPError/unsuitableLibrary(found:)`` when its TLS is not
+    ///   OpenSSL's, or ``HTTPError/library(operation:reason:)``.
     static func library() throws(HTTPError) -> Curl { try loaded.get() }
 
     /// libcurl's general text for a code.

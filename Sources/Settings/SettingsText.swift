@@ -15,8 +15,8 @@ public struct SettingsText: Sendable {
         case otherForm
     }
 
-    /// Writes a value: in place of the one that is there, or below the other keys of its table, or in a new table at the
-    /// end.
+    /// Writes a value: in place of the one that is there, or below the other keys of its table, or in a new table at
+    /// the end.
     ///
     /// The text is read again afterwards: it then says what it said before, and the new value.
     ///

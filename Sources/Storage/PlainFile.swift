@@ -90,8 +90,8 @@ public final class PlainFile {
 }
 
 extension PlainFile {
-    /// Gives a file its name, in place of another file of that name. Durable with ``syncNames(beside:)``: if that fails,
-    /// the next start may find either.
+    /// Gives a file its name, in place of another file of that name. Durable with ``syncNames(beside:)``: if that
+    /// fails, the next start may find either.
     public static func rename(_ draft: String, to path: String, of store: String) throws(StorageError) {
         guard Glibc.rename(draft, path) == 0 else {
             throw StorageError(systemError: errno, path: store)

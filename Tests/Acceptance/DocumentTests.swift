@@ -3,7 +3,8 @@ import GatewayLab
 import TestSupport
 import Testing
 
-/// The OpenAPI document that the daemon serves, against what the daemon answers. A checker that shares no code with it judges.
+/// The OpenAPI document that the daemon serves, against what the daemon answers. A checker that shares no code with it
+/// judges.
 @Suite("The document of the local API", .serialized, .timeLimit(.minutes(15)))
 struct DocumentTests {
     private static let repository = URL(filePath: #filePath)

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The pages of README.md, docs and Config against the programs: `deploy/docs --check`, and the tour of the README as it is written.
+/// The pages of README.md, docs and Config against the programs: `deploy/docs --check`, and the tour of the README as
+/// it is written.
 @Suite("The documentation", .timeLimit(.minutes(15)))
 struct DocumentationTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent()

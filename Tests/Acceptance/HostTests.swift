@@ -32,7 +32,8 @@ struct HostTests {
                 try other.caCertificatePEM.write(toFile: authority, atomically: true, encoding: .utf8)
                 #expect(
                     try await board.latchkey("hosts", "add", name, "--certificate", authority, "--public").status == 0)
-                // A public host gets no token at all. Another one is offered the certificate too, which this one refuses.
+                // A public host gets no token at all. Another one is offered the certificate too, which this one
+                // refuses.
                 #expect(try await number(board, url) == 3_007_992)
                 #expect(try await board.latchkey("hosts", "add", name, "--certificate", authority).status == 0)
                 #expect(try await CallBoard.refusal(board, "call", url) == ("gateway.no-answer", 100_406, 75))

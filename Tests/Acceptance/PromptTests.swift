@@ -164,7 +164,8 @@ struct PromptTests {
         }
     }
 
-    /// The other way round: `latchkey consent` answers what is listed as a prompt. - Returns: the decisions of the record.
+    /// The other way round: `latchkey consent` answers what is listed as a prompt. - Returns: the decisions of the
+    /// record.
     private func prompts(_ board: TestBoard, granting url: String) async throws -> [String?] {
         let asking = try board.follow("authorize", url + "00112233445566778899aabbccddeeff")
         let id = "\(try await board.prompt()["id"] ?? 0)"

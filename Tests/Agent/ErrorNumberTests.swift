@@ -4,8 +4,8 @@ import Testing
 
 @testable import Agent
 
-/// The error numbers of the protocol's public clients (MAG 8.6, 9.5, 11.2 and 13.4), each with what this board says in its
-/// place: docs/protocols/error-numbers.md.
+/// The error numbers of the protocol's public clients (MAG 8.6, 9.5, 11.2 and 13.4), each with what this board says in
+/// its place: docs/protocols/error-numbers.md.
 @Suite("Error numbers of the public clients")
 struct ErrorNumberTests {
     /// Every number of the specification, by its domain.

@@ -31,7 +31,8 @@ struct ServiceTests {
         ) { throw Broken() }
         let start = ContinuousClock.now
         await Services.run([service]) { for await _ in failures.stream.prefix(1) {} }
-        // The pause is half of its 600 s at least; the suite's limit is far below it. How soon is "at once" is the machine's.
+        // The pause is half of its 600 s at least; the suite's limit is far below it. How soon is "at once" is the
+        // machine's.
         #expect(ContinuousClock.now - start < .seconds(300))
     }
 

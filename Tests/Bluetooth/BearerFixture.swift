@@ -7,8 +7,8 @@ enum Fixture {
     static let central = CentralID(address: BluetoothAddress("C0:00:00:00:00:01", kind: .random)!, number: 1)
     static let now = ContinuousClock.now
 
-    /// Handles: 1 to 5 generic access, 6 to 9 generic attribute, 10 the service, 11 the declaration, 12 the value, 13 its
-    /// configuration.
+    /// Handles: 1 to 5 generic access, 6 to 9 generic attribute, 10 the service, 11 the declaration, 12 the value, 13
+    /// its configuration.
     enum Handle {
         static let name: UInt16 = 3
         static let service: UInt16 = 10

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Chance that can be had again: SplitMix64 (Steele, Lea, Flood 2014) from a seed, `SEED` of the environment or a new one.
+/// Chance that can be had again: SplitMix64 (Steele, Lea, Flood 2014) from a seed, `SEED` of the environment or a new
+/// one.
 struct Chance: RandomNumberGenerator {
     let seed: UInt64
     private var state: UInt64

@@ -207,7 +207,8 @@ struct DamageTests {
     }
 }
 
-/// Gives `body` a registered board that is off, in whose outbox messages wait, numbered from 1, with a broker that is off too.
+/// Gives `body` a registered board that is off, in whose outbox messages wait, numbered from 1, with a broker that is
+/// off too.
 private func withWaitingMessages(
     count: Int = 300, bytes: Int = 800, stopping signal: Int32 = SIGTERM,
     _ body: (Lab, TestBoard, _ outbox: String) async throws -> Void

@@ -3,7 +3,8 @@ import GatewayLab
 import TestSupport
 import Testing
 
-/// `CYCLES=15000 deploy/test CrashTests.KillTests` for a night; `READINGS` for more of them, `SEED` for the same chance.
+/// `CYCLES=15000 deploy/test CrashTests.KillTests` for a night; `READINGS` for more of them, `SEED` for the same
+/// chance.
 @Suite("Killed under load", .serialized)
 struct KillTests {
     private static let cycles = count("CYCLES", preset: 200)

@@ -5,8 +5,8 @@ import TestSupport
 
 /// Programs on the board that publish numbered readings over the local API, as many at a time as there are topics.
 ///
-/// Each topic has one program, which sends a reading again until it is told that it was accepted: so the numbers of a topic
-/// are accepted in order, and one whose acceptance was not heard of may be there twice.
+/// Each topic has one program, which sends a reading again until it is told that it was accepted: so the numbers of a
+/// topic are accepted in order, and one whose acceptance was not heard of may be there twice.
 final class Publisher: Sendable {
     struct Tally: Sendable {
         /// Readings told to be accepted; all numbers below are.

@@ -4,8 +4,8 @@ import Testing
 
 /// The `openssl` command line, another program's word on what this room writes.
 ///
-/// By `posix_spawn` with descriptors that no other child inherits. Foundation's `Process` hands every child the pipes of
-/// its siblings, so that several at once wait for each other's end.
+/// By `posix_spawn` with descriptors that no other child inherits. Foundation's `Process` hands every child the pipes
+/// of its siblings, so that several at once wait for each other's end.
 final class OpenSSLCommand {
     struct Result {
         let status: Int32

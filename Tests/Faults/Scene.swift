@@ -117,8 +117,8 @@ final class Scene {
 
     // MARK: What the agent says
 
-    /// Asks for the status until it is as wanted. Over the socket itself: a program for each question would take more of the
-    /// machine than all boards together.
+    /// Asks for the status until it is as wanted. Over the socket itself: a program for each question would take more
+    /// of the machine than all boards together.
     @discardableResult
     func status(within seconds: Double = 180, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus {
         let end = ContinuousClock.now + .seconds(seconds)

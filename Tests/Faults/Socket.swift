@@ -101,8 +101,8 @@ enum Socket {
         }
     }
 
-    /// Has the kernel drop whatever comes for the socket, so that the sender gets no sign of it (SO_ATTACH_FILTER with the
-    /// one instruction "return 0", which takes none of a packet).
+    /// Has the kernel drop whatever comes for the socket, so that the sender gets no sign of it (SO_ATTACH_FILTER with
+    /// the one instruction "return 0", which takes none of a packet).
     static func drop(_ descriptor: Int32) {
         struct Program {
             var length: UInt16 = 1

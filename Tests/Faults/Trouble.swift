@@ -83,7 +83,8 @@ struct FaultTests {
         try await scene.connected()
         let recovery = (ContinuousClock.now - start) / .seconds(1)
         try await scene.publish(20)
-        // What was kept for a device that is no more has nobody to go to: it was deleted with the identity, and counted.
+        // What was kept for a device that is no more has nobody to go to: it was deleted with the identity, and
+        // counted.
         try await scene.drained(dropping: trouble.identity == .another ? 20 : 0)
         if trouble.identity == .another {
             #expect(scene.delivered.suffix(20) == Array((scene.published - 19)...scene.published))

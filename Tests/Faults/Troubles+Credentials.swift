@@ -16,7 +16,8 @@ extension Trouble {
             name: "the certificate is in its renewal window, and the gateway fails to renew it",
             lives: .with { $0.deviceCertificate = 20 * 86_400 }, identity: .renewed
         ) { scene in
-            // The window begins 30 days before the end; it was renewed after the registration, and is not due again by itself.
+            // The window begins 30 days before the end; it was renewed after the registration, and is not due again by
+            // itself.
             scene.lab.inject(Fault(.status(503), at: .renewal, times: 1))
         } seen: { scene in
             guard try await scene.board.latchkey("renew").status != 0 else {

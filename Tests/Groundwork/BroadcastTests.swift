@@ -26,8 +26,8 @@ struct BroadcastTests {
         #expect(await broadcast.subscribe().reduce(0) { count, _ in count + 1 } == 0)
     }
 
-    /// Both want the locks of the other: that of the broadcast, and that of the subscriber's task. A deadlock shows within
-    /// some dozens of rounds; each may take 100 ms where others keep the processors busy.
+    /// Both want the locks of the other: that of the broadcast, and that of the subscriber's task. A deadlock shows
+    /// within some dozens of rounds; each may take 100 ms where others keep the processors busy.
     @Test("can send to a subscriber that is canceled at that moment")
     func canceled() async {
         let race = Race()

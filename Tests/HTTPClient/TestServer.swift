@@ -56,7 +56,8 @@ final class TestServer: Sendable {
         init(_ handle: FileHandle) {
             let (stream, continuation) = AsyncStream.makeStream(of: String.self)
             self.stream = stream
-            // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another owner.
+            // Not a handler of the file handle's: libdispatch crashes where the number of a descriptor soon has another
+            // owner.
             Thread.detachNewThread {
                 var rest = ""
                 while case let data = handle.availableData, !data.isEmpty {

@@ -2,8 +2,8 @@ import Groundwork
 import TestSupport
 import Testing
 
-/// Two phones at once, and how soon the board is on the air again. The agent has an adapter whose controller Bumble emulates:
-/// nothing on its air is lost, and each change of its advertising is noted.
+/// Two phones at once, and how soon the board is on the air again. The agent has an adapter whose controller Bumble
+/// emulates: nothing on its air is lost, and each change of its advertising is noted.
 extension PhoneTests {
     /// What one of the two phones noted.
     private func notes(of phone: String, _ event: String, in exchange: Exchange) -> [JSON] {

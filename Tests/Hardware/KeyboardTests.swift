@@ -1,8 +1,8 @@
 import Groundwork
 import Testing
 
-/// A stranger's keyboard and two phones pair with bluetoothd, while the agent shares and wants bonds. One board is booted for
-/// all of these; each looks at its part of the log.
+/// A stranger's keyboard and two phones pair with bluetoothd, while the agent shares and wants bonds. One board is
+/// booted for all of these; each looks at its part of the log.
 @Suite(
     "A keyboard that pairs with bluetoothd",
     .enabled(if: VirtualBoard.missing == nil, "no virtual board here: \(VirtualBoard.missing ?? "")"),

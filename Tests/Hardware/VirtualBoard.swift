@@ -62,7 +62,8 @@ enum VirtualBoard {
     /// Runs a script of `Scripts` on a board that this boots, after those asked for before.
     ///
     /// - Parameters:
-    ///   - definition: a file of `Boards`, without `.toml`, changed by `edit`; where that leaves no sensors, the board has none.
+    ///   - definition: a file of `Boards`, without `.toml`, changed by `edit`; where that leaves no sensors, the board
+    ///     has none.
     ///   - controllers: of Bluetooth.
     ///   - processors: 2 where several programs of the script have to keep up with each other.
     ///   - systemd: whether the board is started by systemd, and the script as a service.

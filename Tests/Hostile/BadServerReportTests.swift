@@ -73,7 +73,8 @@ struct BadServerReportTests {
         value(try? JSONSerialization.jsonObject(with: Data(text.utf8)), "error")
     }
 
-    /// The lab's configuration with changes, as a file: the bad servers' authority is trusted too, and nothing is pinned.
+    /// The lab's configuration with changes, as a file: the bad servers' authority is trusted too, and nothing is
+    /// pinned.
     private func configuration(
         of lab: Lab, in board: TestBoard, trusting servers: BadServers, _ change: (inout Document) throws -> Void
     ) async throws -> URL {

@@ -246,7 +246,8 @@ struct SecretTests {
         #expect(try MemoryImage.writableSegments(ofCore: #require(control)) > 0)
         let core = try MemoryImage(file: file)
         #expect(try MemoryImage.writableSegments(ofCore: file) == 0, "a forced core holds memory")
-        // It has the registers of each thread. What the daemon works with may be in one that copied it last: 64 bytes fit.
+        // It has the registers of each thread. What the daemon works with may be in one that copied it last: 64 bytes
+        // fit.
         let inRegisters = secrets.filter { secret in
             !needed.isDisjoint(with: secret.forms) && secret.count(in: core) > 0
         }

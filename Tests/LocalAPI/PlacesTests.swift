@@ -15,7 +15,8 @@ struct PlacesTests {
         limits.request = .seconds(90)
         let served = try Served(policy: AccessPolicy(owners: [getuid()], socketGroup: 65534), limits: limits)
         chmod(served.directory, 0o755)
-        // Eight users with as many connections as each may have, half of them with half a request, and the owner among them.
+        // Eight users with as many connections as each may have, half of them with half a request, and the owner among
+        // them.
         let script = """
             import os, resource, socket, sys, time
             path, ready, go = sys.argv[1], os.pipe(), os.pipe()

@@ -21,8 +21,8 @@ struct LoginTests {
         return Task { try await login.run() }
     }
 
-    /// The connection's time limit is not over at the moment that the first poll is due: which of the two a test moves the
-    /// clock for would be chance.
+    /// The connection's time limit is not over at the moment that the first poll is due: which of the two a test moves
+    /// the clock for would be chance.
     static func beforeFirstPoll(_ settings: inout ProximityLoginSettings) { settings.connectionTimeout = .seconds(9) }
 
     func stand(_ number: UInt8, _ remotes: FakeRemote...) {

@@ -62,7 +62,8 @@ struct FailureTests {
     func leftOverLog() throws {
         let former = try workplace.open()
         try former.note("former")
-        // As whoever removes the one file of a process that was killed leaves the others, or a check of the file system.
+        // As whoever removes the one file of a process that was killed leaves the others, or a check of the file
+        // system.
         let left = try workplace.bytes("-wal")
         former.close()
         for name in try workplace.files() {

@@ -2,8 +2,9 @@ import Foundation
 
 /// Starts programs with nothing of this process but three streams, and with no signal blocked.
 ///
-/// Foundation's `Process` passes on whatever descriptors and blocked signals its thread has at the time: children started
-/// side by side then hold each other's ends, and are neither noticed when they end nor end when they are told to.
+/// Foundation's `Process` passes on whatever descriptors and blocked signals its thread has at the time: children
+/// started side by side then hold each other's ends, and are neither noticed when they end nor end when they are told
+/// to.
 package enum ChildProcess {
     /// The program ends with this process, whatever ends it (``TestRun``).
     ///

@@ -50,8 +50,8 @@ package final class ManualClock: Sendable {
         }
     }
 
-    /// The deadline of the task that wakes up first, once one sleeps; or of one that sleeps until exactly then. Returns at
-    /// once in a canceled task, so that a time limit can end the test.
+    /// The deadline of the task that wakes up first, once one sleeps; or of one that sleeps until exactly then. Returns
+    /// at once in a canceled task, so that a time limit can end the test.
     @discardableResult
     package func sleeper(until wanted: Duration? = nil) async -> Duration {
         await withTaskCancellationHandler {

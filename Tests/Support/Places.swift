@@ -1,5 +1,5 @@
-/// A bounded number of tests at work at a time, in the order in which they came: dozens of boards and gateways that start at
-/// once would only wait for each other.
+/// A bounded number of tests at work at a time, in the order in which they came: dozens of boards and gateways that
+/// start at once would only wait for each other.
 package actor Places {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -3,8 +3,8 @@ import Glibc
 
 /// Two ends of which no child inherits one, but the child whose stream it becomes.
 ///
-/// With Foundation's `Pipe`, a program that another test starts at that moment may hold it open: who waits for its end then
-/// waits for that program.
+/// With Foundation's `Pipe`, a program that another test starts at that moment may hold it open: who waits for its end
+/// then waits for that program.
 package struct PrivatePipe {
     package let reading: FileHandle
     package let writing: FileHandle

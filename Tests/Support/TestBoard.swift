@@ -105,8 +105,8 @@ package final class TestBoard {
         return try JSONDecoder().decode(BoardStatus.self, from: Data(result.output.utf8))
     }
 
-    /// Asks for the status until it is as wanted. Between the agent that waits for its vault and the one that has opened it,
-    /// nobody answers for a moment.
+    /// Asks for the status until it is as wanted. Between the agent that waits for its vault and the one that has
+    /// opened it, nobody answers for a moment.
     @discardableResult
     package func status(within seconds: Double = 180, until isWanted: (BoardStatus) -> Bool) async throws -> BoardStatus
     {
@@ -125,8 +125,8 @@ package final class TestBoard {
         throw last
     }
 
-    /// Waits until the outbox is empty, for as long as messages are delivered: the limit is for a standstill, however much
-    /// waits and however much is still accepted meanwhile.
+    /// Waits until the outbox is empty, for as long as messages are delivered: the limit is for a standstill, however
+    /// much waits and however much is still accepted meanwhile.
     package func drained(standstill seconds: Double = 180) async throws -> BoardStatus {
         var (most, end) = (0, ContinuousClock.now + .seconds(seconds))
         while true {

@@ -54,7 +54,8 @@ struct LogInOnDemand: Sendable {
 }
 
 extension GatewaySession {
-    /// Tries to log in. After a wrong password or code there may be another answer; any other failure would occur again.
+    /// Tries to log in. After a wrong password or code there may be another answer; any other failure would occur
+    /// again.
     fileprivate func judgeLogIn(by answer: PromptAnswer) async throws -> PromptVerdict<UserStatus> {
         do {
             switch answer {

@@ -7,7 +7,8 @@ enum ConsolePage {
     /// The largest style sheet of the settings, in bytes.
     static let styleSheetLimit = 64 << 10
 
-    /// - Throws: ``ConfigurationError/unreadable(path:reason:)`` if the settings name a style sheet that cannot be read.
+    /// - Throws: ``ConfigurationError/unreadable(path:reason:)`` if the settings name a style sheet that cannot be
+    ///   read.
     static func files(_ configuration: AgentConfiguration) throws(ConfigurationError) -> [ConsoleFile] {
         [
             ConsoleFile(path: "/", type: "text/html; charset=utf-8", text: html(configuration[ConsoleFeature.title])),

@@ -2,8 +2,8 @@ import Gateway
 import LocalAPI
 import Settings
 
-/// Calls of APIs in the name of the board or its user: at the gateways, and at hosts that the settings name or that were
-/// added over the local API.
+/// Calls of APIs in the name of the board or its user: at the gateways, and at hosts that the settings name or that
+/// were added over the local API.
 struct CallsFeature: Feature {
     func readSettings(from root: inout SettingsTable, into configuration: inout AgentConfiguration) {
         let (hosts, faults) = HostSecurity.read(from: &root)

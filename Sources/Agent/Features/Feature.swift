@@ -9,8 +9,8 @@ import Settings
 /// of features (``Features``), from which it builds the local API, the doctor, the status report, the services and the
 /// routes that are closed in standby. A feature implements only the members below that it needs.
 protocol Feature: Sendable {
-    /// Whether the feature needs the vault. While the vault cannot be opened, its routes answer with the reason, and its
-    /// checks, services and status are not used.
+    /// Whether the feature needs the vault. While the vault cannot be opened, its routes answer with the reason, and
+    /// its checks, services and status are not used.
     var needsVault: Bool { get }
 
     /// Reads its tables of the settings file. The table records any faults.

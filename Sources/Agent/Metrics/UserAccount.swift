@@ -5,7 +5,8 @@ struct UserAccount: Equatable {
     let uid: UInt32
     let groups: Set<UInt32>
 
-    /// - Throws: ``MetricsError/userUnusable(name:reason:)`` if there is none of that name, or it is root or the agent's.
+    /// - Throws: ``MetricsError/userUnusable(name:reason:)`` if there is none of that name, or it is root or the
+    ///   agent's.
     init(_ name: String) throws(MetricsError) {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

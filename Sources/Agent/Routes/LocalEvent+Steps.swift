@@ -2,7 +2,8 @@ import Groundwork
 import LocalAPI
 
 extension LocalEvent {
-    /// The events of work whose steps somebody watches. It lasts for as long as they are read; its value is the last one.
+    /// The events of work whose steps somebody watches. It lasts for as long as they are read; its value is the last
+    /// one.
     static func steps(
         _ name: String, _ work: @escaping @Sendable (@escaping @Sendable (LocalEvent) -> Void) async throws -> JSON
     ) -> AsyncThrowingStream<LocalEvent, any Error> {

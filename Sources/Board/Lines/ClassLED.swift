@@ -1,8 +1,8 @@
 import Glibc
 import Groundwork
 
-/// An LED that a driver of the kernel shows in `/sys/class/leds`. While this object lives, the kernel's own trigger, such
-/// as a heartbeat, does not work it.
+/// An LED that a driver of the kernel shows in `/sys/class/leds`. While this object lives, the kernel's own trigger,
+/// such as a heartbeat, does not work it.
 final class ClassLED: OutputLine {
     private let name: String
     private let folder: String

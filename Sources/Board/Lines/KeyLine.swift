@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A button that a driver of the kernel shows as a key: gpio-keys, adc-keys and the like. The driver knows its line, its
-/// level and its resistor, and most debounce it.
+/// A button that a driver of the kernel shows as a key: gpio-keys, adc-keys and the like. The driver knows its line,
+/// its level and its resistor, and most debounce it.
 final class KeyLine: InputLine {
     /// Keys that end or suspend the machine, which are not for the agent: power, sleep, wake-up and restart.
     private static let ofMachine: Set<UInt16> = [116, 142, 143, 408]

@@ -28,8 +28,8 @@ public struct LineDefinition: Sendable, Equatable {
         /// A line of the GPIO chip with this label. A label stays what it is where a chip's number changes with the
         /// kernel.
         case gpio(chip: String, line: LineSelector)
-        /// A key of the first of these input devices that is there, such as `gpio-keys`; without a code any key but those
-        /// that end or suspend the machine.
+        /// A key of the first of these input devices that is there, such as `gpio-keys`; without a code any key but
+        /// those that end or suspend the machine.
         case input(devices: [String], key: UInt16?)
         /// The first LED of these names that is there, by the kernel's LED class.
         case ledClass(names: [String])

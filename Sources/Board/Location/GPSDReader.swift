@@ -1,6 +1,7 @@
 import Groundwork
 
-/// Reads what gpsd writes, piece by piece (gpsd_json(5)): JSON objects in lines, of which the first introduces it. Pure.
+/// Reads what gpsd writes, piece by piece (gpsd_json(5)): JSON objects in lines, of which the first introduces it.
+/// Pure.
 struct GPSDReader {
     /// The longest line, in bytes; gpsd's own buffer has 10240.
     static let lineLimit = 16 << 10

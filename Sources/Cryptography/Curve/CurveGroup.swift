@@ -8,13 +8,13 @@ import Groundwork
 ///
 /// ## What OpenSSL promises about time
 /// It knows this curve by its parameters only, so the general code computes (Montgomery multiplication of any prime).
-/// - `EC_POINT_mul` of one point takes the Montgomery ladder, because order and cofactor are set: it adds the order once
-///   or twice, so that every scalar has the same number of steps, swaps without branches, marks the scalar
+/// - `EC_POINT_mul` of one point takes the Montgomery ladder, because order and cofactor are set: it adds the order
+///   once or twice, so that every scalar has the same number of steps, swaps without branches, marks the scalar
 ///   `BN_FLG_CONSTTIME`, and starts from randomized projective coordinates. This is what protects x and x + y.
 /// - The PIN's factor takes the same ladder over fewer steps: see ``ShortLadder``.
 /// - `BN_mod_add_quick` of two reduced numbers has no branch that depends on them.
-/// - `EC_POINT_add`, `EC_POINT_invert`, `EC_POINT_point2oct`, `BN_nnmod` and the search for a point of a hash are not of
-///   constant time. The last two only get what servers know. Additions do get secret points; what leaks is whether a
+/// - `EC_POINT_add`, `EC_POINT_invert`, `EC_POINT_point2oct`, `BN_nnmod` and the search for a point of a hash are not
+///   of constant time. The last two only get what servers know. Additions do get secret points; what leaks is whether a
 ///   coordinate happens to be short, or that a point is infinity.
 /// - Multiplication normalizes a number's length after each step, which a coordinate with a leading zero word shows;
 ///   the ladder's random coordinates make that useless for repeated measuring.
@@ -104,8 +104,8 @@ final class CurveGroup: Sendable {
         try checkCurve(operation, BN_nnmod(x, x, prime, context))
         // The end is never reached: the chance that 256 X in a row have no point is 1 in 2^256.
         for _ in 0..<256 {
-            // The square is x³ + 2, and ((p + 1) / 4)th powers of squares are their roots, as p is 3 modulo 4. A product
-            // with a number in Montgomery's form is in the form of the other one.
+            // The square is x³ + 2, and ((p + 1) / 4)th powers of squares are their roots, as p is 3 modulo 4. A
+            // product with a number in Montgomery's form is in the form of the other one.
             let isComputed =
                 BN_to_montgomery(form, x, montgomery, context) == 1
                 && BN_mod_mul_montgomery(square, x, form, montgomery, context) == 1

@@ -3,8 +3,8 @@ import Groundwork
 
 /// A `BIGNUM`, wiped with the last reference.
 final class CurveNumber: Sendable {
-    /// Valid while the number lives: a local one needs `withExtendedLifetime` around the calls that use it. Changed only
-    /// by the function that made it, before it is handed on.
+    /// Valid while the number lives: a local one needs `withExtendedLifetime` around the calls that use it. Changed
+    /// only by the function that made it, before it is handed on.
     nonisolated(unsafe) let handle: OpaquePointer
 
     /// - Parameters:

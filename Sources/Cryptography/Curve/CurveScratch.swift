@@ -7,6 +7,7 @@ public struct CurveScratch: ~Copyable {
     /// A `BN_CTX`, for one call at a time.
     let handle: OpaquePointer
 
+    /// Ends the program where there is no memory, as numbers do.
     public init() {
         guard let handle = BN_CTX_new() else { fatalError("no memory for a computation") }
         self.handle = handle

@@ -2,7 +2,8 @@ import Groundwork
 
 /// Computes one authentication of M-Pin whose result is known: vector `pub-01` of `Tests/MPin/Vectors`.
 ///
-/// It takes every call that the curve is used by: reading, mapping, sums, multiples, negation, numbers modulo the order.
+/// It takes every call that the curve is used by: reading, mapping, sums, multiples, negation, numbers modulo the
+/// order.
 enum CurveSelfTest {
     private static let identityHash = "f93813e37b9d0de832b95762350be4d98fe3b652cf92f1b5055c943f438895e0"
     private static let timeHash = "1a9916378afc046c3785f7553079c0da66f6a9d4ef03cc0001bf0e98b9549c07"

@@ -2,8 +2,8 @@ import COpenSSL
 
 /// A point of BN254CX's group G1, never infinity, wiped with the last reference.
 ///
-/// Everything that can first need the group can throw ``CurveError/unavailable(reason:)``: the group is made, and tested
-/// with a known computation, on first use.
+/// Everything that can first need the group can throw ``CurveError/unavailable(reason:)``: the group is made, and
+/// tested with a known computation, on first use.
 public final class G1Point: Sendable {
     /// The length of an encoding, in bytes.
     public static let byteCount = 65

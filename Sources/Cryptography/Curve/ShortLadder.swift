@@ -20,8 +20,9 @@ public final class G1Factor: Sendable {
 ///
 /// OpenSSL's ladder (`ossl_ec_scalar_mul_ladder`, the same in OpenSSL 3.0 and 3.5) takes its number of steps from the
 /// group's order: for a scalar below the order, it computes scalar + order or scalar + 2 · order, the one that is a
-/// bit longer than the order, and relies on order · P being infinity. So this group has the points of ``CurveGroup`` and
-/// says that its order is 3 · 2^(b − 1), which has b + 1 bits. The scalar is f + 2^(b − 1), below that order, and with it
+/// bit longer than the order, and relies on order · P being infinity. So this group has the points of ``CurveGroup``
+/// and says that its order is 3 · 2^(b − 1), which has b + 1 bits. The scalar is f + 2^(b − 1), below that order.
+/// With it
 /// - scalar + order is f + 2^(b + 1), which is a bit longer than the order whatever f is,
 /// - so that the ladder takes it and computes (f + 2^(b + 1)) · P, in b + 1 steps.
 ///

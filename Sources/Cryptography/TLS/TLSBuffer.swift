@@ -29,8 +29,8 @@ public struct TLSBuffer {
         SSL_set_bio(connection, buffer, buffer)
     }
 
-    /// Whether there are unread bytes that `poll` does not report: what the buffer has from the socket, and what TLS has
-    /// decrypted of a record.
+    /// Whether there are unread bytes that `poll` does not report: what the buffer has from the socket, and what TLS
+    /// has decrypted of a record.
     public var hasUnread: Bool { SSL_pending(connection) > 0 || latchkey_bio_unread(SSL_get_rbio(connection)) > 0 }
 
     /// Whether ``flush()`` has bytes to write.

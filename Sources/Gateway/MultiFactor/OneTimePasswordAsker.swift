@@ -1,5 +1,5 @@
-/// Asks the person whose call it is for one-time passwords. The agent fills it: this module does not know how people are
-/// asked.
+/// Asks the person whose call it is for one-time passwords. The agent fills it: this module does not know how people
+/// are asked.
 public protocol OneTimePasswordAsker: Sendable {
     /// Asks how the password should be sent.
     ///

@@ -7,9 +7,9 @@ import Synchronization
 /// types it, and the call is sent again with it (MAG 6.6, checklist 30).
 ///
 /// Calls of one session take turns, so that nobody is asked for two passwords at once and no delivery makes an earlier
-/// password worthless. A call that has waited for its turn is first sent again without a password, because a gateway may
-/// take one password for a whole session; an earlier password is never sent with another call, because one that counts
-/// only once would count as wrong, and three wrong ones bar the user.
+/// password worthless. A call that has waited for its turn is first sent again without a password, because a gateway
+/// may take one password for a whole session; an earlier password is never sent with another call, because one that
+/// counts only once would count as wrong, and three wrong ones bar the user.
 final class OneTimePasswords: MultiFactorHandler {
     /// The maximum number of passwords that are sent for one call.
     private static let deliveries = 4

@@ -11,8 +11,8 @@ public typealias UserDemand = @Sendable (_ session: GatewaySession, _ userName: 
 extension GatewaySession {
     /// Does work, and once more after a login if it failed for the lack of a user.
     ///
-    /// Work that began for one user is never done for another: if the gateway ended a login meanwhile, the same user has
-    /// to come back.
+    /// Work that began for one user is never done for another: if the gateway ended a login meanwhile, the same user
+    /// has to come back.
     ///
     /// - Parameter date: when the user logged in; only work for the current user, whoever that is, may wait for one.
     func demandingUser<Value: Sendable>(

@@ -41,8 +41,8 @@ extension GatewayCore {
         case (.boards, _?): throw BrokerDenial(reason: "this broker accepts boards only, not their users")
         default: break
         }
-        // The protocol's clients are users (MAG 9.1). For a board without one this lab wants what its own agent says: no
-        // user part, and the device identifier as user name. Some clients repeat it as the user part.
+        // The protocol's clients are users (MAG 9.1). For a board without one this lab wants what its own agent says:
+        // no user part, and the device identifier as user name. Some clients repeat it as the user part.
         let speaker = token.user ?? identity.device.deviceID
         guard identity.user == nil && token.user == nil || identity.user == speaker else {
             throw BrokerDenial(reason: "the user part of the client id does not match the token")

@@ -10,8 +10,8 @@ enum GatewayTopic: Equatable {
     /// Whether only the broker publishes there: its reports of errors.
     static func isError(_ topic: String) -> Bool { topic.split(separator: "/").last == "error" }
 
-    /// Reads a topic or a filter that lies below one device, user or group, or the application. Wildcards are only allowed
-    /// below that, so that a filter never matches another's messages.
+    /// Reads a topic or a filter that lies below one device, user or group, or the application. Wildcards are only
+    /// allowed below that, so that a filter never matches another's messages.
     ///
     /// - Parameter prefix: the gateway's, empty or a bare word.
     /// - Returns: `nil` for everything else, including `$SYS` and shared subscriptions.

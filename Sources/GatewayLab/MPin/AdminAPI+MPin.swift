@@ -36,7 +36,8 @@ extension AdminAPI {
         }
     }
 
-    /// The master secrets of both D-TAs and the application's key, with which a test can compute all that a server computes.
+    /// The master secrets of both D-TAs and the application's key, with which a test can compute all that a server
+    /// computes.
     private func mpinSecrets() async throws -> JSON {
         let state = try await lab.store.change { try $0.mpinState() }
         return [

@@ -48,7 +48,8 @@ extension GatewayCore {
 
     /// The registration as it was, or a new one if it has ended.
     private mutating func restarted(_ id: String, name: String, regOTT: String, now: Date) throws -> LabMPinUser {
-        // Fetching the secret has ended a registration, and its proof with it: it begins anew, as after its time (MPIN 9).
+        // Fetching the secret has ended a registration, and its proof with it: it begins anew, as after its time (MPIN
+        // 9).
         let isOver = try mpinState().users[id]?.status == .issued
         guard let user = try mpinState().users[id], isOver || user.regOTT == regOTT, user.user == name else {
             throw MPinRefusal(status: 400, text: "there is no such registration")

@@ -84,8 +84,8 @@ extension GatewayCore {
         return bytes
     }
 
-    /// Whether a client may ask for this redirect_uri: its own, with any port if it is on the loopback interface and has
-    /// none (RFC 8252 section 7.3).
+    /// Whether a client may ask for this redirect_uri: its own, with any port if it is on the loopback interface and
+    /// has none (RFC 8252 section 7.3).
     private static func redirectURI(_ asked: String, isOf master: MasterClient) -> Bool {
         if asked == master.redirectURI { return true }
         guard let own = URLComponents(string: master.redirectURI), var other = URLComponents(string: asked),

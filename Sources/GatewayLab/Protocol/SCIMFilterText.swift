@@ -1,8 +1,8 @@
 import Foundation
 import Groundwork
 
-/// The lab's own reading of SCIM filters (RFC 7644 section 3.4.2.2), in the standard spelling and in that of one client,
-/// which repeats `filter=` before each comparison and has an infix `not` (MAG quirk Q16).
+/// The lab's own reading of SCIM filters (RFC 7644 section 3.4.2.2), in the standard spelling and in that of one
+/// client, which repeats `filter=` before each comparison and has an infix `not` (MAG quirk Q16).
 struct SCIMFilterText {
     private var words: ArraySlice<String>
 

@@ -7,8 +7,8 @@ extension GatewayCore {
     /// How far a client's clock may be wrong, in seconds.
     private static let allowance: Int64 = 60
 
-    /// Checks the signature by the key of the device's certificate, and every claim, and answers what it saw. `?key=` names
-    /// another public key (SubjectPublicKeyInfo in base64 for URLs), `?audience=` another audience.
+    /// Checks the signature by the key of the device's certificate, and every claim, and answers what it saw. `?key=`
+    /// names another public key (SubjectPublicKeyInfo in base64 for URLs), `?audience=` another audience.
     ///
     /// - Throws: a fault ending in 306 for a token that is not valid, in 308 for one that was seen before.
     mutating func signed(_ request: WireRequest, now: Date) throws -> WireResponse {

@@ -69,8 +69,8 @@ public struct LocalClient: Sendable {
         LocalRecords(self, path, posting: body, as: form)
     }
 
-    /// The records of a stream that the calling thread itself reads and waits for, which costs the least for each: for a
-    /// program that does nothing else meanwhile. Canceling its task does not end it.
+    /// The records of a stream that the calling thread itself reads and waits for, which costs the least for each: for
+    /// a program that does nothing else meanwhile. Canceling its task does not end it.
     public func ownRecords(_ path: String, as form: StreamForm) -> LocalRecords {
         LocalRecords(self, path, as: form, isDirect: true)
     }

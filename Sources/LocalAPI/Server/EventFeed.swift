@@ -71,9 +71,9 @@ final class EventFeed: Sendable {
         return isOpen
     }
 
-    /// Writes to the socket itself, without waking libmicrohttpd's thread: it has written all that it had when it suspended
-    /// the connection, and neither writes to it nor closes it until it is resumed. What the socket does not take waits as
-    /// before, and so does everything if the reader is gone.
+    /// Writes to the socket itself, without waking libmicrohttpd's thread: it has written all that it had when it
+    /// suspended the connection, and neither writes to it nor closes it until it is resumed. What the socket does not
+    /// take waits as before, and so does everything if the reader is gone.
     ///
     /// - Returns: whether all was written; `nil` if something else comes first.
     private func write(_ bytes: [UInt8]) -> Bool? {

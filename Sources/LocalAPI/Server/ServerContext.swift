@@ -83,8 +83,8 @@ final class ServerContext: Sendable {
         return relayed
     }
 
-    /// The headers of an answer: one to a browser also says what it may do with the page. Who comes without the token does
-    /// not keep a place.
+    /// The headers of an answer: one to a browser also says what it may do with the page. Who comes without the token
+    /// does not keep a place.
     func headers(of answer: LocalResponse) -> HTTPHeaders {
         var headers = answer.headers
         if console != nil { headers = HTTPHeaders(headers.fields + ConsoleGate.securityHeaders.fields) }

@@ -2,8 +2,8 @@ public import Cryptography
 
 /// What a user's secret becomes: an integer α from 0 to 16 383 (MPIN 2.6). It never leaves the device.
 ///
-/// The secret is a text; its leading zeros count. The 10 000 PINs of four digits have 6 331 different factors, and longer
-/// secrets have at most 16 384: a longer one adds no strength.
+/// The secret is a text; its leading zeros count. The 10 000 PINs of four digits have 6 331 different factors, and
+/// longer secrets have at most 16 384: a longer one adds no strength.
 public final class PINFactor: Sendable {
     /// The maximum length of a secret, in bytes.
     public static let limit = 256

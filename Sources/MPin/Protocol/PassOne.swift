@@ -2,8 +2,9 @@ public import Cryptography
 
 /// The first pass of an authentication, and what its second pass needs (MPIN 2.8).
 ///
-/// It holds a random x, which must serve one answer only: two with the same x reveal the secret. So it cannot be copied,
-/// and ``validator(for:)`` and ``proof(at:of:)`` use it up; x and the secret are wiped then, and also if it is dropped.
+/// It holds a random x, which must serve one answer only: two with the same x reveal the secret. So it cannot be
+/// copied, and ``validator(for:)`` and ``proof(at:of:)`` use it up; x and the secret are wiped then, and also if it is
+/// dropped.
 public struct PassOne: ~Copyable, Sendable {
     /// U, to be sent.
     public let commitment: G1Point

@@ -117,8 +117,8 @@ public actor MPinBackend {
 
     /// Runs an operation when those before it have ended.
     ///
-    /// - Parameter endsWithCaller: whether canceling the caller cancels the operation, and not only the wait for it. One
-    ///   that uses up something at a server must not be canceled halfway.
+    /// - Parameter endsWithCaller: whether canceling the caller cancels the operation, and not only the wait for it.
+    ///   One that uses up something at a server must not be canceled halfway.
     func alone<Value: Sendable>(
         endsWithCaller: Bool = false, _ work: @escaping @Sendable (isolated MPinBackend) async throws -> Value
     ) async throws -> Value {

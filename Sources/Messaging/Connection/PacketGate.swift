@@ -1,8 +1,9 @@
 /// Passes on what a broker sends, packet by packet (MQTT 3.1.1 section 2), and shortens messages that are too large.
 ///
 /// The library takes memory for whatever a packet says that it has, up to 256 MB. Of a message that is larger than
-/// anybody takes, it gets the topic and the identifier only, as if there were no payload. So it acknowledges the message,
-/// and the broker does not send it again, even if the connection breaks while the payload is read and discarded.
+/// anybody takes, it gets the topic and the identifier only, as if there were no payload. So it acknowledges the
+/// message, and the broker does not send it again, even if the connection breaks while the payload is read and
+/// discarded.
 struct PacketGate {
     /// Reads from the connection: how many bytes; 0 at its end, negative if there are none now or it failed.
     typealias Source = (UnsafeMutableRawBufferPointer) -> Int

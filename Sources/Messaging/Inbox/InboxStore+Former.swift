@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Filters that are no longer wanted, which the broker may still send for. They are on the disk until it has answered that
-/// it does not: no kill or lost connection leaves a subscription there for good.
+/// Filters that are no longer wanted, which the broker may still send for. They are on the disk until it has answered
+/// that it does not: no kill or lost connection leaves a subscription there for good.
 extension InboxStore {
     /// What the broker was asked for before, and is no more.
     nonisolated var formerFilters: Set<TopicFilter> { former.withLock { $0 } }

@@ -104,7 +104,8 @@ final class OutboxFile: OutboxStore {
         return setAside
     }
 
-    /// Copies the messages from the database, where versions before kept them. Until that is finished, they count there.
+    /// Copies the messages from the database, where versions before kept them. Until that is finished, they count
+    /// there.
     ///
     /// - Returns: where segments that are not this outbox's were moved to.
     private func takeOver() throws(StorageError) -> String? {

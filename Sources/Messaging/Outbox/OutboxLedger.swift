@@ -1,7 +1,7 @@
 /// The counts of an outbox.
 ///
-/// Messages that are accepted change both totals by themselves; all else is recorded in the transaction that changes it.
-/// So opening does not count messages.
+/// Messages that are accepted change both totals by themselves; all else is recorded in the transaction that changes
+/// it. So opening does not count messages.
 struct OutboxLedger: Equatable {
     /// Messages accepted since the outbox was made; the newest has this number.
     var accepted: Int64 = 0

@@ -134,8 +134,8 @@ final class Inbox: Sendable {
         return true
     }
 
-    /// Counts and reports a message that is too large. The broker gets its acknowledgement, or it would send it again and
-    /// again.
+    /// Counts and reports a message that is too large. The broker gets its acknowledgement, or it would send it again
+    /// and again.
     func discard(bytes: Int, to topic: String) {
         state.withLock { state in
             state.counts.received += 1

@@ -11,9 +11,9 @@ public enum RedirectAnswer {
     ///   - answer: the whole address, or its query from the question mark on.
     ///   - redirectURI: the address that the server redirects browsers to; an answer that is more than a query must
     ///     match it.
-    ///   - isOwn: whether a state is that of the login to be answered; a missing one is empty. Nothing else is believed of
-    ///     an answer with another state, as every page that a browser shows can send one to a port of this machine (RFC
-    ///     8252 section 8.9).
+    ///   - isOwn: whether a state is that of the login to be answered; a missing one is empty. Nothing else is believed
+    ///     of an answer with another state, as every page that a browser shows can send one to a port of this machine
+    ///     (RFC 8252 section 8.9).
     /// - Throws: ``RedirectFault``, also for an error that the server reported to the browser.
     public static func code(
         in answer: String, redirectURI: String? = nil, isOwn: (SecretBytes) -> Bool = { _ in true }

@@ -5,8 +5,8 @@ import HTTPClient
 
 /// The checks on an id_token (OpenID Connect Core section 3.1.3.7). Pure.
 ///
-/// Every check is made, whatever the signature algorithm, unless the caller switches that of the signature off; no clock
-/// skew is allowed.
+/// Every check is made, whatever the signature algorithm, unless the caller switches that of the signature off; no
+/// clock skew is allowed.
 public struct IDTokenValidation: Sendable {
     /// Key of HS256 signatures.
     let secret: SecretBytes

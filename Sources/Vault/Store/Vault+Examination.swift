@@ -6,8 +6,8 @@ extension Vault {
     /// The largest vault that is examined, in bytes; its log may have as many.
     private static let examinedBytes = 16 << 20
 
-    /// Checks the whole file of a vault that no process has open, and reads its slots. No key is needed and no record is
-    /// opened.
+    /// Checks the whole file of a vault that no process has open, and reads its slots. No key is needed and no record
+    /// is opened.
     ///
     /// A copy is examined: opening a database may write to it and beside it, and the examiner may be another user than
     /// the vault's.

@@ -1,4 +1,5 @@
-/// The gzip format (RFC 1952) around stored blocks (RFC 1951 section 3.2.4): nothing is compressed, and no library is needed.
+/// The gzip format (RFC 1952) around stored blocks (RFC 1951 section 3.2.4): nothing is compressed, and no library is
+/// needed.
 enum Gzip {
     /// The most bytes of a stored block.
     private static let blockLimit = 65_535

@@ -2,8 +2,8 @@ import Groundwork
 import LocalAPI
 import Synchronization
 
-/// Asks at the terminal what the daemon asks during a call: how a one-time password is sent, and the password. Others may
-/// answer too; the first answer counts.
+/// Asks at the terminal what the daemon asks during a call: how a one-time password is sent, and the password. Others
+/// may answer too; the first answer counts.
 final class CallPrompts: Sendable {
     private let client: LocalClient
     private let asking = Mutex<(line: SecretLine, task: Task<Void, Never>)?>(nil)

@@ -236,8 +236,8 @@ struct ProximityLifeTests {
                 let url = try authorization.providerURL
                 _ = try await session.sessionIdentifier(in: url)
                 bench.lab.resetCounts()
-                // bob is about to log in; meanwhile alice's consent is carried out, and the gateway says that her token has ended.
-                // A new one has to wait until bob is in.
+                // bob is about to log in; meanwhile alice's consent is carried out, and the gateway says that her token
+                // has ended. A new one has to wait until bob is in.
                 let delayed = bench.delayNext(.token, milliseconds: 3000)
                 async let bob = session.logIn("bob")
                 await delayed.value

@@ -4,7 +4,8 @@
 //
 //   --private                under addresses that change
 //   status                   what `doctor` would show
-//   serve                    a service on the air until it is ended; what a central writes before EOM is answered by "0"
+//   serve                    a service on the air until it is ended; what a central writes before EOM is answered by
+//   "0"
 //     --name NAME            in the scan response
 //     --answer TEXT          in place of "0"
 //     --encrypted            asks for a bonded, encrypted connection
@@ -16,8 +17,9 @@
 //     --seconds S            patience for each step (20)
 //     --answer-seconds S     for the answer (as for each step)
 //     --conduct flood|silent|vanish|garbage|linger
-//                            in place of a request: writes without an end, nothing at all until it is hung up, ends the process
-//                            in the middle, what is no request, or the whole of it and no hanging up before the peripheral does
+//                            in place of a request: writes without an end, nothing at all until it is hung up, ends the
+//                            process in the middle, what is no request, or the whole of it and no hanging up before the
+//                            peripheral does
 import Bluetooth
 import Glibc
 import Groundwork

@@ -3,8 +3,8 @@ import Glibc
 
 /// A program beside the tests.
 ///
-/// By `posix_spawn`. Foundation's `Process` lists this process's descriptors before it starts a child, and crashed on that
-/// list where another test had opened a thousand at that moment.
+/// By `posix_spawn`. Foundation's `Process` lists this process's descriptors before it starts a child, and crashed on
+/// that list where another test had opened a thousand at that moment.
 enum OtherProgram {
     /// What it writes to standard output until it ends.
     static func output(of arguments: [String]) async throws -> String {

@@ -121,7 +121,8 @@ extension SegmentLog {
             if frame.isLast { (state, end, ended) = (pending, offset, frame.number) }
         }
         guard end > 0, ended >= synced else { return false }
-        // Behind it there may be the rest of one transaction. If there is one that began later, this one had been synced.
+        // Behind it there may be the rest of one transaction. If there is one that began later, this one had been
+        // synced.
         var rest: Int? = end
         while let place = rest {
             if let (frame, _) = try reader.frame(at: place, limit: size), frame.number > number || frame.start == end {

@@ -9,9 +9,9 @@ extension SegmentLog {
     /// which they spare, has 12 KiB for each sync of a file that became longer.
     static let smallBytes = 1 << 13
 
-    /// Writes zeros behind the transaction that is being written, where small ones follow each other. They become durable
-    /// with it. The next ones take their place: a sync of them then writes their pages alone, as neither the length of
-    /// the file nor its map of blocks has changed.
+    /// Writes zeros behind the transaction that is being written, where small ones follow each other. They become
+    /// durable with it. The next ones take their place: a sync of them then writes their pages alone, as neither the
+    /// length of the file nor its map of blocks has changed.
     ///
     /// Zeros are not a frame. What is read at a start does not depend on whether, or how far, they were written.
     func prepare() {

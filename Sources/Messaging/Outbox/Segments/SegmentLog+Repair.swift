@@ -40,8 +40,8 @@ extension SegmentLog {
         state.ledger.accepted = max(state.ledger.accepted, state.newest)
     }
 
-    /// The number of a transaction that the newest segment ends with and whose end is missing: it was not accepted, unless
-    /// it is known to have been on the disk.
+    /// The number of a transaction that the newest segment ends with and whose end is missing: it was not accepted,
+    /// unless it is known to have been on the disk.
     private func lastWithoutEnd() throws(StorageError) -> UInt64? {
         let reader = try SegmentReader(name(segments[segments.count - 1].first), mark: mark, of: path)
         let size = try reader.size()

@@ -130,7 +130,8 @@ final class SegmentDraft {
     /// - Parameter id: the number of the first message of the next segment.
     func skip(to id: Int64) { frame.skip(to: id) }
 
-    /// Puts it in place of the segment of this name, if there is one. That is durable with ``PlainFile/syncNames(beside:)``.
+    /// Puts it in place of the segment of this name, if there is one. That is durable with
+    /// ``PlainFile/syncNames(beside:)``.
     func finish(as first: Int64) throws(StorageError) {
         try flush()
         try file.sync()

@@ -43,8 +43,8 @@ final class SegmentLog {
     /// How much of the newest segment is written; ``Segment/bytes`` of it is on the disk.
     var tail = 0
     var reserved = 0
-    /// Up to where the newest segment's file is known to be written, with zeros from ``tail`` on. Nothing but the cost of
-    /// the next transactions depends on it.
+    /// Up to where the newest segment's file is known to be written, with zeros from ``tail`` on. Nothing but the cost
+    /// of the next transactions depends on it.
     var prepared = 0
     /// Whether the latest transaction was small.
     var wasSmall = false
