@@ -21,7 +21,7 @@ struct AccountLogin {
             return try await client.get("/v1/accounts/\(name)")["server"]?["grant"]?.string
         } catch {
             // The default account, which a login cannot make.
-            guard case .remote(_, let explanation) = error, explanation.code == "agent.not-enrolled" else {
+            guard case .remote(_, let explanation) = error, explanation.kind == .unconfigured else {
                 throw error
             }
             return nil
