@@ -30,14 +30,7 @@ public actor OAuthAccounts {
 
     /// The names, sorted.
     public func names() async throws -> [String] {
-        var names: [String] = []
-        for record in try await vault.names(scope: "") where record.name.hasPrefix(AccountRecords.prefix) {
-            guard let content = try await vault.record(record)?.content.exposed(),
-                (try? JSON(parsing: content))?["kind"]?.string == AccountRecords.kind
-            else { continue }
-            names.append(String(record.name.dropFirst(AccountRecords.prefix.count)))
-        }
-        return names
+        try await vault.accounts(ofKind: AccountRecords.kind)
     }
 
     /// - Returns: `nil` if there is no such account.
@@ -116,7 +109,7 @@ public actor OAuthAccounts {
         if server.authentication == .basic || server.authentication == .post {
             (server.secret, server.secretExpires) = (answer.secret, answer.secretExpires)
         }
-        if let address = answer.address, ServerAddress(address) != nil, let token = answer.token {
+        if let address = answer.address, WebAddress(address) != nil, let token = answer.token {
             (server.registrationAddress, server.registrationToken) = (address, token)
         }
     }

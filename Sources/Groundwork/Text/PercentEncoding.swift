@@ -76,4 +76,9 @@ public enum ASCII {
         default: false
         }
     }
+
+    /// A letter, a digit, `_` or `-`: what bare keys of TOML, base64url and many names are made of.
+    public static func isWord(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+    }
 }

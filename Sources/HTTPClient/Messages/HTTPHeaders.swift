@@ -1,3 +1,5 @@
+import Groundwork
+
 /// The header fields of a request or a response: names are compared without regard to case, order and repeats are kept
 /// (RFC 9110 section 5).
 public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
@@ -28,6 +30,11 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field($0, $1) }
+    }
+
+    /// Whether a text is a token, as names of fields and methods are (RFC 9110 section 5.6.2).
+    public static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 
     /// Name and value of each field line, in order.

@@ -62,7 +62,7 @@ final class TransferOrder: Sendable {
     func cancel() { cancelled.store(true, ordering: .releasing) }
 
     private static func checked(method: String) throws(HTTPError) -> String {
-        guard isToken(method) else {
+        guard HTTPHeaders.isToken(method) else {
             throw .malformedRequest(reason: "the method is not a token of letters and digits")
         }
         return method
@@ -72,7 +72,7 @@ final class TransferOrder: Sendable {
     private static func lines(of headers: HTTPHeaders) throws(HTTPError) -> [String] {
         var lines: [String] = []
         for (index, field) in headers.fields.enumerated() {
-            guard isToken(field.name) else {
+            guard HTTPHeaders.isToken(field.name) else {
                 throw .malformedRequest(reason: "the name of header \(index + 1) is not a token")
             }
             guard field.value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else {
@@ -89,12 +89,4 @@ final class TransferOrder: Sendable {
         for name in ["Content-Type", "Accept", "Expect"] where headers.first(name) == nil { lines.append("\(name):") }
         return lines
     }
-
-    /// A token of RFC 9110 section 5.6.2.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { tokenBytes.contains($0) }
-    }
-
-    private static let tokenBytes = Set(
-        "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 }

@@ -6,13 +6,12 @@ import Vault
 enum AccountRecords {
     /// What the record of the account's name says of its kind.
     static let kind = "oauth"
-    static let prefix = "account-"
     private static let holding = "holding"
     private static let server = "server"
 
     static func scope(of account: String) -> String { "account/" + account }
 
-    static func entry(_ account: String) -> RecordName { RecordName(scope: "", name: prefix + account) }
+    static func entry(_ account: String) -> RecordName { AccountEntries.record(of: account) }
     static func holding(_ account: String) -> RecordName { RecordName(scope: scope(of: account), name: holding) }
     static func server(_ account: String) -> RecordName { RecordName(scope: scope(of: account), name: server) }
 

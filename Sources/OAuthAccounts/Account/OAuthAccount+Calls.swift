@@ -37,12 +37,12 @@ extension OAuthAccount {
     }
 
     private func resource(_ target: String) throws(OAuthAccountError) -> String {
-        let origins = server.resources.compactMap { ServerAddress($0)?.origin }
+        let origins = server.resources.compactMap { WebAddress($0)?.origin }
         if target.hasPrefix("/"), let base = server.resources.first, (try? HTTPSAddress.checkPath(target)) != nil {
             return (base.hasSuffix("/") ? String(base.dropLast()) : base) + target
         }
-        guard let place = ServerAddress(target), origins.contains(place.origin) else {
-            throw .hostNotAllowed(host: ServerAddress(target)?.host ?? "that address")
+        guard let place = WebAddress(target), origins.contains(place.origin) else {
+            throw .hostNotAllowed(host: WebAddress(target)?.host ?? "that address")
         }
         return target
     }

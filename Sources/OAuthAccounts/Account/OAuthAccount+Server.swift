@@ -83,7 +83,7 @@ extension OAuthAccount {
     static func request(
         _ method: String, _ address: String, _ server: ServerConfiguration, judgedAt: @escaping @Sendable () -> Date
     ) throws -> HTTPRequest {
-        guard let place = ServerAddress(address) else {
+        guard let place = WebAddress(address) else {
             throw OAuthAccountError.configurationInvalid(
                 reason: "an address is neither https nor of this machine")
         }

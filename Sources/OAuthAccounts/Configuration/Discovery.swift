@@ -47,7 +47,7 @@ struct Discovery {
 
     /// - Throws: ``OAuthAccountError/configurationInvalid(reason:)``
     static func addresses(of issuer: String) throws(OAuthAccountError) -> [String] {
-        guard ServerAddress(issuer) != nil, !issuer.contains("?"), let mark = issuer.firstRange(of: "://") else {
+        guard WebAddress(issuer) != nil, !issuer.contains("?"), let mark = issuer.firstRange(of: "://") else {
             throw .configurationInvalid(reason: "the issuer is neither an https address nor one of this machine")
         }
         let whole = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer

@@ -69,10 +69,10 @@ public struct ServerConfiguration: Sendable {
         guard scope.utf8.count <= 4096, scope.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw refuse("the scope is not printable")
         }
-        for (endpoint, text) in endpoints where ServerAddress(text) == nil {
+        for (endpoint, text) in endpoints where WebAddress(text) == nil {
             throw refuse("\(endpoint.rawValue) is neither an https address nor one of this machine")
         }
-        for resource in resources where ServerAddress(resource) == nil {
+        for resource in resources where WebAddress(resource) == nil {
             throw refuse("a resource is neither an https address nor one of this machine")
         }
         switch authentication {
