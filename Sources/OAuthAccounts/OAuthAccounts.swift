@@ -21,6 +21,10 @@ public actor OAuthAccounts {
     private let client: HTTPClient
     private let clock: @Sendable () -> Date
     private var open: [String: OAuthAccount] = [:]
+    /// The names of accounts whose records are being removed.
+    private var leaving: Set<String> = []
+    /// How often records were removed, or could not be.
+    private var removals = 0
 
     public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
         self.vault = vault
@@ -36,7 +40,9 @@ public actor OAuthAccounts {
     /// - Returns: `nil` if there is no such account.
     /// - Throws: ``OAuthAccountError/recordInvalid(account:)``, what the vault throws
     public func account(_ name: String) async throws -> OAuthAccount? {
+        guard !leaving.contains(name) else { return nil }
         if let account = open[name] { return account }
+        let before = removals
         guard let record = try await vault.record(AccountRecords.server(name)) else { return nil }
         guard let document = try? JSON(parsing: record.content.exposed()) else {
             throw OAuthAccountError.recordInvalid(account: name)
@@ -51,6 +57,8 @@ public actor OAuthAccounts {
         }
         // Another caller may have opened it meanwhile: two would overwrite each other's tokens.
         if let account = open[name] { return account }
+        // What was read may be gone by now, and an account that stayed open would store its tokens again.
+        guard removals == before, !leaving.contains(name) else { return try await self.account(name) }
         let account = OAuthAccount(
             name: name, server: server, holding: holding, vault: vault, client: client, clock: clock)
         open[name] = account
@@ -124,8 +132,13 @@ public actor OAuthAccounts {
             do {
                 try await account.deregister()
             } catch  where force {}
-            await account.close()
         }
+        leaving.insert(name)
+        defer {
+            leaving.remove(name)
+            removals += 1
+        }
+        await account?.close()
         open[name] = nil
         let scope = AccountRecords.scope(of: name)
         var changes = try await vault.names(scope: scope).map(Change.remove)
