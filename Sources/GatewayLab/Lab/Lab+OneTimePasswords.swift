@@ -32,7 +32,7 @@ extension Lab {
 /// The same for the admin API.
 extension AdminAPI {
     /// `{"endpoints": ["L1"], "channels": ["SMS"], "life_seconds": 300, "tries": 3, "suspension_seconds": 100,
-    /// "remembers_seconds": 0}`: what is absent stays, but no endpoint means nowhere.
+    /// "remembers_seconds": 0}`: absent members keep their values, but no endpoint means nowhere.
     /// - Throws: ``BadInput``
     func demandOneTimePasswords(_ input: JSON) async throws -> JSON {
         var endpoints: Set<Endpoint> = []

@@ -31,7 +31,7 @@ public enum UnexpectedError: Explained, Equatable {
 
     public var explanation: Explanation {
         switch self {
-        case .cancelled: Explanation("internal.cancelled", .cancelled, "it was cancelled")
+        case .cancelled: Explanation("internal.cancelled", .cancelled, "it was canceled")
         case .unexpected(let type):
             Explanation(
                 "internal.unexpected", .internal, "an unexpected error: \(type)",

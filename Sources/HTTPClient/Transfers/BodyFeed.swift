@@ -50,7 +50,7 @@ public final class BodyFeed: Sendable {
         return isOpen
     }
 
-    /// Ends a body of unknown length after what was handed over.
+    /// Ends a body of unknown length after the bytes that were handed over.
     public func finish() {
         let paused = state.change { state in
             state.isWhole = true

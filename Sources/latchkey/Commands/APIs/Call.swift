@@ -7,11 +7,11 @@ struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an API of the gateway, or of a host that may be called, as the user or as this device.",
         discussion: """
-            The access token, the identifier and the client certificate are added, and renewed where that is needed. \
-            The method is POST where there is something to send, PUT for a file with -T, otherwise GET. What is sent \
-            with -d is JSON if it is an object or an array, otherwise a form; --type says so. Hosts beside the gateway: \
-            latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the same. At a \
-            terminal, a one-time password that the API demands is asked for, unless --json is given.
+            The access token, the identifier and the client certificate are added, and renewed when needed. The method \
+            is POST if there is something to send, PUT for a file given with -T, otherwise GET. A body given with -d \
+            is sent as JSON if it is an object or an array, otherwise as a form; --type overrides that. Hosts beside \
+            the gateway: latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the \
+            same. At a terminal, a one-time password that the API demands is asked for, unless --json is given.
 
               $ latchkey call /lab/hello
               $ latchkey call @lab_hello
@@ -46,12 +46,12 @@ struct Call: AsyncParsableCommand {
     var expect: String?
     @Option(name: .shortAndLong, help: ArgumentHelp("Write the answer to a file, of any size.", valueName: "file"))
     var output: String?
-    @Flag(name: [.customShort("C"), .long], help: "Continue an --output that broke off, if it is unchanged there.")
+    @Flag(name: [.customShort("C"), .long], help: "Continue an --output that broke off, if it has not changed there.")
     var `continue` = false
     @Flag(name: .shortAndLong, help: "Print the head of the answer too.") var include = false
     @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Limit of each attempt.", valueName: "seconds"))
     var maxTime: Int?
-    @Flag(help: "Say nothing of who calls: no token, identifier, certificate or location.") var `public` = false
+    @Flag(help: "Do not say who calls: send no token, identifier, certificate or location.") var `public` = false
     @OptionGroup(title: "Signed bodies") var signing: SigningOptions
     @OptionGroup var principal: PrincipalOptions
     @OptionGroup var account: AccountOption
@@ -141,7 +141,7 @@ struct Call: AsyncParsableCommand {
         } else if !data.isEmpty {
             let bytes = try body
             request["body"] = .string(Base64.encode(bytes))
-            // As the caller sees it: what is JSON, and otherwise what curl takes it for.
+            // As the caller sees it: JSON if it is JSON, otherwise what curl takes it for.
             let json = try? JSON(parsing: bytes)
             if type == nil { request["type"] = json?.object != nil || json?.array != nil ? "json" : "form" }
         }

@@ -9,7 +9,7 @@ struct Grants: AsyncParsableCommand {
         discussion: """
             Programs of a user, of a group, or of a systemd unit: whose token they may use, where, for which scopes. \
             Root may do everything; users who may operate may too, unless the settings have grants: [[grants]] of \
-            latchkey.toml. What is revoked ends at once, with the calls that are under way by it.
+            latchkey.toml. A revoked grant ends at once, and so do the calls that it allowed.
 
               $ latchkey grants allow --unit sensors.service --as board --path '/lab/*'
               $ latchkey grants allow --user alice --as user --scope orders --token
@@ -30,7 +30,7 @@ struct Grants: AsyncParsableCommand {
     }
 
     struct Allow: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Say what some programs may do, or never may.")
+        static let configuration = CommandConfiguration(abstract: "Say what some programs may do, or may never do.")
         @Option(help: "The user of the programs, by name or number.") var user: String?
         @Option(help: "A group that the programs are in, by name or number.") var group: String?
         @Option(help: "The systemd unit of the programs, such as sensors.service.") var unit: String?
@@ -45,8 +45,8 @@ struct Grants: AsyncParsableCommand {
         @Option(help: "A scope that they may ask for beyond the configured ones; may be repeated.")
         var scope: [String] = []
         @Option(help: "An account other than the default one; may be repeated.") var account: [String] = []
-        @Flag(help: "They may have the token itself.") var token = false
-        @Flag(help: "They never may, and nobody is asked.") var never = false
+        @Flag(help: "Also hand out the token itself.") var token = false
+        @Flag(help: "Never allow it; nobody is asked.") var never = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
@@ -96,7 +96,7 @@ struct Grants: AsyncParsableCommand {
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show what programs did: uses, refusals and changes of grants.")
-        @Option(help: ArgumentHelp("The most records.", valueName: "count")) var limit = 100
+        @Option(help: ArgumentHelp("The largest number of records to show.", valueName: "count")) var limit = 100
         @OptionGroup var options: ClientOptions
 
         func run() async throws {

@@ -28,18 +28,19 @@ struct Hosts: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a host, or replace what was added of it; applies to the next call.")
+            abstract: "Add a host, or replace one that was added; applies to the next call.")
         @Argument(help: "The host, with its port unless that is 443.") var host: String
         @Option(
             help: ArgumentHelp(
-                "A PEM file of certificates at which its chain may end; may be repeated.", valueName: "file"))
+                "A PEM file of certificates at which the host's chain may end; may be repeated.", valueName: "file"))
         var certificate: [String] = []
         @Option(
             help: ArgumentHelp("SHA-256 of a public key, in hexadecimal or base64; may be repeated.", valueName: "hash")
         )
         var pin: [String] = []
-        @Flag(help: "Its chain may end at an authority that the system trusts.") var publicAuthorities = false
-        @Flag(help: "It is a third party's, and gets no token, identifier or client certificate.") var `public` = false
+        @Flag(help: "The host's chain may end at an authority that the system trusts.") var publicAuthorities = false
+        @Flag(help: "The host is a third party's, and gets no token, identifier or client certificate.")
+        var `public` = false
         @Option(help: ArgumentHelp("How its certificate must name it: strict, common-name or off.", valueName: "check"))
         var nameCheck = "strict"
         @Option(help: ArgumentHelp("Limit of a call, in seconds.", valueName: "seconds")) var timeout: Int?

@@ -6,8 +6,8 @@ struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show and change the keys that bodies of calls may be signed with.",
         discussion: """
-            Beside the device's own key, which the gateway knows by its certificate. They lie in the sealed store, and \
-            no command gives them back.
+            These are keys besides the device's own, which the gateway knows by its certificate. They are kept in the \
+            sealed store, and no command prints them.
 
               $ latchkey keys add partner
               $ latchkey call /orders -d '{"n":1}' --sign --sign-key partner

@@ -5,9 +5,9 @@ import LocalAPI
 struct LocationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "location",
-        abstract: "Show where the board is, as calls say it.",
+        abstract: "Show the location of the board that calls send.",
         discussion: """
-            Asks gpsd, if location.source of the settings is gpsd and what it said last is too old. Calls send the \
+            Asks gpsd if the setting location.source is gpsd and its last answer is too old. Calls send the \
             location if the gateway's configuration has location_enabled. No other command shows it, nor does the log.
             """)
     @OptionGroup var options: ClientOptions

@@ -10,7 +10,7 @@ struct SigningOptions: ParsableArguments {
         help: ArgumentHelp(
             "A claim of your own: name=text, or name:=JSON; may be repeated.", valueName: "name=value"))
     var claim: [String] = []
-    @Option(help: ArgumentHelp("Whom it is for; the gateway's host name unless given.", valueName: "name"))
+    @Option(help: ArgumentHelp("The audience; the gateway's host name unless given.", valueName: "name"))
     var signFor: String?
     @Option(help: ArgumentHelp("For how long it is valid.", valueName: "seconds")) var signSeconds: Int?
     @Option(

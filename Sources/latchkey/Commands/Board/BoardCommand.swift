@@ -13,7 +13,7 @@ struct BoardCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List available board definitions.",
-            discussion: "Asks the daemon; where none answers, the folders of the settings are searched.")
+            discussion: "Asks the daemon; if none answers, the folders named by the settings are searched.")
         @Option(help: "Folder to search, without the daemon; may be repeated.") var directory: [String] = []
         @OptionGroup var options: ClientOptions
 

@@ -26,7 +26,7 @@ struct ConfigCommand: AsyncParsableCommand {
                 + "cannot be read.")
 
         @Argument(help: "File to check; without it, the agent's configuration in use.") var file: String?
-        @Flag(help: "Check the file alone, not what it names on this machine: for images and other boards.")
+        @Flag(help: "Check the file alone, not that what it names exists on this machine: for images and other boards.")
         var syntaxOnly = false
         @Flag(help: "Print JSON.") var json = false
 

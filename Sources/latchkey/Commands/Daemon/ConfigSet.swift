@@ -9,8 +9,8 @@ extension ConfigCommand {
             discussion: """
                 Comments and layout stay. What the agent would refuse at its start is refused here, and nothing is \
                 changed then. The file is replaced at once and keeps its mode and owner; if somebody else has changed \
-                it meanwhile, the change is made in theirs. It takes effect when the agent starts again. New tables of \
-                which there may be several, such as [[hosts]], are written in an editor.
+                the file meanwhile, their changes are kept. It takes effect when the agent starts again. To add a \
+                table that may occur several times, such as [[hosts]], use an editor.
 
                   $ latchkey config set broker.host broker.example
                   $ latchkey config set api.operate alice @wheel
@@ -27,7 +27,7 @@ extension ConfigCommand {
                 valueName: "value"))
         var values: [String] = []
         @Flag(name: .customLong("default"), help: "Write the default.") var isDefault = false
-        @Flag(help: "Do not look for what it names on this machine: for images and other boards.")
+        @Flag(help: "Do not check that what it names exists on this machine: for images and other boards.")
         var syntaxOnly = false
         @OptionGroup var settings: SettingsFileOption
 

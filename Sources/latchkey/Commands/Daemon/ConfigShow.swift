@@ -31,12 +31,12 @@ struct SettingsFileOption: ParsableArguments {
 extension ConfigCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show every setting, and whether the file says it or it is the default.",
+            abstract: "Show every setting, and whether it comes from the file or is the default.",
             discussion: """
-                What is secret is masked. Tables of which there may be several, such as [[hosts]], are shown as JSON. \
+                Secrets are masked. Tables that may occur several times, such as [[hosts]], are shown as JSON. \
                 Exit status 78 when the file has faults.
                 """)
-        @Flag(help: "Only what is not the default.") var changed = false
+        @Flag(help: "Show only settings that differ from the default.") var changed = false
         @OptionGroup var settings: SettingsFileOption
 
         func run() throws {
@@ -59,8 +59,8 @@ extension ConfigCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the value of one setting, also if it is secret.",
             discussion: """
-                Text without quotation marks, each element of an array on a line, tables as JSON. A table of several \
-                is named by its number, from 0.
+                Text without quotation marks, each element of an array on a line, tables as JSON. A table that may \
+                occur several times is addressed by its number, from 0.
 
                   $ latchkey config get broker.port
                   $ latchkey config get hosts[0].host

@@ -6,9 +6,9 @@ struct Console: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open the board's page in a browser.",
         discussion: """
-            Prints an address that works once, within two minutes, and only on this board: the page listens on loopback. \
-            It shows the board's state, sensors, messages and log, and what waits for an answer can be answered there, \
-            with the rights that you have here. The settings have to allow it: console.enabled.
+            Prints an address that works once, within two minutes, and only on this board: the page listens on \
+            loopback. It shows the board's state, sensors, messages and log, and what waits for an answer can be \
+            answered there, with the rights that you have here. The settings have to allow it: console.enabled.
 
               $ latchkey console
               $ latchkey console --list
@@ -16,7 +16,7 @@ struct Console: AsyncParsableCommand {
             """)
 
     @Flag(help: "List the sessions of the page.") var list = false
-    @Flag(help: "End your sessions, or as an owner all.") var end = false
+    @Flag(help: "End your sessions; as an owner, all sessions.") var end = false
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

@@ -8,9 +8,9 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything the agent depends on, and say what to do where something fails.",
         discussion:
-            "Without the daemon: what it would start with, as far as this user can see it, and why it does not run; nothing "
-            + "is changed, and nothing sealed is opened. Exit status 0 when nothing failed, also with warnings; 1 when "
-            + "something failed; 69 when the daemon is not running or does not answer; 77 when this user may not ask it."
+            "Without the daemon, it checks what the daemon would start with, as far as this user can see it, and says "
+            + "why it does not run; nothing is changed, and nothing sealed is opened. Exit status 0 when nothing failed, "
+            + "also with warnings; 1 when something failed; 69 when the daemon is not running or does not answer; 77 when this user may not ask it."
     )
 
     @OptionGroup var options: ClientOptions

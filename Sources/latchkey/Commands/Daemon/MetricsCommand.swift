@@ -6,8 +6,8 @@ struct MetricsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics", abstract: "Show the agent's figures, as monitoring tools read them.",
         discussion: """
-            Sensors, outbox, brokers, inboxes, registration, certificate and token, the process: in the text of \
-            OpenMetrics 1.0. /usr/share/doc/latchkey/metrics.md says what each one is.
+            Prints the figures of sensors, outbox, brokers, inboxes, registration, certificate, token and the process \
+            as OpenMetrics 1.0 text. /usr/share/doc/latchkey/metrics.md says what each one is.
 
               $ latchkey metrics
               $ latchkey metrics --prometheus > /var/lib/node_exporter/latchkey.prom

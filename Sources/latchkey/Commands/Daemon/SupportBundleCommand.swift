@@ -5,7 +5,7 @@ import Groundwork
 struct SupportBundleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "support-bundle",
-        abstract: "Collect in one file what somebody needs who looks for a fault from afar.",
+        abstract: "Collect in one file what is needed to look for a fault from afar.",
         discussion: """
             Version, settings, status, the doctor's report, the end of the log, names and sizes of the agent's files, \
             kernel and libraries. Keys, tokens, passwords and PINs are masked, as is what looks like one; the board's \

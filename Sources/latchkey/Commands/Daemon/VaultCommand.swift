@@ -7,8 +7,9 @@ struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault", abstract: "Show and change what opens the sealed store.",
         discussion: """
-            The store opens with any of its slots, each of which has a key of its own. To replace a key while the old one \
-            still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays enrolled.
+            The store opens with any of its slots, each of which has a key of its own. To replace a key while the old \
+            one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
+            enrolled.
             """,
         subcommands: [Slots.self, Add.self, Rewrap.self, Remove.self])
 
@@ -43,7 +44,7 @@ struct VaultCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give a slot another key; the former one no longer opens it.",
             discussion:
-                "Have the new key in its place before the agent starts again: only it opens this slot from now on.")
+                "Put the new key in its place before the agent starts again: from now on, it alone opens this slot.")
 
         @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
         @OptionGroup var key: KeyOptions

@@ -8,8 +8,8 @@ struct Wait: AsyncParsableCommand {
         abstract: "Wait until the board is in a state that 'latchkey status' shows.",
         discussion: """
             Also waits for the daemon itself to start. It follows the daemon's events and asks for the status when \
-            something has happened, never by the clock. With several --for, all have to be so at once. Exit status 75 \
-            when the time is over.
+            something has happened, never by the clock. With several --for, all of them have to hold at once. Exit \
+            status 75 when the time is up.
 
               $ latchkey wait --for registered --timeout 120
               $ latchkey wait --for broker --for outbox-empty
@@ -58,7 +58,7 @@ enum WaitError: Explained, Equatable {
         case .timeOver(let seconds, let reason):
             Explanation(
                 "wait.time-over", .temporary, "not within \(seconds) s: \(reason)", remedy: "see: latchkey doctor",
-                meaning: "latchkey wait has waited for as long as it was told to")
+                meaning: "the time that latchkey wait was given is up")
         }
     }
 

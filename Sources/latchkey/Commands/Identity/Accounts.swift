@@ -66,7 +66,7 @@ struct Accounts: AsyncParsableCommand {
                 OAuth server its tokens are revoked, and a client that the board registered is deleted.
                 """)
         @Argument(help: "The name of the account.") var name: String
-        @Flag(help: "Also if an OAuth server does not answer.") var force = false
+        @Flag(help: "Remove it even if an OAuth server does not answer.") var force = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }

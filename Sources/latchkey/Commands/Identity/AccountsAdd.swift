@@ -19,16 +19,18 @@ extension Accounts {
                 for the administrator.
                 """)
         @Argument(help: "The name of the account.") var name: String
-        @Option(help: ArgumentHelp("The server, exactly as it writes itself.", valueName: "url")) var issuer: String?
+        @Option(help: ArgumentHelp("The server's issuer, exactly as the server writes it.", valueName: "url"))
+        var issuer: String?
         @Option(help: ArgumentHelp("The client, as the server knows it.", valueName: "id")) var clientID: String?
         @Flag(help: "Read the client secret from standard input, its first line.") var secretStdin = false
         @Option(
             help: "none, client_secret_basic, client_secret_post or private_key_jwt; by default the first or second.")
         var authentication: String?
-        @Option(help: "Of the client's key: ES256 or RS256.") var algorithm: String?
+        @Option(help: "The algorithm of the client's key: ES256 or RS256.") var algorithm: String?
         @Option(help: "How the first token is obtained; by default authorization_code.") var grant: String?
-        @Option(help: "The scope of tokens, with blanks between.") var scope: String?
-        @Option(help: ArgumentHelp("Where browsers end.", valueName: "url")) var redirectURI: String?
+        @Option(help: "The scope of tokens, separated by blanks.") var scope: String?
+        @Option(help: ArgumentHelp("The redirect URI, at which the browser arrives.", valueName: "url"))
+        var redirectURI: String?
         @Option(
             help: ArgumentHelp("An API that may get the tokens; may be repeated.", valueName: "url")) var resource:
             [String] = []
@@ -41,7 +43,8 @@ extension Accounts {
             String?
         @Option(help: "In whose name the board signs assertions, for the grant jwt_bearer.") var subject: String?
         @Flag(help: "Register the board as a client (RFC 7591).") var register = false
-        @Flag(help: "Read the token for that from standard input, its first line.") var registrationTokenStdin = false
+        @Flag(help: "Read the token for the registration from standard input, its first line.")
+        var registrationTokenStdin = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
@@ -101,7 +104,7 @@ extension Accounts {
         static let configuration = CommandConfiguration(
             abstract: "Ask an OAuth server what it says of the account's token (RFC 7662).")
         @Argument(help: "The name of the account.") var name: String
-        @Option(help: "A scope of the token, with blanks between.") var scope: String?
+        @Option(help: "A scope of the token, separated by blanks.") var scope: String?
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }

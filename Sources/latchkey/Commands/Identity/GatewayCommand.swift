@@ -8,8 +8,8 @@ struct GatewayCommand: AsyncParsableCommand {
         abstract: "Show the configuration in use, switch to a known gateway, stop and start what talks to it.",
         discussion: """
             The board keeps its registration at each gateway that it was enrolled at, and goes back to one without a \
-            new URL. While it is stopped, nothing goes to the gateway or to the broker; sensors go on, and messages \
-            wait here.
+            new URL. While the connection to the gateway is stopped, nothing is sent to the gateway or the broker; \
+            sensors go on, and messages wait here.
 
               $ latchkey gateway list
               $ latchkey gateway use gw.example

@@ -20,8 +20,8 @@ struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove this board at the gateway of an account, and its identity here.",
         discussion: """
-            Asks first. Without --account, it is about the default account. When the gateway refuses or does not answer, \
-            everything stays as it is.
+            Asks for confirmation. Without --account, the default account is meant. When the gateway refuses or does \
+            not answer, everything stays as it is.
             """)
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var account: AccountOption
@@ -43,8 +43,9 @@ struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget this board's identity at the gateway of an account, here only.",
         discussion: """
-            Asks first. Without --account, it is about the default account. The gateway is not notified and keeps the \
-            old registration; 'latchkey deregister' removes both. Enrolled again, the board is another device.
+            Asks for confirmation. Without --account, the default account is meant. The gateway is not notified and \
+            keeps the old registration; 'latchkey deregister' removes both. Enrolled again, the board is another \
+            device.
             """)
 
     @Flag(help: "Do not ask for confirmation.")

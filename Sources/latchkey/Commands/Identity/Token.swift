@@ -32,7 +32,7 @@ struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a valid access token, for a program of your own.",
         discussion: """
-            That of the logged-in user; the board's while nobody is logged in, or with --as board.
+            Prints the token of the logged-in user, or the board's own while nobody is logged in or with --as board.
 
               $ curl -H "Authorization: Bearer $(latchkey token)" …
               $ latchkey token --as board --scope orders

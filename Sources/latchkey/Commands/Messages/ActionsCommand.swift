@@ -8,8 +8,8 @@ struct ActionsCommand: AsyncParsableCommand {
         commandName: "actions",
         abstract: "Show commands that messages start.",
         discussion: """
-            Each of [[actions]] in the settings has a command that gets every message of a filter on its standard \
-            input, one after another. A message is done when the command has ended with status 0.
+            Each entry of [[actions]] in the settings has a command that gets every message that matches a filter on \
+            its standard input, one after another. A message is done when the command has ended with status 0.
 
               $ latchkey actions
               $ latchkey actions log reboot
@@ -37,7 +37,7 @@ struct ActionsCommand: AsyncParsableCommand {
 
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show how the command ended lately, and the last that it wrote.")
+            abstract: "Show how the command ended lately, and the end of its output.")
         @Argument(help: "Name of the action.") var name: String
         @OptionGroup var options: ClientOptions
 
@@ -65,7 +65,7 @@ struct ActionsCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give the messages that were set aside to the command again.")
+            abstract: "Pass the messages that were set aside to the command again.")
         @Argument(help: "Name of the action.") var name: String
         @OptionGroup var options: ClientOptions
 

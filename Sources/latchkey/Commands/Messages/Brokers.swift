@@ -40,7 +40,7 @@ struct Brokers: AsyncParsableCommand {
 
     struct Disconnect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End a connection and the subscriptions of all programs there.")
+            abstract: "End a connection, with the subscriptions that all programs have there.")
         @Argument(help: "The broker's name in the settings.") var name: String
         @OptionGroup var options: ClientOptions
 

@@ -9,7 +9,8 @@ struct InboxCommand: AsyncParsableCommand {
         abstract: "Show and read messages that wait for a program.",
         discussion: """
             An inbox is a standing subscription: the agent keeps its messages on the disk, whether a program reads or \
-            not, until one has acknowledged them. Each [[inbox]] of the settings makes one, and so does 'latchkey inbox add'.
+            not, until one has acknowledged them. Each [[inbox]] of the settings makes one, and so does 'latchkey \
+            inbox add'.
 
               $ latchkey inbox add orders 'orders/#'
               $ latchkey inbox
@@ -36,7 +37,7 @@ struct InboxCommand: AsyncParsableCommand {
             discussion: """
                 Messages that match the filter are kept from now on, also after a restart. Beyond its limits the \
                 oldest go first. It ends with 'latchkey inbox remove', and with the board's registration. There are at \
-                most 32. To add what is there already changes nothing.
+                most 32. Adding an inbox that exists already changes nothing.
                 """)
         @Argument(help: "Name of the inbox: lower-case letters, digits and hyphens.") var name: String
         @Argument(help: "Topic filter below the device's own; + and # as in MQTT.") var filter: String
@@ -48,7 +49,7 @@ struct InboxCommand: AsyncParsableCommand {
         var limitBytes: Int64?
         @Option(help: ArgumentHelp("How long a message waits; 720 unless given.", valueName: "hours"))
         var maxAgeHours: Int64?
-        @Flag(help: "Also what the broker had retained before.") var retained = false
+        @Flag(help: "Also take messages that the broker had retained before.") var retained = false
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -152,10 +153,10 @@ struct InboxCommand: AsyncParsableCommand {
     struct Ack: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Acknowledge messages: they are removed.",
-            discussion: "All up to the given one, or with --only that one alone.")
+            discussion: "Acknowledges all messages up to the given one, or with --only that one alone.")
         @Argument(help: "Name of the inbox.") var name: String
         @Argument(help: "The number of a message.") var id: Int64
-        @Flag(help: "This message alone, not those before it.") var only = false
+        @Flag(help: "Acknowledge this message alone, not those before it.") var only = false
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
@@ -169,8 +170,8 @@ struct InboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove an inbox that was added, with its messages, or all messages of another.",
             discussion: """
-                Of an inbox of the settings, of an action, and of one that the settings no longer have, all messages \
-                are removed, read or not; the inbox itself is the settings'.
+                If the inbox belongs to the settings or to an action, or if the settings no longer name it, all its \
+                messages are removed, read or not; the inbox itself is removed by editing the settings.
                 """)
         @Argument(help: "Name of the inbox.") var name: String
         @Flag(help: "Do not ask for confirmation.") var yes = false

@@ -36,7 +36,7 @@ struct Send: AsyncParsableCommand {
     var sender: SenderType?
     @Option(help: ArgumentHelp("Name this group as the sender.", valueName: "group")) var fromGroup: String?
     @OptionGroup var speaker: SpeakerOption
-    @Argument(help: "The message; without it and --file, standard input.") var message: String?
+    @Argument(help: "The message; without it and without --file, standard input.") var message: String?
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

@@ -46,9 +46,9 @@ struct Unlock: AsyncParsableCommand {
         abstract: "Unlock the user's session by its passcode.",
         discussion: """
             The passcode is asked for without echo; it can be given elsewhere too, with 'latchkey prompts'. Where \
-            standard input is not a terminal, or with '--passcode-stdin', its first line is the passcode. With \
-            needs_button of [lock] it takes a press of the board's button too. After too many wrong passcodes, or when \
-            the session has ended meanwhile, the user has to log in again.
+            standard input is not a terminal, or with '--passcode-stdin', its first line is the passcode. If \
+            needs_button is set in [lock], a press of the board's button is needed too. After too many wrong \
+            passcodes, or when the session has ended meanwhile, the user has to log in again.
             """)
     @Flag(help: "Read the passcode from standard input.") var passcodeStdin = false
     @OptionGroup var account: AccountOption

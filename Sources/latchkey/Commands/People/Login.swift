@@ -10,9 +10,9 @@ struct Login: AsyncParsableCommand {
             'latchkey prompts'. Where standard input is not a terminal, or with '--password-stdin', its first line is \
             the password. '--ble' lets a device nearby decide, over Bluetooth, '--qr' one that scans a code. \
             '--browser', '--provider' and '--page' show an address to open, '--phone' as a code for a phone; the \
-            command waits until the browser is done, or takes the address that it leads to. '--code' and '--jwt' read \
-            a code or a token that another program got from the first line of standard input. A board that is not \
-            registered is registered by it.
+            command waits until the browser is done, or takes the address that it leads to. '--code' and '--jwt' take \
+            a code or a token, which another program has obtained, from the first line of standard input. The login \
+            also registers a board that is not registered yet.
 
             At an account of an OAuth server, '--account NAME' alone does it: the account has its grant. A code to be \
             entered elsewhere is shown with a QR code. For a browser of this machine the command waits at a port of \
@@ -41,7 +41,8 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "Log in by an authorization code that standard input gives; its verifier is the second line.")
     var code = false
     @Flag(help: "Log in by a JWT that standard input gives, such as an id_token.") var jwt = false
-    @Option(help: ArgumentHelp("The grant type of the JWT, if it is another one.", valueName: "uri")) var type: String?
+    @Option(help: ArgumentHelp("The grant type of the JWT, if it is not the standard one.", valueName: "uri"))
+    var type: String?
     @Flag(help: "End the login by the code that the board shows.") var stop = false
     @Option(help: ArgumentHelp("Also write the QR code to a file, .svg or .png.", valueName: "file")) var picture:
         String?

@@ -6,8 +6,8 @@ struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Log the user out, at the gateway and here.",
         discussion: """
-            The board stays registered, with its own certificate and tokens. While the gateway has single sign-on on, \
-            the session of every program of this device ends; '--all' and '--only-this' choose.
+            The board stays registered, with its own certificate and tokens. While single sign-on is on at the \
+            gateway, the session of every program of this device ends; '--all' and '--only-this' choose.
             """)
     @Flag(help: "Log out here even if the gateway does not answer.") var force = false
     @Flag(help: "End the session of every program of this device.") var all = false
@@ -31,10 +31,10 @@ struct Logout: AsyncParsableCommand {
 
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 when nobody is.")
+        abstract: "Show who is logged in on this board.", discussion: "Ends with status 1 when nobody is logged in.")
     @Flag(help: "Show the user's profile from the gateway.") var info = false
     @Flag(help: "Show the profile that was last read from the gateway.") var profile = false
-    @Flag(help: "Ask the gateway whether the user's session lasts.") var session = false
+    @Flag(help: "Ask the gateway whether the user's session is still valid.") var session = false
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 

@@ -134,7 +134,7 @@ struct MPinBackends: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a back end with all its users, whose tokens are erased.")
         @Argument(help: "The name of the account.") var name: String
-        @Flag(help: "Do it without being asked.") var yes = false
+        @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }

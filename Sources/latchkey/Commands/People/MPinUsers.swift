@@ -116,8 +116,8 @@ struct MPinRegister: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Choose the PIN, and keep the token that goes with it.",
             discussion: """
-                A PIN is any printable text, and no more than 16 384 of them differ; a longer one is harder to watch, and \
-                not harder to guess.
+                A PIN is any printable text, and no more than 16,384 of them differ; a longer one is harder to watch, \
+                and not harder to guess.
                 """)
         @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
         @OptionGroup var user: MPinUserOptions

@@ -6,8 +6,8 @@ struct Prompts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what the daemon asks people, and answer.",
         discussion: """
-            Whatever the daemon needs a person for waits here: passwords, PINs, consent, a choice. A secret is asked \
-            for without echo, or read from standard input where that is not a terminal; it is never an argument.
+            Everything that the daemon needs a person for waits here: passwords, PINs, consent, choices. A secret is \
+            asked for without echo, or read from standard input where that is not a terminal; it is never an argument.
 
               $ latchkey prompts
               $ latchkey prompts answer 3
@@ -29,7 +29,7 @@ struct Prompts: AsyncParsableCommand {
     struct Answer: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Answer a prompt.",
-            discussion: "A text is asked for here, or read from standard input; a choice and consent are options.")
+            discussion: "A text is asked for here, or read from standard input; choices and consent are options.")
         @Argument(help: "The prompt's number.") var id: Int
         @Flag(help: "Give consent.") var grant = false
         @Flag(help: "Refuse, whatever is asked.") var refuse = false

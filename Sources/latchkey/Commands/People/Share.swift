@@ -6,8 +6,8 @@ struct Share: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let devices nearby log in with the session of the user who is logged in here.",
         discussion: """
-            The board is found over Bluetooth for as long as it shares. Each device that asks needs consent: a press of the \
-            board's button, or 'latchkey consent'. A long press refuses, a double press ends sharing.
+            The board is found over Bluetooth for as long as it shares. Each device that asks needs consent: a press \
+            of the board's button, or 'latchkey consent'. A long press refuses, a double press ends sharing.
 
               $ latchkey share --once
               $ latchkey share --for 10m
@@ -55,7 +55,7 @@ struct Authorize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let in the device whose QR code was scanned.",
         discussion: """
-            Takes what the code holds, from a USB scanner's keyboard or any other; '-' reads one line of standard input. \
+            Takes the text of the code, as a USB scanner or a person types it; '-' reads one line of standard input. \
             Then it waits for consent: the board's button, or 'latchkey consent' in another terminal.
 
               $ latchkey authorize -

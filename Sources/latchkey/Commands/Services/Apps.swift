@@ -7,7 +7,8 @@ struct Apps: AsyncParsableCommand {
         abstract: "List and open the enterprise applications of the gateway.",
         discussion: """
             A web application is loaded with the access token of the user who is logged in, if its address is at the \
-            gateway; where it leads on to another host, or asks for a login, that address is printed. Native ones are applications of phones; a board can only show their addresses.
+            gateway; if it redirects to another host or asks for a login, that address is printed. Native applications \
+            run on phones; a board can only show their addresses.
             """,
         subcommands: [List.self, Icon.self, Open.self], defaultSubcommand: List.self)
 

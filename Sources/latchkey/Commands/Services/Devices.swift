@@ -4,8 +4,8 @@ import LocalAPI
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the devices that the gateway knows of the user.",
-        discussion: "Without a user, those that it lists for this board.")
+        abstract: "List the user's devices that the gateway knows.",
+        discussion: "Without a logged-in user, the devices that it lists for this board.")
     @OptionGroup var account: AccountOption
     @OptionGroup var options: ClientOptions
 
@@ -25,7 +25,7 @@ struct Devices: AsyncParsableCommand {
 
 struct Metadata: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show and change the attributes that the gateway keeps of this device.",
+        abstract: "Show and change the attributes that the gateway keeps for this device.",
         discussion: "  $ latchkey metadata set place 'hall 3'",
         subcommands: [List.self, Get.self, Set.self, Delete.self], defaultSubcommand: List.self)
 
@@ -48,7 +48,7 @@ struct Metadata: AsyncParsableCommand {
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show one.", discussion: "Ends with status 1 when the device has none of the name.")
+            abstract: "Show one.", discussion: "Ends with status 1 when the device has no attribute of this name.")
         @Argument(help: "Its name.") var name: String
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions

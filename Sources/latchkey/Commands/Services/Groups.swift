@@ -49,7 +49,7 @@ struct Groups: AsyncParsableCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a group.")
         @Argument(help: "The group's name.") var group: String
-        @Argument(help: "The users in it.") var users: [String] = []
+        @Argument(help: "The users in the group.") var users: [String] = []
         @Flag(name: .customLong("id"), help: "The users are given by their identifiers, not by their names.")
         var byID = false
         @OptionGroup var account: AccountOption

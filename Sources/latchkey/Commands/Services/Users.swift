@@ -4,14 +4,14 @@ import LocalAPI
 
 /// What is asked of a list of users or groups.
 struct DirectoryOptions: ParsableArguments {
-    @Option(help: "Only those for which this holds: eq, ne, co, sw, ew, gt, ge, lt, le, pr, and, or, not.")
+    @Option(help: "Show only entries that match: eq, ne, co, sw, ew, gt, ge, lt, le, pr, and, or, not.")
     var filter: String?
-    @Option(help: "How filters that are joined are sent: standard, or repeated for a gateway that needs it.")
+    @Option(help: "How combined filters are sent: standard, or repeated for a gateway that needs it.")
     var spelling: String?
     @Option(help: "The attribute to sort by.") var sortBy: String?
     @Flag(help: "Sort from the last to the first.") var descending = false
-    @Option(help: "Show only these attributes, with commas between.") var attributes: String?
-    @Option(help: "Show all but these attributes, with commas between.") var without: String?
+    @Option(help: "Show only these attributes, separated by commas.") var attributes: String?
+    @Option(help: "Show all but these attributes, separated by commas.") var without: String?
     @Option(help: "The first entry of the page, from 1.") var start = 1
     @Option(help: "The size of the page.") var count = 12
 
@@ -148,7 +148,7 @@ struct Users: AsyncParsableCommand {
     struct Schema: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show which attributes the gateway's users or groups have.")
-        @Flag(help: "Those of groups.") var groups = false
+        @Flag(help: "Show the attributes of groups.") var groups = false
         @OptionGroup var account: AccountOption
         @OptionGroup var options: ClientOptions
 
