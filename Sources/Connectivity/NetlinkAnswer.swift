@@ -1,6 +1,6 @@
 /// The kernel's answers to questions about links, addresses and routes, read strictly (netlink(7), rtnetlink(7)).
 ///
-/// A pure reader of bytes: what is of another kind is skipped, and what is shorter than it says is refused.
+/// A pure reader of bytes: records of other kinds are skipped, and those shorter than they claim are refused.
 struct NetlinkAnswer: Equatable {
     /// The most links, addresses and default routes that are kept; a board has a few.
     static let limit = 256

@@ -88,7 +88,7 @@ final class NetlinkSocket: Sendable {
 
     /// The kernel sends no more at once (linux/netlink.h).
     private static let bufferBytes = 32 << 10
-    /// A machine with so many routes is no board.
+    /// A board does not have so many routes.
     private static let answerLimit = 1 << 20
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// Notices when links, addresses and routes change, as the kernel reports it. Nothing is polled: while nothing changes,
 /// no thread wakes.
 ///
-/// A report only says that something has changed; what is so now is then read as a whole. So a lost report costs
+/// A report only says that something has changed; the present state is then read as a whole. So a lost report costs
 /// nothing, and what the kernel does not report (routes of IPv4 that go with their link) is noticed with what it does.
 public final class NetworkMonitor: Sendable {
     /// Whether this machine is in a network.

@@ -44,12 +44,12 @@ extension CryptographyError {
         case .malformed(let subject, let reason):
             Explanation(
                 "cryptography.malformed", .damaged, "cannot read the \(subject.rawValue): \(reason)",
-                meaning: "a key, a certificate or a token is not what it should be, or has bytes after it")
+                meaning: "a key, a certificate or a token is malformed, or has bytes after it")
         case .tooLong(let subject, let count, let limit):
             Explanation(
                 "cryptography.too-long", .damaged,
                 "cannot read the \(subject.rawValue): it has \(count) bytes, more than the \(limit) allowed",
-                meaning: "a key, a certificate or a token is longer than any good one is")
+                meaning: "a key, a certificate or a token is longer than any valid one")
         case .invalidParameter(let operation, let reason):
             Explanation(
                 "cryptography.invalid-parameter", .internal, "cannot \(operation): \(reason)",

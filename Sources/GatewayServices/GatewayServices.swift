@@ -9,7 +9,7 @@ public struct GatewayServices: Sendable {
     private let client: ServiceClient
     private let storagePath: String
 
-    /// - Parameter http: for what is fetched without credentials.
+    /// - Parameter http: for requests without credentials.
     public init(session: GatewaySession, http: HTTPClient) {
         let configuration = session.configuration
         client = ServiceClient(of: session)

@@ -91,7 +91,7 @@ public enum ServiceError: Explained, Equatable {
             Explanation("services.photo-absent", .notFound, "the user \(user) has no picture")
         case .metadataFull(let status):
             Explanation(
-                "services.metadata-full", .full, "the gateway keeps no more metadata of this device",
+                "services.metadata-full", .full, "the gateway stores no more metadata for this device",
                 remedy: "delete some: latchkey metadata delete NAME",
                 gateway: GatewayNumbers(.endpoint, 1_016_155, caError: 1_016_155, httpStatus: status))
         case .metadataInvalid(let reason):

@@ -149,7 +149,7 @@ public enum LocalAPIError: Explained, Equatable {
         case .consoleTokenRefused:
             Explanation(
                 "local-api.console-token-refused", .permission,
-                "the address of the console was used before, is too old, or is not one",
+                "the console's address was used before, has expired, or is not valid",
                 remedy: Self.console)
         case .cannotListenOnAddress(let address, let reason):
             Explanation(

@@ -44,7 +44,7 @@ public enum OAuthAccountError: Explained, Equatable {
                 remedy: "see: latchkey accounts add --help")
         case .recordInvalid(let account):
             Explanation(
-                "oauth.record-invalid", .damaged, "what is stored of the account \(account) cannot be read",
+                "oauth.record-invalid", .damaged, "the stored records of the account \(account) cannot be read",
                 remedy: "remove it and make it again: latchkey accounts remove --force \(account)")
         case .metadataInvalid(let issuer, let reason):
             Explanation(
@@ -53,7 +53,7 @@ public enum OAuthAccountError: Explained, Equatable {
         case .issuerWrong(let expected):
             Explanation(
                 "oauth.issuer-wrong", .refused, "the answer is from another server than \(expected)",
-                remedy: "check the issuer, letter by letter; if it is right, somebody is in between")
+                remedy: "check the issuer, letter by letter; if it is right, the connection may be intercepted")
         case .redirected(let endpoint):
             Explanation(
                 "oauth.redirected", .refused, "the \(endpoint) sends this board to another address",
@@ -87,7 +87,7 @@ public enum OAuthAccountError: Explained, Equatable {
         case .browserAnswerInvalid(let reason):
             Explanation(
                 "oauth.browser-answer-invalid", .invalidInput, "cannot log in with that address: \(reason)",
-                remedy: "begin again, and give the whole address at which the browser ends")
+                remedy: "begin again, and give the whole address at which the browser arrives")
         case .stateMismatch:
             Explanation(
                 "oauth.state-mismatch", .refused, "the address belongs to another login",
@@ -101,7 +101,7 @@ public enum OAuthAccountError: Explained, Equatable {
                 "oauth.no-such-log-in", .notFound, "no such login is in progress", remedy: "begin again")
         case .deviceCodeExpired:
             Explanation(
-                "oauth.device-code-expired", .cancelled, "nobody agreed before the code ended", remedy: "begin again")
+                "oauth.device-code-expired", .cancelled, "nobody agreed before the code expired", remedy: "begin again")
         case .deviceDenied:
             Explanation("oauth.device-denied", .denied, "the user did not agree", remedy: "begin again")
         case .hostNotAllowed(let host):

@@ -21,6 +21,10 @@ public actor OAuthAccounts {
     private let client: HTTPClient
     private let clock: @Sendable () -> Date
     private var open: [String: OAuthAccount] = [:]
+    /// The names of accounts whose records are being removed.
+    private var leaving: Set<String> = []
+    /// How often records were removed, or could not be.
+    private var removals = 0
 
     public init(vault: Vault, client: HTTPClient, clock: @escaping @Sendable () -> Date) {
         self.vault = vault
@@ -30,20 +34,15 @@ public actor OAuthAccounts {
 
     /// The names, sorted.
     public func names() async throws -> [String] {
-        var names: [String] = []
-        for record in try await vault.names(scope: "") where record.name.hasPrefix(AccountRecords.prefix) {
-            guard let content = try await vault.record(record)?.content.exposed(),
-                (try? JSON(parsing: content))?["kind"]?.string == AccountRecords.kind
-            else { continue }
-            names.append(String(record.name.dropFirst(AccountRecords.prefix.count)))
-        }
-        return names
+        try await vault.accounts(ofKind: AccountRecords.kind)
     }
 
     /// - Returns: `nil` if there is no such account.
     /// - Throws: ``OAuthAccountError/recordInvalid(account:)``, what the vault throws
     public func account(_ name: String) async throws -> OAuthAccount? {
+        guard !leaving.contains(name) else { return nil }
         if let account = open[name] { return account }
+        let before = removals
         guard let record = try await vault.record(AccountRecords.server(name)) else { return nil }
         guard let document = try? JSON(parsing: record.content.exposed()) else {
             throw OAuthAccountError.recordInvalid(account: name)
@@ -58,6 +57,8 @@ public actor OAuthAccounts {
         }
         // Another caller may have opened it meanwhile: two would overwrite each other's tokens.
         if let account = open[name] { return account }
+        // What was read may be gone by now, and an account that stayed open would store its tokens again.
+        guard removals == before, !leaving.contains(name) else { return try await self.account(name) }
         let account = OAuthAccount(
             name: name, server: server, holding: holding, vault: vault, client: client, clock: clock)
         open[name] = account
@@ -116,7 +117,7 @@ public actor OAuthAccounts {
         if server.authentication == .basic || server.authentication == .post {
             (server.secret, server.secretExpires) = (answer.secret, answer.secretExpires)
         }
-        if let address = answer.address, ServerAddress(address) != nil, let token = answer.token {
+        if let address = answer.address, WebAddress(address) != nil, let token = answer.token {
             (server.registrationAddress, server.registrationToken) = (address, token)
         }
     }
@@ -131,8 +132,13 @@ public actor OAuthAccounts {
             do {
                 try await account.deregister()
             } catch  where force {}
-            await account.close()
         }
+        leaving.insert(name)
+        defer {
+            leaving.remove(name)
+            removals += 1
+        }
+        await account?.close()
         open[name] = nil
         let scope = AccountRecords.scope(of: name)
         var changes = try await vault.names(scope: scope).map(Change.remove)

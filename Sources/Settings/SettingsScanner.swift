@@ -1,3 +1,5 @@
+import Groundwork
+
 /// Finds the places of keys and values in the text of a settings file.
 ///
 /// It does not judge the text: ``SettingsDocument`` has read it before.
@@ -99,17 +101,8 @@ struct SettingsScanner {
             guard skipString() else { return nil }
             return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
         }
-        while let byte, Self.isBare(byte) { position += 1 }
+        while let byte, ASCII.isWord(byte) { position += 1 }
         return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
-    }
-
-    private static func isBare(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 
     // MARK: Values

@@ -38,7 +38,7 @@ public struct SettingsTable {
     ///
     /// - Parameters:
     ///   - preset: its default.
-    ///   - value: what is in force.
+    ///   - value: the value in force.
     public mutating func record(_ key: String, preset: @autoclosure () -> JSON, value: @autoclosure () -> JSON) {
         guard survey != nil else { return }
         let setting = SurveyedSetting(keyPath: path(of: key), value: value(), preset: preset(), isWritten: has(key))

@@ -54,7 +54,7 @@ public final class PlainFile {
         return filled
     }
 
-    /// - Parameter limit: writes no more than so many of the bytes.
+    /// - Parameter limit: the largest number of bytes to write.
     public func write(_ bytes: [UInt8], limit: Int = .max, at offset: Int) throws(StorageError) {
         var written = 0
         let end = min(bytes.count, limit)
@@ -70,7 +70,7 @@ public final class PlainFile {
 
     public func truncate(to size: Int) throws(StorageError) { try check(ftruncate(descriptor, off_t(size))) }
 
-    /// Makes what was written durable, with the length.
+    /// Makes everything written so far durable, including the length.
     public func sync() throws(StorageError) { try check(fdatasync(descriptor)) }
 
     /// Keeps room on the disk up to a length, so that writing so far does not find it full.

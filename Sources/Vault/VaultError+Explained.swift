@@ -63,7 +63,7 @@ extension VaultError {
         case .tooManySlots(let path, let limit):
             Explanation(
                 "vault.too-many-slots", .conflict,
-                "vault \(path) has \(limit) slots already, the most there can be",
+                "vault \(path) has \(limit) slots already, the maximum",
                 remedy: "remove a slot first")
         case .credentialMissing(let name, let directory):
             Explanation(
@@ -122,7 +122,7 @@ extension VaultError {
             Explanation(
                 "vault.record-is-key", .internal, "record \(name) is a private key, which only the key store may use")
         case .keyMissing(let name):
-            Explanation("vault.key-missing", .internal, "there is no record \(name) to make a key of")
+            Explanation("vault.key-missing", .internal, "there is no record \(name) to make a key from")
         case .keyInvalid(let name):
             Explanation(
                 "vault.key-invalid", .damaged, "record \(name) is not a private key", remedy: Self.restoreOrReset)

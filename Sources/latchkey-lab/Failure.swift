@@ -46,7 +46,7 @@ enum ParserError: Explained, Equatable {
     var explanation: Explanation {
         switch self {
         case .usage(let message):
-            Explanation("lab.usage", .misuse, message, meaning: "the command was not used as its help says")
+            Explanation("lab.usage", .misuse, message, meaning: "the command was not used as its help describes")
         case .failed(let message):
             Explanation("lab.failed", .internal, message, meaning: "the command failed unexpectedly")
         }

@@ -77,7 +77,7 @@ struct Latchkey: AsyncParsableCommand {
 
     private static func parsed(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
         // The parser makes the configurations of all commands that it may meet, which stay in memory. The daemon's is
-        // parsed alone; what is not right with it, the whole parser says.
+        // parsed alone; if something is wrong with it, the whole parser reports it.
         if arguments.first == "run", let run = try? Run.parse(Array(arguments.dropFirst())) { return run }
         try CommandNames.check(arguments, of: Self.self)
         return try parseAsRoot()

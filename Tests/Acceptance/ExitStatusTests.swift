@@ -24,7 +24,7 @@ struct ExitStatusTests {
     func reached() throws {
         let documented = try Self.documented()
         let source = try String(
-            contentsOf: Self.repository.appending(path: "Sources/Groundwork/ExitStatus.swift"), encoding: .utf8)
+            contentsOf: Self.repository.appending(path: "Sources/Groundwork/Errors/ExitStatus.swift"), encoding: .utf8)
         let declared = source.matches(of: /case \w+ = (\d+)/).compactMap { Int($0.1) }
         #expect(documented == [0] + declared.sorted() + [130])
         for status in documented {

@@ -16,7 +16,7 @@ struct MPinTests {
             let test = try await MPinBoard.succeeds(board, "mpin", "backend", "test", "door")
             #expect(test.output == "there is an M-Pin back end at \(lab.mpinURL)\n")
             let new = try await MPinBoard.succeeds(board, "mpin", "user", "new", "alice@lab.example")
-            for fact in ["6 331", "16 384", "100 bits", "next: latchkey mpin register start"] {
+            for fact in ["6,331", "16,384", "100 bits", "next: latchkey mpin register start"] {
                 #expect(new.output.contains(fact), "\(new.output)")
             }
             try await MPinBoard.succeeds(board, "mpin", "register", "start")

@@ -54,7 +54,7 @@ def main(address, folder, lab, token):
             browser.press(ENTER)
             browser.until(f"document.getElementById('mpin').innerText.includes('{user}')")
             advice = browser.until("document.getElementById('mpin-advice').innerText")
-            expect("6 331" in advice and "100 bits" in advice, f"what a PIN is worth is said: {advice}")
+            expect("6,331" in advice and "100 bits" in advice, f"what a PIN is worth is said: {advice}")
             # The user is there once it was made, and its buttons change once the back end knows it.
             browser.until(f"[...document.querySelectorAll('#mpin button')].some(b => b.getAttribute('aria-label') === 'Confirm: {user} at door')")
             verify(lab, token, user)

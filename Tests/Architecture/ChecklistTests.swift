@@ -63,6 +63,6 @@ struct ChecklistTests {
         #expect(Self.named(of: "MAG", in: "is refused (MAG 4.5, MAG checklist 63, 49, 51)") == [63, 49, 51])
         #expect(Self.named(of: "MAG", in: "OAMMS checklist 90") == [])
         #expect(Self.named(of: "MPIN", in: "U, UT and V (MPIN 2.8, MPIN checklist 8, 9)") == [8, 9])
-        #expect(Self.named(of: "MAG", in: "go with another client (MAG checklist 7, 12.4)") == [7])
+        #expect(Self.named(of: "MAG", in: "go with another client (MAG checklist 7, MAG 12.4)") == [7])
     }
 }

@@ -34,7 +34,9 @@ struct DamageTests {
 
     static let quiet = "[telemetry]\nenabled = false"
 
-    @Test("that is an outbox is set aside and told of, and what can be read of it is sent", arguments: Damage.allCases)
+    @Test(
+        "a damaged database that is an outbox is set aside and told of, and what can be read of it is sent",
+        arguments: Damage.allCases)
     func outbox(_ damage: Damage) async throws {
         try await withWaitingMessages { lab, board, outbox in
             let segment = try #require(try segments(of: outbox).first)
@@ -74,7 +76,7 @@ struct DamageTests {
     }
 
     @Test(
-        "that ends torn or in zeros after a kill loses what was torn and nothing before it, and is not set aside",
+        "a damaged database that ends torn or in zeros after a kill loses what was torn and nothing before it, and is not set aside",
         arguments: [
             Damage.tornTail, .zeroedTail,
         ])
@@ -95,7 +97,7 @@ struct DamageTests {
         }
     }
 
-    @Test("that is the database of an outbox is set aside and told of, and all messages are sent")
+    @Test("a damaged database that is the database of an outbox is set aside and told of, and all messages are sent")
     func outboxDatabase() async throws {
         try await withWaitingMessages { lab, board, outbox in
             try Damage.overwrittenHead.strike(outbox)
@@ -110,7 +112,7 @@ struct DamageTests {
     }
 
     @Test(
-        "that is a vault is set aside and told of; the outbox is untouched, and the board can be enrolled again",
+        "a damaged database that is a vault is set aside and told of; the outbox is untouched, and the board can be enrolled again",
         arguments: Damage.allCases)
     func vault(_ damage: Damage) async throws {
         try await withWaitingMessages { lab, board, outbox in
@@ -150,7 +152,7 @@ struct DamageTests {
     }
 
     @Test(
-        "of a newer version is left as it is; the agent tells of it, and goes on once the older one is back",
+        "a damaged database of a newer version is left as it is; the agent tells of it, and goes on once the older one is back",
         arguments: ["vault", "outbox"])
     func newerVersion(which: String) async throws {
         try await withWaitingMessages { lab, board, outbox in

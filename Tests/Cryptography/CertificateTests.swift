@@ -8,7 +8,7 @@ struct CertificateTests {
 
     init() throws { authority = try TestAuthority() }
 
-    @Test("is issued as its template says, and the openssl command verifies it")
+    @Test("a certificate is issued as its template says, and the openssl command verifies it")
     func interoperate() throws {
         let folder = try TemporaryFolder()
         let server = try authority.server(dnsNames: ["gateway.example.org"], ipAddresses: ["127.0.0.1", "::1"])
@@ -70,7 +70,8 @@ struct CertificateTests {
         #expect(certificate.serialNumber.count == 32)
     }
 
-    @Test("of the openssl command is read, whatever strong kind its key is", arguments: ["P-256", "P-384"])
+    @Test(
+        "a certificate of the openssl command is read, whatever strong kind its key is", arguments: ["P-256", "P-384"])
     func foreign(curve: String) throws {
         let made = try OpenSSLCommand.run(
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:\(curve)", "-nodes", "-keyout", "/dev/null",
@@ -96,7 +97,7 @@ struct CertificateTests {
         #expect(!leaf.isIssued(by: other.intermediate))
     }
 
-    @Test("goes to PEM and back, among text, with either line end, several at once")
+    @Test("a certificate goes to PEM and back, among text, with either line end, several at once")
     func pem() throws {
         let two = authority.root.pem + "between\n" + authority.intermediate.pem
         #expect(try Certificate.all(inPEM: two) == [authority.root, authority.intermediate])
@@ -109,7 +110,7 @@ struct CertificateTests {
         #expect(throws: CryptographyError.self) { try Certificate(pem: "") }
     }
 
-    @Test("in PEM that does not end, begins twice or is no base 64 is refused")
+    @Test("a certificate in PEM that does not end, begins twice or is no base 64 is refused")
     func damagedPEM() throws {
         let lines = authority.root.pem.split(separator: "\n").map(String.init)
         for wrong in [
@@ -121,7 +122,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("with bytes cut off or added, or of too many bytes, is refused")
+    @Test("a certificate with bytes cut off or added, or of too many bytes, is refused")
     func damaged() {
         let der = authority.root.der
         for wrong in [[], Array(der.dropLast()), der + [0], [UInt8](repeating: 0x30, count: 70_000)] {
@@ -129,7 +130,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("is not issued for hosts that are none, or for dates X.509 cannot write")
+    @Test("a certificate is not issued for hosts that are none, or for dates X.509 cannot write")
     func badTemplates() throws {
         let key = try PrivateKey(generating: .p256)
         var template = CertificateTemplate(

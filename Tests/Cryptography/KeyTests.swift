@@ -16,7 +16,7 @@ struct KeyTests {
     }
 
     @Test(
-        "are read by the openssl command as what they are",
+        "keys are read by the openssl command as what they are",
         arguments: [
             (PrivateKey.Algorithm.rsa(bits: 2048), "2048 bit"), (.p256, "prime256v1"),
         ])
@@ -32,7 +32,7 @@ struct KeyTests {
     }
 
     @Test(
-        "that are weak or of another kind are refused",
+        "keys that are weak or of another kind are refused",
         arguments: [
             ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"],
             ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"], ["-algorithm", "ED25519"],
@@ -50,14 +50,14 @@ struct KeyTests {
         } throws: { error in (error as? CryptographyError)?.code == "cryptography.unsuitable-key" }
     }
 
-    @Test("of RSA are never made with fewer than 2048 bits", arguments: [-1, 0, 512, 1024, 2047, 1 << 20])
+    @Test("keys of RSA are never made with fewer than 2048 bits", arguments: [-1, 0, 512, 1024, 2047, 1 << 20])
     func tooSmall(bits: Int) {
         #expect(throws: CryptographyError.unsuitableKey(reason: "RSA of \(bits) bits was asked for")) {
             try PrivateKey(generating: .rsa(bits: bits))
         }
     }
 
-    @Test("with bytes cut off, added or changed are refused")
+    @Test("keys with bytes cut off, added or changed are refused")
     func damaged() throws {
         let key = try PrivateKey(generating: .p256)
         let der = try key.pkcs8().exposed()
@@ -71,7 +71,7 @@ struct KeyTests {
         }
     }
 
-    @Test("of RSA are the same when made of their numbers, with leading zeros or without")
+    @Test("keys of RSA are the same when made of their numbers, with leading zeros or without")
     func numbers() throws {
         let key = try PrivateKey(generating: .rsa(bits: 2048)).publicKey
         let (modulus, exponent) = (try #require(key.rsaModulus), try #require(key.rsaExponent))
@@ -83,7 +83,7 @@ struct KeyTests {
     }
 
     @Test(
-        "of RSA are refused when their numbers are small, even or huge",
+        "keys of RSA are refused when their numbers are small, even or huge",
         arguments: [
             (128, [1, 0, 1]), (0, [1, 0, 1]), (256, [1]), (256, [2]), (256, []), (5000, [1, 0, 1]),
             (256, [UInt8](repeating: 1, count: 300)),
@@ -100,7 +100,7 @@ struct PublicKeyPinTests {
     private static let bytes: [UInt8] = (0..<32).map { 0xE0 | $0 }
 
     @Test(
-        "is read from hexadecimal, base 64 and base 64 for URLs, padded or not",
+        "a public key pin is read from hexadecimal, base 64 and base 64 for URLs, padded or not",
         arguments: [
             Hex.encode(bytes), Hex.encode(bytes).uppercased(), Base64.encode(bytes),
             Base64.encode(bytes, padded: false),
@@ -111,7 +111,7 @@ struct PublicKeyPinTests {
     }
 
     @Test(
-        "is nothing else",
+        "a public key pin is nothing else",
         arguments: [
             "", "=", Hex.encode(bytes.dropLast()), Hex.encode(bytes + [0]), Base64.encode(bytes.dropLast()),
             Base64.encode(bytes + [0]), " " + Hex.encode(bytes), Base64.encode(bytes, alphabet: .urlSafe) + "%3D",
@@ -121,7 +121,7 @@ struct PublicKeyPinTests {
         #expect(PublicKeyPin(text) == nil)
     }
 
-    @Test("of a key is the SHA-256 of its SubjectPublicKeyInfo")
+    @Test("the pin of a key is the SHA-256 of its SubjectPublicKeyInfo")
     func ofKey() throws {
         let key = try PrivateKey(generating: .p256).publicKey
         #expect(PublicKeyPin(of: key) == PublicKeyPin(Hex.encode(SHA256.hash(key.spki))))

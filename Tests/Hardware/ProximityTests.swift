@@ -49,7 +49,7 @@ struct ProximityTests {
         events(of: board, in: lines).count { $0["event"]?.string == name }
     }
 
-    /// The numbers of 8.6 that a board told, in order.
+    /// The numbers of MAG 8.6 that a board told, in order.
     private func states(of board: String, in lines: [JSON]) -> [Int64] {
         events(of: board, in: lines).compactMap {
             $0["state_android"]?.integer ?? $0["data"]?["state_android"]?.integer

@@ -1,4 +1,5 @@
 import Groundwork
+import HTTPClient
 import Testing
 
 @testable import MPin

@@ -7,4 +7,15 @@ extension Outbox {
     func hold(_ gate: DispatchSemaphore) { gate.wait() }
 
     func removeAcknowledgedForTest() throws { try removeAcknowledged() }
+
+    /// The payloads of all messages that wait, from the first.
+    func waiting() throws -> [String] {
+        try rewind(arrival: nil)
+        var texts: [String] = []
+        while true {
+            let page = try next(limit: 7, bytes: 1 << 20)
+            texts += page.messages.map { String(decoding: $0.message.payload, as: UTF8.self) }
+            if page.isLast { return texts }
+        }
+    }
 }

@@ -21,7 +21,7 @@ struct OutboxLossTests {
     // MARK: A new segment whose name may not be on the disk
 
     @Test(
-        "also when a segment has its name and the folder cannot be synced: nothing is accepted until it can",
+        "accepted messages stay also when a segment has its name and the folder cannot be synced: nothing is accepted until it can",
         arguments: [false, true])
     func unsyncedName(hasNoMessages: Bool) async throws {
         let place = place
@@ -66,7 +66,7 @@ struct OutboxLossTests {
 
     // MARK: A database that does not fit to the segments
 
-    @Test("of the version before, put back after an update, counts; the segments of the update are set aside")
+    @Test("an outbox of the version before, put back after an update, counts; the segments of the update are set aside")
     func putBack() async throws {
         try place.makeEarlier(1...10)
         let earlier = try Data(contentsOf: URL(filePath: place.path))
@@ -85,7 +85,7 @@ struct OutboxLossTests {
         #expect(try await waiting(in: place) == Array(1...40))
     }
 
-    @Test("of the version before, made anew beside the segments, counts although it is empty")
+    @Test("an outbox of the version before, made anew beside the segments, counts although it is empty")
     func madeAnew() async throws {
         try place.file().accept(1...5)
         place.loseDatabase()
@@ -99,7 +99,7 @@ struct OutboxLossTests {
         #expect(try place.damaged().count == 1)
     }
 
-    @Test("that was lost is made anew; a kill while it learns of the segments loses nothing")
+    @Test("an outbox that was lost is made anew; a kill while it learns of the segments loses nothing")
     func lostTwice() async throws {
         try place.file().accept(1...50)
         place.loseDatabase()
@@ -112,7 +112,8 @@ struct OutboxLossTests {
         #expect(try await waiting(in: place) == Array(1...50))
     }
 
-    @Test("that was lost, beside segments whose first frames are damaged: the other frames tell whose they are")
+    @Test(
+        "an outbox that was lost, beside segments whose first frames are damaged: the other frames tell whose they are")
     func lostAndDamaged() async throws {
         try place.file().accept(1...200)
         place.loseDatabase()
@@ -123,7 +124,9 @@ struct OutboxLossTests {
         await outbox.close()
     }
 
-    @Test("that was lost, beside segments of which nobody knows whose they are: these are kept under other names")
+    @Test(
+        "an outbox that was lost, beside segments of which nobody knows whose they are: these are kept under other names"
+    )
     func unknown() async throws {
         try place.file().accept(1...100)
         place.loseDatabase()
@@ -141,7 +144,7 @@ struct OutboxLossTests {
     }
 
     @Test(
-        "of the version before that shows its damage when it is copied is set aside, and what can be read is there",
+        "an outbox of the version before that shows its damage when it is copied is set aside, and what can be read is there",
         arguments: [true, false])
     func damagedEarlier(isLarge: Bool) async throws {
         // One message a page; a file beyond 16 MiB is not checked at its start.
@@ -169,7 +172,7 @@ struct OutboxLossTests {
         #expect(try await waiting(in: large) == found)
     }
 
-    @Test("of the version before that is damaged when half of it was copied has no message twice")
+    @Test("an outbox of the version before that is damaged when half of it was copied has no message twice")
     func damagedHalfway() async throws {
         try place.makeEarlier(1...200, bytes: 3500)
         do {
@@ -195,7 +198,7 @@ struct OutboxLossTests {
         #expect((190..<200).contains(found.count))
     }
 
-    @Test("of which all segments are gone is told of, and its dead letters are there")
+    @Test("an outbox of which all segments are gone is told of, and its dead letters are there")
     func noSegments() async throws {
         let outbox = try await place.open()
         for number in 1...3 { try await outbox.accept(OutboxPlace.message(number)) }

@@ -26,7 +26,7 @@ struct OutboxPreparedTests {
         truncate(path, off_t(Array(bytes).count))
     }
 
-    @Test("is written for messages that come alone: hundreds do not change the length of the file")
+    @Test("prepared room is written for messages that come alone: hundreds do not change the length of the file")
     func alone() throws {
         let file = try place.file()
         var sizes: Set<Int> = []
@@ -49,7 +49,7 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("is not written for those that come in large groups, nor for a small one between them")
+    @Test("prepared room is not written for those that come in large groups, nor for a small one between them")
     func together() throws {
         let file = try place.file()
         for group in 0..<5 {
@@ -63,7 +63,7 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("is within a segment, however small, and goes with its end")
+    @Test("prepared room is within a segment, however small, and goes with its end")
     func small() throws {
         var place = place
         place.policy.limitBytes = 300_000
@@ -81,7 +81,7 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("is there for the next start, after an end and after a kill", arguments: [false, true])
+    @Test("prepared room is there for the next start, after an end and after a kill", arguments: [false, true])
     func reopened(isKilled: Bool) async throws {
         let file = try place.file()
         try file.accept(1...20)
@@ -100,7 +100,7 @@ struct OutboxPreparedTests {
         await outbox.close()
     }
 
-    @Test("is cut off where it is larger than this program makes it")
+    @Test("prepared room is cut off where it is larger than this program makes it")
     func tooLarge() throws {
         do {
             let file = try place.file()
@@ -114,7 +114,9 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("has nothing of a segment of the version before, which ends with its last message: it goes on, and gets it")
+    @Test(
+        "prepared room has nothing of a segment of the version before, which ends with its last message: it goes on, and gets it"
+    )
     func earlier() async throws {
         let tail: Int
         do {
@@ -143,7 +145,9 @@ struct OutboxPreparedTests {
         case former, foreign
     }
 
-    @Test("and a transaction of many pages that a power cut tore leave whole transactions", arguments: Left.allCases)
+    @Test(
+        "prepared room and a transaction of many pages that a power cut tore leave whole transactions",
+        arguments: Left.allCases)
     func torn(_ left: Left) async throws {
         let file = try place.file()
         // A segment of before, whose blocks may come again.
@@ -187,7 +191,7 @@ struct OutboxPreparedTests {
         file.close()
     }
 
-    @Test("has frames of a former segment in it: they are neither messages nor damage")
+    @Test("prepared room has frames of a former segment in it: they are neither messages nor damage")
     func formerFrames() async throws {
         let file = try place.file()
         try file.accept(1...60)

@@ -27,16 +27,6 @@ struct OutboxTests {
         OutgoingMessage(topic: topic, payload: Array(text.utf8), kind: kind)
     }
 
-    private func waiting(in outbox: Outbox) async throws -> [String] {
-        try await outbox.rewind(arrival: nil)
-        var texts: [String] = []
-        while true {
-            let page = try await outbox.next(limit: 7, bytes: 1 << 20)
-            texts += page.messages.map { String(decoding: $0.message.payload, as: UTF8.self) }
-            if page.isLast { return texts }
-        }
-    }
-
     @Test(
         "the outbox keeps what it accepted across a restart, in order, with all its properties",
         arguments: [true, false])
@@ -68,7 +58,7 @@ struct OutboxTests {
             try FileManager.default.copyItem(atPath: bench.path(name), toPath: copy.path(name))
         }
         let other = try await Outbox.open(at: copy.path("outbox.db"))
-        #expect(try await waiting(in: other) == ["here"])
+        #expect(try await other.waiting() == ["here"])
     }
 
     @Test("the outbox removes what the broker acknowledged, and never uses a number again")
@@ -79,7 +69,7 @@ struct OutboxTests {
         try await outbox.acknowledge([page.messages[0].id, page.messages[2].id])
         let status = await outbox.status()
         #expect((status.depth, status.delivered) == (3, 2))
-        #expect(try await waiting(in: outbox) == ["2", "4", "5"])
+        #expect(try await outbox.waiting() == ["2", "4", "5"])
         try await outbox.acknowledge([2, 4, 5])
         #expect(await outbox.status().bytes == 0)
         await outbox.close()
@@ -154,78 +144,6 @@ struct OutboxTests {
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test("the outbox drops the oldest telemetry when it is full, and reports how much")
-    func fullOfTelemetry() async throws {
-        let size = message("000").size
-        let outbox = try await open(OutboxPolicy(limitBytes: 10 * size))
-        let events = outbox.events.subscribe()
-        try await outbox.accept(message("exp"))
-        for number in 100..<130 { try await outbox.accept(message("\(number)", .telemetry)) }
-        let status = await outbox.status()
-        #expect(status.bytes <= 10 * size)
-        #expect(status.depth == 10)
-        #expect(status.dropped == .init(full: 21, expired: 0, unsendable: 0))
-        #expect(try await waiting(in: outbox) == ["exp"] + (121..<130).map { "\($0)" })
-        let first = await events.first { _ in true }
-        #expect(first == .dropped(count: 1, .full, total: 1))
-        await outbox.close()
-        let again = try await open()
-        #expect(await again.status().dropped.full == 21)
-    }
-
-    @Test("the outbox refuses an explicit message when no telemetry can make room, and drops nothing for it")
-    func fullOfExplicit() async throws {
-        let size = message("000").size
-        let outbox = try await open(OutboxPolicy(limitBytes: 4 * size, telemetryReserve: 0))
-        for number in 100..<103 { try await outbox.accept(message("\(number)")) }
-        try await outbox.accept(message("tel", .telemetry))
-        await #expect(throws: MessagingError.outboxFull(limitBytes: 4 * size)) {
-            try await outbox.accept(message(String(repeating: "x", count: 2 * size)))
-        }
-        #expect(await outbox.status().dropped.total == 0)
-        try await outbox.accept(message("103"))
-        #expect(try await waiting(in: outbox) == ["100", "101", "102", "103"])
-        await #expect(throws: MessagingError.outboxFull(limitBytes: 4 * size)) {
-            try await outbox.accept(message("104"))
-        }
-        await #expect(throws: MessagingError.self) { try await outbox.accept(message("tel", .telemetry)) }
-        let status = await outbox.status()
-        #expect((status.dropped.full, status.delivered, status.accepted) == (2, 0, 5))
-    }
-
-    @Test("the outbox does not drop what is being sent")
-    func underWay() async throws {
-        let size = message("000").size
-        let outbox = try await open(OutboxPolicy(limitBytes: 3 * size))
-        for number in 100..<103 { try await outbox.accept(message("\(number)", .telemetry)) }
-        _ = try await outbox.next(limit: 2, bytes: 1 << 20)
-        try await outbox.accept(message("103", .telemetry))
-        #expect(try await waiting(in: outbox) == ["100", "101", "103"])
-    }
-
-    @Test("the outbox drops messages that are too old, whatever their kind")
-    func age() async throws {
-        let now = Mutex(OutboxPolicy.plausibleSince)
-        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
-        for number in 0..<20 { try await outbox.accept(message("\(number)")) }
-        now.withLock { $0 += 1800 }
-        try await outbox.accept(message("young", .telemetry))
-        #expect(await outbox.status().oldest == OutboxPolicy.plausibleSince)
-        now.withLock { $0 += 1900 }
-        #expect(try await waiting(in: outbox) == ["young"])
-        let status = await outbox.status()
-        #expect((status.dropped.expired, status.depth) == (20, 1))
-    }
-
-    @Test("messages accepted while the clock showed 1970 have no known age")
-    func unsetClock() async throws {
-        let now = Mutex(Date(timeIntervalSince1970: 60))
-        let outbox = try await open(OutboxPolicy(maxAge: .seconds(3600))) { now.withLock { $0 } }
-        try await outbox.accept(message("early"))
-        now.withLock { $0 = OutboxPolicy.plausibleSince + 100 }
-        #expect(try await waiting(in: outbox) == ["early"])
-    }
-
     @Test("the outbox accepts several messages all or none")
     func batches() async throws {
         let size = message("000").size
@@ -285,21 +203,21 @@ struct OutboxTests {
         let size = message("000").size
         let outbox = try await open(OutboxPolicy(limitBytes: 5 * size), durability: .memory)
         for number in 100..<110 { try await outbox.accept(message("\(number)", .telemetry)) }
-        #expect(try await waiting(in: outbox) == (105..<110).map { "\($0)" })
+        #expect(try await outbox.waiting() == (105..<110).map { "\($0)" })
         try await outbox.acknowledge([6, 8])
-        #expect(try await waiting(in: outbox) == ["106", "108", "109"])
+        #expect(try await outbox.waiting() == ["106", "108", "109"])
         #expect(!FileManager.default.fileExists(atPath: bench.path("outbox.db")))
     }
 }
 
 extension Outbox {
     fileprivate var transactions: UInt64 { (store as? OutboxFile)?.log.number ?? 0 }
-    /// How many messages are in the file, those included that the broker has.
     /// Looks before the thread can have removed anything.
     fileprivate func acknowledgeAndLook(_ ids: [Int64]) throws -> (isPending: Bool, rows: Int?) {
         try acknowledge(ids)
         return (removal != nil, try rows())
     }
 
+    /// How many messages are in the file, including those that the broker has.
     fileprivate func rows() throws -> Int? { try store?.page(after: 0, limit: 10, bytes: 1 << 20).messages.count }
 }

@@ -292,4 +292,24 @@ struct LogInTests {
         #expect(try await accounts.names() == [])
         #expect(try await server.vault.names(scope: "account/own") == [])
     }
+
+    @Test("an account that is removed is not opened again by whoever asks for it meanwhile")
+    func removedWhileUsed() async throws {
+        let server = try await ChosenServer.start()
+        for _ in 0..<8 {
+            // An account that is open, and one that is not.
+            for name in ["one", "two"] { _ = try await server.account(name) }
+            let accounts = server.accounts()
+            _ = try await accounts.account("one")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for name in ["one", "two"] {
+                    for _ in 0..<4 { group.addTask { _ = try await accounts.account(name) } }
+                    group.addTask { try await accounts.remove(name, force: false) }
+                    for _ in 0..<4 { group.addTask { _ = try await accounts.account(name) } }
+                }
+                try await group.waitForAll()
+            }
+            for name in ["one", "two"] { #expect(try await accounts.account(name) == nil) }
+        }
+    }
 }

@@ -41,7 +41,7 @@ struct EventTests {
         }
     }
 
-    @Test("cover all 17 states of 8.6, with the numbers of both clients")
+    @Test("cover all 17 states of MAG 8.6, with the numbers of both clients")
     func states() {
         #expect(ProximityState.allCases.map(\.iosNumber) == Array(-1...15))
         #expect(ProximityState.allCases.map(\.androidNumber) == [nil] + Array(0...15))
@@ -91,7 +91,7 @@ struct ErrorTests {
         #expect(without == [.nobodyToAsk] + final.map(ProximityError.requestRefused))
     }
 
-    @Test("cover the numbers of 8.6 that can come up here")
+    @Test("cover the numbers of MAG 8.6 that can come up here")
     func numbers() {
         #expect(Set(Self.all.compactMap(\.numbers.android)) == [100, 101, 102, 103, 120, 121, 122, 123])
         let ios = Set(Self.all.compactMap(\.numbers.ios))

@@ -112,7 +112,7 @@ extension LoginTests {
         #expect(error?.numbers.android == 101)
     }
 
-    @Test("refuses UUIDs that are none (8.6: 102)")
+    @Test("refuses UUIDs that are none (MAG 8.6: 102)")
     func invalidUUID() {
         let error = #expect(throws: ProximityError.self) {
             try ProximityLoginSettings(serviceUUID: "not a uuid", characteristicUUID: "\(characteristic)")

@@ -99,7 +99,7 @@ struct LoginTests {
         #expect(far?.numbers == ErrorNumbers(ios: 650_009))
     }
 
-    @Test("goes on to the next device where the characteristic is missing (8.6: 650016)")
+    @Test("goes on to the next device where the characteristic is missing (MAG 8.6: 650016)")
     func characteristicMissing() async throws {
         stand(1, FakeRemote(.init(hasCharacteristic: false)))
         stand(2, FakeRemote(.init(answer: "0")))

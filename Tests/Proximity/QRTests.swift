@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A QR code")
 struct QRCodeTests {
-    @Test("has correction H for a URL as gateways write them, and fits 80 columns (MAG 7.3)")
+    @Test("a QR code has correction H for a URL as gateways write them, and fits 80 columns (MAG 7.3)")
     func usual() throws {
         let code = try QRCode(ownURL)
         #expect(code.correction == .high)
@@ -27,14 +27,14 @@ struct QRCodeTests {
         #expect(try QRCode(text, fitting: 80).fullWidth <= 80)
     }
 
-    @Test("is refused for nothing, for too much and for what a reader could not give back")
+    @Test("a QR code is refused for nothing, for too much and for what a reader could not give back")
     func refused() {
         for text in ["", String(repeating: "a", count: 2954), "a\u{0}b"] {
             #expect(throws: ProximityError.textTooLongForQRCode(bytes: text.utf8.count)) { try QRCode(text) }
         }
     }
 
-    @Test("has its three finder patterns and a light margin")
+    @Test("a QR code has its three finder patterns and a light margin")
     func finders() throws {
         let code = try QRCode(ownURL)
         for (row, column) in [(0, 0), (0, code.width - 7), (code.width - 7, 0)] {
@@ -49,7 +49,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "is drawn for dark and light terminals, one the other's negative",
+        "a QR code is drawn for dark and light terminals, one the other's negative",
         arguments: [ownURL, ownURL + "/a/little/longer"])
     func terminal(url: String) throws {
         let code = try QRCode(url)
@@ -81,7 +81,9 @@ struct QRCodeTests {
         #expect(error?.remedy?.contains("PNG") == true)
     }
 
-    @Test("is a PNG picture whose check sums are right and whose pixels are its modules", arguments: [1, 3, 8, 1000])
+    @Test(
+        "a QR code is a PNG picture whose check sums are right and whose pixels are its modules",
+        arguments: [1, 3, 8, 1000])
     func png(scale: Int) throws {
         let code = try QRCode(ownURL)
         let picture = try Picture(code.png(scale: scale))
@@ -97,7 +99,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is an SVG picture with a square for each dark module")
+    @Test("a QR code is an SVG picture with a square for each dark module")
     func svg() throws {
         let code = try QRCode(ownURL)
         let dark = (0..<code.width).reduce(0) { sum, row in
@@ -179,7 +181,7 @@ struct QRLoginTests {
         return (login, Task { [shown] in try await login.run { shown.append($0) } })
     }
 
-    @Test("shows auth_url verbatim, polls after 10 s and every 5 s, and logs in (7.3, MAG checklist 35)")
+    @Test("shows auth_url verbatim, polls after 10 s and every 5 s, and logs in (MAG 7.3, MAG checklist 35)")
     func whole() async throws {
         gateway.behavior.withLock { $0.polls = [.success(false), .success(true)] }
         let (_, login) = run()
@@ -216,7 +218,7 @@ struct QRLoginTests {
         #expect(event?.notification == "MASDeviceDidReceiveErrorFromProximityLoginNotification")
     }
 
-    @Test("tells that the gateway could not be asked (8.6: 650103)")
+    @Test("tells that the gateway could not be asked (MAG 8.6: 650103)")
     func pollingFails() async throws {
         gateway.behavior.withLock { $0.polls = [.failure(GatewayFailure(code: "gateway.down", message: "it is down"))] }
         let (_, login) = run(PollingPlan(limit: 1))
@@ -237,7 +239,7 @@ struct QRLoginTests {
                 == [.seconds(5), .seconds(6), .seconds(7)])
     }
 
-    @Test("can be stopped, and hides the code")
+    @Test("a login by a QR code can be stopped, and hides the code")
     func stopped() async throws {
         let (login, running) = run()
         try await recorder.log.wait { if case .qrCodeShown = $0 { true } else { false } }

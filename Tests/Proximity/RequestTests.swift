@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A proximity request")
 struct RequestTests {
-    @Test("is written in pieces of at most 20 bytes, then EOM by itself (MAG checklist 37)")
+    @Test("a proximity request is written in pieces of at most 20 bytes, then EOM by itself (MAG checklist 37)")
     func written() throws {
         let request = try #require(ProximityRequest(providerURL: ownURL, deviceName: "Pixel 7"))
         let pieces = request.pieces()
@@ -17,7 +17,7 @@ struct RequestTests {
     }
 
     @Test(
-        "is pure ASCII, as some readers turn each piece into text by itself (MAG 8.2)",
+        "a proximity request is pure ASCII, as some readers turn each piece into text by itself (MAG 8.2)",
         arguments: ["Küche", "日本 🏠", "a\"b\\c"])
     func ascii(name: String) throws {
         let request = try #require(ProximityRequest(providerURL: ownURL, deviceName: name))
@@ -25,7 +25,7 @@ struct RequestTests {
         #expect(try ProximityRequest(parsing: request.document) == request)
     }
 
-    @Test("has no piece that is EOM before the last, in whatever size it is cut (MAG 8.2)")
+    @Test("a proximity request has no piece that is EOM before the last, in whatever size it is cut (MAG 8.2)")
     func noEarlyEnd() throws {
         let url = "https://gw.lab.test:8443/EOM/EOMEOM/xEOM/xxEOM?EOM=EEOMEOM"
         let request = try #require(ProximityRequest(providerURL: url, deviceName: "EOM EOM"))
@@ -36,7 +36,9 @@ struct RequestTests {
         }
     }
 
-    @Test("is read as the reference clients write it, over several lines and without a name (MAG 8.2)")
+    @Test(
+        "a proximity request is read as the reference clients write it, over several lines and without a name (MAG 8.2)"
+    )
     func foreignForms() throws {
         let pretty = "{\n  \"device_name\" : \"iPhone\",\n  \"provider_url\" : \"https:\\/\\/gw.lab.test\\/a\"\n}"
         #expect(
@@ -47,7 +49,7 @@ struct RequestTests {
     }
 
     @Test(
-        "is refused with its fault",
+        "a proximity request is refused with its fault",
         arguments: [
             ("{\"provider_url\":\"https://a\",\"device_name\":\"\u{FFFD}", RequestRefusal.notJSON),
             ("", .notJSON), ("[]", .notJSON), ("\"https://a\"", .notJSON), ("{}", .withoutURL),
@@ -60,7 +62,7 @@ struct RequestTests {
         #expect(throws: ProximityError.requestRefused(refusal)) { try ProximityRequest(parsing: Array(text.utf8)) }
     }
 
-    @Test("that is not UTF-8 is refused before it is read as JSON")
+    @Test("a proximity request that is not UTF-8 is refused before it is read as JSON")
     func notUTF8() {
         let bytes = Array("{\"provider_url\":\"https://a\",\"device_name\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8)
         #expect(throws: ProximityError.requestRefused(.notUTF8)) { try ProximityRequest(parsing: bytes) }

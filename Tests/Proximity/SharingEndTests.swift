@@ -61,7 +61,7 @@ extension SharingServiceTests {
         #expect(transport.served.entries.first?.acts.entries == [.stopped])
     }
 
-    @Test("comes back when the radio does: interrupted, then started (8.6: −1, 12)")
+    @Test("comes back when the radio does: interrupted, then started (MAG 8.6: −1, 12)")
     func interrupted() async throws {
         let (running, peripheral) = try await start()
         peripheral.feed.yield(.interrupted(.noAdapter(name: "hci0")))
@@ -118,7 +118,7 @@ extension SharingServiceTests {
         #expect(error?.message.contains(failure.message) == true)
     }
 
-    @Test("tells of an adapter that cannot advertise (8.6: 122)")
+    @Test("tells of an adapter that cannot advertise (MAG 8.6: 122)")
     func cannotAdvertise() async {
         transport.script.withLock { script in
             script.canAdvertise = false

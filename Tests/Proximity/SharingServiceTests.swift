@@ -42,7 +42,7 @@ struct SharingServiceTests {
         return request
     }
 
-    @Test("asks for consent, then the gateway, then says 0 (8.5, MAG checklist 38)")
+    @Test("asks for consent, then the gateway, then says 0 (MAG 8.5, MAG checklist 38)")
     func granted() async throws {
         let (running, peripheral) = try await start()
         peripheral.request(by: central(1))
@@ -64,7 +64,7 @@ struct SharingServiceTests {
         #expect(peripheral.acts.entries.last == .stopped)
     }
 
-    @Test("offers the service of 8.1: write with and without response, notify and indicate")
+    @Test("offers the service of MAG 8.1: write with and without response, notify and indicate")
     func offered() async throws {
         let (running, peripheral) = try await start()
         #expect(peripheral.service.uuid == service)
@@ -115,7 +115,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("is refused without a user session (8.6: 103)")
+    @Test("is refused without a user session (MAG 8.6: 103)")
     func noSession() async {
         gateway.behavior.withLock {
             $0.session = GatewayFailure(code: "gateway.no-user", message: "nobody is logged in")
@@ -183,7 +183,7 @@ struct SharingServiceTests {
         _ = try await running.value
     }
 
-    @Test("says that the central could not be told (8.6: 123)")
+    @Test("says that the central could not be told (MAG 8.6: 123)")
     func notNotified() async throws {
         let (running, peripheral) = try await start()
         peripheral.notifyFailure.withLock { $0 = .disconnected }

@@ -8,7 +8,7 @@ import Testing
 struct RecordTests {
     let desk = try! Desk()  // Without a temporary directory there is nothing to test.
 
-    @Test("are found again after a restart, with kind, version and every byte")
+    @Test("records of the vault are found again after a restart, with kind, version and every byte")
     func restart() async throws {
         let vault = try await desk.open()
         let content = SecretBytes((0...255).map { UInt8($0) })
@@ -33,7 +33,7 @@ struct RecordTests {
         #expect(try await vault.record(token)?.version == 4)
     }
 
-    @Test("are committed together or not at all")
+    @Test("records of the vault are committed together or not at all")
     func atomic() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "old")
@@ -70,7 +70,7 @@ struct RecordTests {
         #expect(try await vault.faults() == [])
     }
 
-    @Test("are listed by scope in order")
+    @Test("records of the vault are listed by scope in order")
     func listing() async throws {
         let vault = try await desk.open()
         let second = RecordName(scope: token.scope, name: "certificate")
@@ -96,7 +96,7 @@ struct RecordTests {
         #expect(try await vault.scopes() == [])
     }
 
-    @Test("of the longest name and 1 MiB are kept")
+    @Test("records of the vault of the longest name and 1 MiB are kept")
     func longest() async throws {
         let name = RecordName(scope: String(repeating: "s", count: 1024), name: String(repeating: "n", count: 255))
         let content = SecretBytes([UInt8](repeating: 7, count: Change.contentLimit))
@@ -105,7 +105,7 @@ struct RecordTests {
         #expect(try await vault.record(name)?.content == content)
     }
 
-    @Test("are bounded in number, and one more changes nothing")
+    @Test("records of the vault are bounded in number, and one more changes nothing")
     func number() async throws {
         let vault = try await desk.open()
         let changes = (0...Manifest.limit).map {

@@ -10,7 +10,7 @@ import Testing
 struct VaultFileTests {
     let desk = try! Desk()  // Without a temporary directory there is nothing to test.
 
-    @Test("is readable by its owner only, and so is the key beside it")
+    @Test("a vault file is readable by its owner only, and so is the key beside it")
     func modes() async throws {
         let vault = try await desk.open()
         try await vault.put(token, "a")
@@ -18,13 +18,13 @@ struct VaultFileTests {
         #expect(try desk.mode(desk.keyPath) == 0o600)
     }
 
-    @Test("that is missing is said to be missing, and not made, unless asked for")
+    @Test("a vault file that is missing is said to be missing, and not made, unless asked for")
     func missing() async throws {
         await #expect(throws: VaultError.missing(path: desk.path)) { try await desk.open(creating: false) }
         #expect(try desk.files() == [])
     }
 
-    @Test("is not made without a key")
+    @Test("a vault file is not made without a key")
     func noKey() async throws {
         await #expect(throws: VaultError.noSlotOpens(path: desk.path, tried: [])) {
             try await Vault.open(at: desk.path, with: [], creating: true)
@@ -32,7 +32,7 @@ struct VaultFileTests {
         #expect(try desk.files() == [])
     }
 
-    @Test("is never made anew over one that does not open")
+    @Test("a vault file is never made anew over one that does not open")
     func kept() async throws {
         try await desk.fill((token, "a"))
         let before = try desk.bytes()
@@ -43,7 +43,9 @@ struct VaultFileTests {
         #expect(try desk.bytes() == before)
     }
 
-    @Test("that is cut off is damaged, is left as it is, and can be set aside", arguments: [0, 1, 50, 4096, 12000])
+    @Test(
+        "a vault file that is cut off is damaged, is left as it is, and can be set aside",
+        arguments: [0, 1, 50, 4096, 12000])
     func truncated(count: Int) async throws {
         try await desk.fill((token, String(repeating: "x", count: 20000)))
         let cut = try desk.bytes().prefix(count)
@@ -57,7 +59,7 @@ struct VaultFileTests {
         #expect(try await desk.open().scopes() == [])
     }
 
-    @Test("that is no database at all is damaged")
+    @Test("a vault file that is no database at all is damaged")
     func garbage() async throws {
         try desk.write(Data(repeating: 0x41, count: 9000), to: desk.path)
         await #expect(throws: VaultError.fileDamaged(path: desk.path, detail: "it is not a vault")) {
@@ -65,7 +67,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("that is some other database is not turned into a vault")
+    @Test("a vault file that is some other database is not turned into a vault")
     func otherDatabase() async throws {
         let other = try Database(path: desk.path, migrations: [])
         try other.execute("CREATE TABLE something (a)")
@@ -77,7 +79,7 @@ struct VaultFileTests {
         #expect(try again.rows("SELECT name FROM sqlite_schema", read: { $0.text(0) }) == ["something"])
     }
 
-    @Test("of a newer program is refused and left as it is")
+    @Test("a vault file of a newer program is refused and left as it is")
     func newer() async throws {
         try await desk.fill((token, "a"))
         try desk.tamper("PRAGMA user_version = 9")
@@ -88,14 +90,14 @@ struct VaultFileTests {
         #expect(try desk.bytes() == before)
     }
 
-    @Test("that others may read is refused")
+    @Test("a vault file that others may read is refused")
     func tooOpen() async throws {
         try await desk.fill((token, "a"))
         try desk.write(try desk.bytes(), to: desk.path, mode: 0o644)
         await #expect(throws: VaultError.permissionsTooOpen(path: desk.path, mode: 0o644)) { try await desk.open() }
     }
 
-    @Test("has the old state when power goes off within a commit")
+    @Test("a vault file has the old state when power goes off within a commit")
     func powerCut() async throws {
         try await desk.fill((token, "old"))
         let file = try VaultFile(at: desk.path)
@@ -123,7 +125,7 @@ struct VaultFileTests {
         #expect(try desk.files() == ["vault.db", "vault.key"])
     }
 
-    @Test("of two processes shows each what the other has written")
+    @Test("a vault file of two processes shows each what the other has written")
     func twoVaults() async throws {
         let first = try await desk.open()
         let second = try await desk.open()

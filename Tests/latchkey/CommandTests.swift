@@ -141,13 +141,15 @@ struct CommandTests {
     func endOfDaemon() {
         #expect(LocalAPIError.daemonNotRunning(path: "/x").isEndOfDaemon)
         #expect(LocalAPIError.noAnswer(reason: "x").isEndOfDaemon)
-        for code in [
-            "local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation",
-        ] {
-            #expect(LocalAPIError.remote(status: 500, Explanation(code, .conflict, "")).isEndOfDaemon)
+        let stopping = LocalAPIError.stopping.explanation
+        #expect(LocalAPIError.remote(status: stopping.kind.httpStatus, stopping).isEndOfDaemon)
+        // Not enrolled, not registered yet; not activated; a store that is not open yet.
+        for kind in [ExplanationKind.unconfigured, .notAdmitted, .unavailable] {
+            #expect(LocalAPIError.remote(status: kind.httpStatus, Explanation("any", kind, "")).isEndOfDaemon)
         }
-        let ended = Explanation("agent.subscription-ended", .temporary, "")
-        #expect(!LocalAPIError.remote(status: 503, ended).isEndOfDaemon)
+        for kind in [ExplanationKind.temporary, .conflict, .permission, .configuration, .internal] {
+            #expect(!LocalAPIError.remote(status: kind.httpStatus, Explanation("any", kind, "")).isEndOfDaemon)
+        }
         #expect(!LocalAPIError.socketForbidden(path: "/x").isEndOfDaemon)
     }
 }

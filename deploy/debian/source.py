@@ -44,7 +44,7 @@ class Source:
 
     def _describe(self):
         self.epoch = int(run("git", "-C", REPOSITORY, "show", "-s", "--format=%ct", self.commit))
-        text = (self.folder / "Sources/Groundwork/Release.swift").read_text()
+        text = (self.folder / "Sources/Groundwork/Machine/Release.swift").read_text()
         self.release = text.split('version = "', 1)[1].split('"', 1)[0]
         tags = run("git", "-C", REPOSITORY, "tag", "--points-at", self.commit).split()
         # Commits after a release are newer than it, and ordered by their time.

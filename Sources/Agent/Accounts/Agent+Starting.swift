@@ -66,12 +66,12 @@ extension Agent {
         return try await enroll(gateway, as: name)
     }
 
-    /// Switches an account to the gateway of the default document, whatever it is at.
+    /// Switches an account to the gateway of the default document, wherever the account is now.
     ///
     /// - Throws: ``GatewayChoiceError/noDefaultDocument``, the errors of ``enroll(_:as:registers:byDocument:)``
     func useDefaultDocument(as name: AccountName) async throws -> GatewayStatus {
         guard let gateway = try await defaultDocument() else { throw GatewayChoiceError.noDefaultDocument }
-        // What was wrong with it at the start no longer is.
+        // The fault that was found at the start is gone.
         defaultDocumentFault = nil
         return try await enroll(gateway, as: name, byDocument: SHA256.hash(gateway.bytes))
     }

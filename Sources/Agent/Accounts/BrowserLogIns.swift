@@ -9,7 +9,7 @@ import OAuth
 final actor BrowserLogIns {
     private static let limit = 4
 
-    /// What a browser is to show.
+    /// What the browser shows.
     struct Choice: Sendable {
         /// One of the gateway's providers; `nil` for its own login, or the only one there is.
         var provider: String?
@@ -62,7 +62,7 @@ final actor BrowserLogIns {
         _ name: String?, of authorization: AuthorizationSession
     ) throws(AgentError) -> AuthenticationProvider {
         let offered = authorization.browserProviders
-        // Login with another device is no matter of a browser, but its code can be shown to be scanned.
+        // Login with another device needs no browser, but the code to scan can be shown in one.
         if let name,
             let found = (offered + [authorization.proximity].compactMap(\.self)).first(where: { $0.isNamed(name) })
         {

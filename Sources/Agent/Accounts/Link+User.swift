@@ -57,7 +57,8 @@ extension Link {
         guard let station = userStation else { return }
         // A lock that the agent did not make by itself, such as one that it found.
         if case .some(.some) = try? await session.lockStatus() { await endLockedSubscriptions() }
-        // First, so that the broker forgets what was subscribed to; and whoever locks the session meanwhile waits too.
+        // First, so that the broker forgets what was subscribed to; and a caller that locks the session meanwhile waits
+        // too.
         await station.subscriptions.end()
         userStation = nil
         userTask?.cancel()
@@ -84,7 +85,7 @@ extension Link {
                     case .refused(let refusal) where refusal.concernsCredentials && mayDropToken:
                         mayDropToken = false
                         try? await session.dropUserAccessToken()
-                    default: break
+                    case .refused, .connecting, .failed, .disconnected, .subscriptionRefused: break
                     }
                 }
             },

@@ -50,7 +50,7 @@ final actor Link {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.forwardEvents() }
             if agent.configuration.preloadsKeys(of: gateway), !session.isStopped {
-                // Without them, the first token that needs them has them downloaded.
+                // Otherwise they are downloaded when the first token needs them.
                 group.addTask { [session] in try? await session.preloadKeys() }
             }
             await keepStation()
@@ -62,12 +62,8 @@ final actor Link {
     private func forwardEvents() async {
         for await event in events {
             agent.report(.gateway(event), of: account)
-            switch event {
-            case .deviceDidRegister, .deviceDidRenew, .tokenDidArrive:
-                // A record that cannot be read is reported by the code that needs it.
-                try? await confirmTime()
-            default: break
-            }
+            // A record that cannot be read is reported by the code that needs it.
+            if event.consequences.contains(.timeIsConfirmed) { try? await confirmTime() }
         }
     }
 
@@ -280,14 +276,7 @@ final actor Link {
 
     /// Returns when the registration is made or lost.
     private static func identityChange(in events: AsyncStream<GatewayEvent>) async {
-        for await event in events {
-            switch event {
-            case .deviceDidRegister, .deviceDidActivate, .deviceDidDeregister, .deviceDidResetLocally,
-                .registrationDidDrop:
-                return
-            default: continue
-            }
-        }
+        for await event in events where event.consequences.contains(.identityChanges) { return }
     }
 }
 

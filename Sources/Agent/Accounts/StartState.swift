@@ -31,7 +31,7 @@ enum StartState: String, CaseIterable {
         }
     }
 
-    /// The client's number for Android, which distinguishes fewer.
+    /// The client's number for Android, which distinguishes fewer states.
     private var numberOfAndroid: Int64 {
         switch self {
         case .notConfigured: 1

@@ -40,7 +40,7 @@ struct ActionCommand {
         for end in [input, output] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
 
-    /// Feeds it and reads from it until it ends, its time is over, or the agent hangs up. Nothing that it started goes
+    /// Feeds it and reads its output until it ends, its time is up or the agent hangs up. Nothing that it started goes
     /// on then.
     ///
     /// - Parameter caller: the connection to the agent.
@@ -99,7 +99,7 @@ struct ActionCommand {
         input = -1
     }
 
-    /// Takes what it has written, and keeps the last of it.
+    /// Reads the command's output, and keeps the end of it.
     private mutating func collect() {
         guard output >= 0 else { return }
         var piece = [UInt8](repeating: 0, count: 16_384)

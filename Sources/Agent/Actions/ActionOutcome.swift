@@ -45,7 +45,7 @@ struct ActionOutcome: Sendable, Equatable {
         return .object(members)
     }
 
-    /// - Returns: `nil` if it is none.
+    /// - Returns: `nil` if it is not an outcome.
     init?(parsing bytes: [UInt8]) {
         guard let json = try? JSON(parsing: bytes, limit: Self.limit), let timedOut = json["timedOut"]?.bool,
             let output = json["output"]?.string.flatMap({ Base64.decode($0) }), let omitted = json["omitted"]?.integer,

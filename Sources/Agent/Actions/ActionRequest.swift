@@ -12,12 +12,12 @@ struct ActionRequest: Sendable, Equatable {
     static let payloadLimit = 4 << 20
 
     var action: String
-    /// What is said of the message, by the names that environment variables have for it.
+    /// The facts about the message, by the names of the environment variables that carry them.
     var variables: [String: String]
     /// Length of the payload that follows.
     var bytes: Int
 
-    /// The variables that a command can have of a message; no message can set another one.
+    /// The variables that a command can get from a message; a message can set no others.
     static let names: Set = [
         "LATCHKEY_MESSAGE_ID", "LATCHKEY_ATTEMPT", "LATCHKEY_RECEIVED_AT", "LATCHKEY_TOPIC", "LATCHKEY_OWN_TOPIC",
         "LATCHKEY_SENDER_ID", "LATCHKEY_SENDER_TYPE", "LATCHKEY_SENDER_NAME", "LATCHKEY_SENT_AT",
@@ -54,7 +54,7 @@ struct ActionRequest: Sendable, Equatable {
     }
 
     /// - Parameter line: without its end.
-    /// - Returns: `nil` if it is none.
+    /// - Returns: `nil` if the line is not a request.
     init?(parsing line: [UInt8]) {
         guard let json = try? JSON(parsing: line, limit: Self.headLimit), let action = json["action"]?.string,
             let bytes = json["bytes"]?.integer, (0...Int64(Self.payloadLimit)).contains(bytes),

@@ -9,7 +9,7 @@ struct ActionSettings: Sendable, Equatable {
     var inbox: InboxSettings
     /// An absolute path and fixed arguments; nothing of a message is ever among them.
     var command: [String] = []
-    /// Of the socket behind which systemd starts the runner.
+    /// The path of the socket behind which systemd starts the runner.
     var socket = "/run/latchkey-actions.sock"
     var timeoutSeconds = 60
     /// The last bytes of standard output and standard error that are kept.

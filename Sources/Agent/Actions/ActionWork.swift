@@ -24,7 +24,7 @@ struct ActionWork {
         self.account = account
     }
 
-    /// Until the station ends.
+    /// Runs until the station ends.
     func run() async {
         // Before the first look, so that no arrival is missed.
         var arrivals = inboxes.arrivals.subscribe(bound: 64).makeAsyncIterator()
@@ -92,10 +92,10 @@ struct ActionWork {
         return verdict != .again
     }
 
-    /// What is said of a message of which every attempt ended with the agent.
+    /// The reason given for a message if the agent ended during every attempt.
     private static let neverEnded = ActionOutcome.refused("the agent ended during each attempt with this message")
 
-    /// What the runner has beyond the time limit, to start and to end a command.
+    /// The time that the runner has beyond the limit, to start and to end a command.
     private static let runnersShare = Duration.seconds(20)
 
     private func report(

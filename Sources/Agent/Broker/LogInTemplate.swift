@@ -7,7 +7,7 @@ enum LogInTemplate {
     /// The access token is for the password alone: brokers write the other parts into their logs.
     static let namesOfPassword = names.union(["token"])
 
-    /// Replaces each name once: what stands in its place is not read again.
+    /// Replaces each name once: the replacement is not read again.
     static func fill(_ template: String, with values: [String: String]) -> String {
         pieces(of: template).map { $0.isName ? values[String($0.text)] ?? "" : String($0.text) }.joined()
     }

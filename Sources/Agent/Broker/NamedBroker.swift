@@ -10,12 +10,12 @@ actor NamedBroker {
     struct Connection: Sendable {
         let messenger: Messenger
         let outbox: Outbox
-        /// Those of local programs; they end with it.
+        /// The subscriptions of local programs; they end with it.
         let subscriptions: OpenSubscriptions
         fileprivate let work: Task<Void, Never>
     }
 
-    /// For how long a connection stays that nobody uses: a program that publishes every few seconds needs one alone.
+    /// How long an unused connection stays: a program that publishes every few seconds needs only one.
     private static let patience = Duration.seconds(30)
 
     nonisolated let settings: NamedBrokerSettings

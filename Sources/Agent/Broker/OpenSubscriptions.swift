@@ -12,7 +12,7 @@ final class OpenSubscriptions: Sendable {
     private struct State {
         var entries: [Entry] = []
         var hasEnded = false
-        /// There while anybody reads.
+        /// Exists while anybody reads.
         weak var encoder: MessageEncoder?
         var ending: any Error
     }
@@ -44,7 +44,7 @@ final class OpenSubscriptions: Sendable {
 
     /// Ends them all. When it returns, none of them passes on a message any more.
     ///
-    /// - Parameter cause: why, where it is not what it was made with.
+    /// - Parameter cause: the reason, if it is not the one it was made with.
     func end(because cause: (any Error)? = nil) async {
         let entries = state.withLock { state in
             // Those that ended before have their reason.
@@ -69,7 +69,7 @@ struct Deliveries {
     /// Of the station, which knows why it ends.
     var station = OpenSubscriptions()
 
-    /// Writes what is there at once, until the reader is gone.
+    /// Writes waiting messages at once, until the reader is gone.
     ///
     /// - Throws: ``OpenSubscriptions/ending``
     func write(to writer: StreamWriter) async throws {

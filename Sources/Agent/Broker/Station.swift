@@ -19,7 +19,7 @@ struct Station: Sendable {
     /// `nil` for the device itself.
     let user: UserStatus?
     let outbox: Outbox
-    /// `nil` if there is none yet; a user has none.
+    /// `nil` if there is none yet; a user's station never has one.
     var inboxes: InboxStore?
     let messenger: Messenger
     /// The subscriptions of local programs; they end with the station.
@@ -92,7 +92,7 @@ struct Station: Sendable {
         }
     }
 
-    /// Accepts messages at the outbox; a user's that a lock of the session prevents are refused as that.
+    /// Accepts messages at the outbox; while a user's session is locked, that user's are refused for this reason.
     func accept(_ messages: [OutgoingMessage]) async throws -> [Int64] {
         do {
             return try await outbox.accept(messages)
@@ -127,7 +127,7 @@ struct Station: Sendable {
     }
 }
 
-/// What the board shows at the broker, whoever speaks; obtained before each connect, after the token.
+/// The credentials for the broker, whosever connection it is; obtained before each connect, after the token.
 private struct ConnectingIdentity {
     let magIdentifier: String
     let tls: TLSContext

@@ -44,7 +44,7 @@ struct FileReplacement: ~Copyable {
 
     /// - Parameters:
     ///   - before: what the file held when the new content was made; nothing if there was none.
-    /// - Returns: `false` if it does not hold that any more; it is as it was then.
+    /// - Returns: `false` if the file no longer holds that; it is unchanged then.
     /// - Throws: ``SettingsEditError``
     func replace(_ before: [UInt8], with content: [UInt8]) throws(SettingsEditError) -> Bool {
         var template = Array("\(path).new-XXXXXX".utf8CString)

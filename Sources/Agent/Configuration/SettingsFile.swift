@@ -31,7 +31,7 @@ public struct SettingsFile: Sendable {
         return try AgentConfiguration.survey(toml: try text(of: content), path: path)
     }
 
-    /// One setting, or what a table of several has of a key; then its default is `null`.
+    /// One setting, or a key of a table that may occur several times, whose default is `null`.
     ///
     /// - Throws: ``ConfigurationError``, or ``SettingsEditError/unknown(keyPath:nearest:)``
     public func setting(_ keyPath: String) throws -> SurveyedSetting {

@@ -153,7 +153,7 @@ extension ConsolePage {
           });
         }
 
-        // What leaves a login as it is: the answer to another one, or a text that is none.
+        // What leaves a login as it is: the answer to another one, or a text that is not an answer.
         const notYet = new Set([
           "agent.browser-answer-invalid", "oauth.browser-answer-invalid", "oauth.state-mismatch",
           "gateway.authorization-state-mismatch",

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Gateway
 import Groundwork
 
-/// Fails when what is stored of an account cannot be used, or the certificate of one other than the default has
+/// Fails when the stored records of an account cannot be used, or the certificate of one other than the default has
 /// expired; warns when such an account is not registered or awaits activation, or its gateway has a problem.
 struct AccountsCheck: HealthCheck {
     static let name = "accounts"

@@ -12,7 +12,7 @@ struct BrokerCheck: HealthCheck {
         guard agent.found[Self.stopped]?.bool != true else { return .skip("the gateway part is stopped") }
         if broker.isConnected {
             guard let last = broker.lastReport else { return .pass("connected to \(broker.address)") }
-            // No warning: a message of others, or one long ago, is no trouble of this board's.
+            // Not a warning: a message from others, or from long ago, is not this board's trouble.
             let count = broker.reports == 1 ? "an error" : "\(broker.reports) errors"
             return .pass("connected to \(broker.address); it has reported \(count), the last: \(last.text)")
         }

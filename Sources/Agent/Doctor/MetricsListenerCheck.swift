@@ -1,6 +1,6 @@
 import Groundwork
 
-/// Fails when the listener for figures does not listen, and warns when others could read along.
+/// Fails when the listener for figures does not listen, and warns when other machines could read them.
 struct MetricsListenerCheck: HealthCheck {
     static let name = "metrics-listener"
 

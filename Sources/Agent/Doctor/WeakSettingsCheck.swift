@@ -1,7 +1,7 @@
 import Cryptography
 import Groundwork
 
-/// Warns of settings that have the board believe what it could verify.
+/// Warns of settings that make the board trust what it could verify.
 struct WeakSettingsCheck: HealthCheck {
     static let name = "weak-settings"
 
@@ -14,7 +14,7 @@ struct WeakSettingsCheck: HealthCheck {
 }
 
 extension AgentConfiguration {
-    /// The settings that weaken what is verified, each with what that means.
+    /// The settings that weaken verification, each with its consequence.
     var weakSettings: [String] {
         var faults: [String] = []
         if !self[GatewayFeature.verifiesIDTokens] {

@@ -26,7 +26,7 @@ public enum AccountError: Explained, Equatable {
         case .unknown(let name):
             Explanation(
                 "account.unknown", .notFound, "this board has no account \(name)",
-                remedy: "see which there are: latchkey accounts list; or make it: latchkey enroll --account \(name) -")
+                remedy: "list them: latchkey accounts list; or make this one: latchkey enroll --account \(name) -")
         case .tooMany(let limit):
             Explanation(
                 "account.too-many", .conflict, "this board has \(limit) accounts, and cannot have more",
@@ -47,7 +47,7 @@ public enum AccountError: Explained, Equatable {
         case .otherKind(let name, let kind):
             Explanation(
                 "account.other-kind", .conflict,
-                "the account \(name) is of the kind \(kind), which has nothing like that",
+                "the account \(name) is of the kind \(kind), which does not offer this",
                 remedy: "see what it is: latchkey accounts show \(name)")
         }
     }

@@ -145,7 +145,7 @@ public enum AgentError: Explained, Equatable {
                 remedy: "use another name, or remove it first: latchkey keys remove \(name)")
         case .tooManySigningKeys(let limit):
             Explanation(
-                "agent.too-many-signing-keys", .conflict, "there are \(limit) keys to sign with already",
+                "agent.too-many-signing-keys", .conflict, "there are \(limit) signing keys already",
                 remedy: "remove one: latchkey keys list")
         case .answerTypeUnexpected(let expected, let found, let status):
             Explanation(

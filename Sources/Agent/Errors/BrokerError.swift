@@ -13,7 +13,7 @@ public enum BrokerError: Explained, Equatable {
         case .unknown(let name):
             Explanation(
                 "broker.unknown", .notFound, "the settings name no broker \"\(name)\"",
-                remedy: "see those they name: latchkey brokers")
+                remedy: "list those that they name: latchkey brokers")
         case .passwordUnreadable(let path, let reason):
             Explanation(
                 "broker.password-unreadable", .configuration, "cannot take the password in \(path): \(reason)",

@@ -14,7 +14,7 @@ public enum GatewayChoiceError: Explained, Equatable {
         case .unknown(let name):
             Explanation(
                 "gateway.unknown", .notFound, "this board knows no gateway \(DisplayText.clean(name).prefix(200))",
-                remedy: "see which there are: latchkey gateway list; a new one takes: latchkey enroll - < url.txt",
+                remedy: "list the known gateways: latchkey gateway list; to add one: latchkey enroll - < url.txt",
                 gateway: .local(100_206))
         case .ambiguous(let name, let urls):
             Explanation(

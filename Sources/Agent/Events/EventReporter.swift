@@ -21,7 +21,7 @@ final class EventReporter: Sendable {
             case .notable: .info
             case .trouble: .warning
             }
-        // Before it is told: who is told must find it in the status.
+        // Recorded before subscribers are notified: they must find it in the status.
         newestTrouble.withLock { newest in
             if event.severity == .trouble { newest = event }
             if let trouble = newest, event.ends(trouble) { newest = nil }

@@ -49,7 +49,7 @@ enum OwnEvent: ReportedEvent {
             EventReport("gateway.will-stop", .routine, "stopping", StartState.willStop.members)
         case .didStop:
             EventReport("gateway.did-stop", .notable, "stopped", StartState.stopped.members)
-        // Not a warning: what is wrong is reported, or answered, besides.
+        // Not a warning: the cause is reported, or answered, separately.
         case .didFailToStart(let error): EventReport("gateway.did-fail-to-start", error: error, as: .notable)
         case .didFailToStop(let error): EventReport("gateway.did-fail-to-stop", error: error, as: .notable)
         case .notReady(let error, let delay):

@@ -56,7 +56,7 @@ enum OAuthErrors {
         ),
         (
             "server_error", "RFC 6749 section 4.1.2.1", "the server failed",
-            "try again; if it stays, look at the gateway's log"
+            "try again; if it persists, look at the gateway's log"
         ),
         (
             "slow_down", "RFC 8628 section 3.5", "the server is asked too often",

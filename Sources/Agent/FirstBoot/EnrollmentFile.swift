@@ -1,7 +1,7 @@
 import Glibc
 import Groundwork
 
-/// The files in which an enrollment waits for the agent, and their end.
+/// The files in which an enrollment waits for the agent, and how they are wiped.
 enum EnrollmentFile {
     static let usual = "/boot/firmware/latchkey/enroll.url"
     /// Where images of Debian 11 and before have the boot partition.

@@ -21,7 +21,7 @@ struct EnrollmentLedger: Equatable {
 
     init() {}
 
-    /// - Parameter bytes: of the record. What is not a ledger counts as none: it only prevents repetitions.
+    /// - Parameter bytes: of the record. Bytes that are not a ledger count as none: it only prevents repetitions.
     init(parsing bytes: [UInt8]) {
         for entry in (try? JSON(parsing: bytes))?["enrollments"]?.array ?? [] {
             guard let hash = entry["sha256"]?.string else { continue }

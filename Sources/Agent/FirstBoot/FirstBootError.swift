@@ -34,11 +34,11 @@ public enum FirstBootError: Explained, Equatable {
         case .used(let place):
             Explanation(
                 "enrollment.used", .conflict, "the enrollment in \(place) was taken before, and is not used again",
-                remedy: "replace it by a new one, and restart the agent; or enroll with: latchkey enroll -")
+                remedy: "replace it with a new one, and restart the agent; or enroll with: latchkey enroll -")
         case .refusedBefore(let place, let reason):
             Explanation(
                 "enrollment.refused-before", .conflict, "the enrollment in \(place) is not tried again: \(reason)",
-                remedy: "replace it by a new one, and restart the agent; or enroll with: latchkey enroll -")
+                remedy: "replace it with a new one, and restart the agent; or enroll with: latchkey enroll -")
         case .unneeded(let place):
             Explanation(
                 "enrollment.unneeded", .conflict, "the board is enrolled, and does not need the enrollment in \(place)",

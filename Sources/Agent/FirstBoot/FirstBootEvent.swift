@@ -1,7 +1,7 @@
 import Gateway
 import Groundwork
 
-/// What becomes of an enrollment that waits for the agent. No event has any of it.
+/// What becomes of an enrollment that waits for the agent. No event contains any of it.
 enum FirstBootEvent: ReportedEvent {
     case found(place: String)
     /// It is tried again after the delay.

@@ -5,7 +5,7 @@ import Synchronization
 extension FirstBootService {
     private static let restOfScanner = Duration.seconds(5)
 
-    /// Tries what is scanned, the newest alone, until one is taken.
+    /// Tries scanned codes, only the newest at a time, until one is taken.
     func scan(_ name: String) async -> WaitingEnrollment? {
         let (texts, text) = AsyncStream.makeStream(of: WaitingEnrollment.self, bufferingPolicy: .bufferingNewest(1))
         return await withTaskGroup(of: WaitingEnrollment?.self) { group in

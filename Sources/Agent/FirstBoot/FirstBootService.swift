@@ -39,7 +39,7 @@ struct FirstBootService: Sendable {
     /// `$CREDENTIALS_DIRECTORY`.
     let credentials: String?
 
-    /// Returns when the board is enrolled, by whatever, or when nothing is left to be tried.
+    /// Returns when the board is enrolled, in whatever way, or when nothing is left to be tried.
     func run() async throws {
         let events = agent.events.subscribe(bound: 64)
         let isEnrolled = try await agent.isEnrolled()
@@ -129,7 +129,7 @@ struct FirstBootService: Sendable {
         agent.report(.firstBoot(.refused(place: place, error)))
     }
 
-    /// Whether nothing is to be tried with it: the board has it behind itself, or does not need it.
+    /// Whether it must not be tried: the board has tried it before, or does not need it.
     private func isDone(_ waiting: WaitingEnrollment, _ isEnrolled: Bool) async throws -> Bool {
         let place = waiting.place
         if EnrollmentFile.isWiped(waiting.content) {
@@ -182,7 +182,7 @@ struct FirstBootService: Sendable {
                 guard !Task.isCancelled else { return false }
                 guard Self.mayPass(error) else {
                     refuse(place, error)
-                    // What stands in its way on the board may be removed, and then it is as good as before.
+                    // An obstacle on the board may be removed, and then the enrollment is as good as before.
                     if !(error is AccountError) { await agent.remember(waiting, refusedFor: error) }
                     return false
                 }

@@ -4,7 +4,7 @@ import Groundwork
 import LocalAPI
 import Prompts
 
-/// Grants as the agent applies them: to whom it asks, what it records.
+/// Grants as the agent applies them: whom it asks, and what it records.
 extension Agent {
     private static let choices = ["once", "always", "never"]
 
@@ -100,7 +100,7 @@ extension Agent {
             await note(program, asked, grant)
             return Permit(program, asked)
         case .open:
-            // Whoever was answered with once has no grant.
+            // An answer for this once makes no grant.
             await note(program, asked, nil)
             return Permit(program, asked, isOnce: true)
         case .refused, .missing:
@@ -156,7 +156,7 @@ extension Agent {
 
     // MARK: Changing
 
-    /// - Parameter by: who says so.
+    /// - Parameter by: who makes the change.
     nonisolated func allow(_ grant: Grant, by: String) async throws -> Grant {
         let added = try await grants.add(grant, in: vault)
         report(.grant(.allowed(added, by: by)))

@@ -4,7 +4,7 @@ import HTTPClient
 import LocalAPI
 
 extension Agent {
-    /// The call that a program asks for. What is signed is said by the board, not by the program: grants do not give
+    /// The call that a program asks for. A signature speaks for the board, not for the program: grants do not include
     /// that.
     ///
     /// - Throws: ``LocalAPIError/accessDenied(permission:uid:)``, what reading the request throws

@@ -9,7 +9,7 @@ struct Grant: Sendable, Equatable {
     /// The gateway of an account, among the names of hosts.
     static let gatewayHost = "gateway"
 
-    /// Programs: all of what is set has to fit.
+    /// The programs: everything that is set has to match.
     struct Subject: Sendable, Hashable {
         var uid: UInt32?
         var gid: UInt32?
@@ -54,7 +54,7 @@ struct Grant: Sendable, Equatable {
     var token = false
 
     /// Whether it is about a program. A refusal is also about those of which it cannot be known: a program must not
-    /// get round it by hiding its unit.
+    /// evade it by hiding its unit.
     func concerns(_ peer: Peer) -> Bool { verdict == .never ? subject.mayFit(peer) : subject.fits(peer) }
 
     /// Whether it is about what a program wants to do.
@@ -73,7 +73,7 @@ struct Grant: Sendable, Equatable {
         guard scopes.isEmpty || !use.scopes.isDisjoint(with: scopes) else { return false }
         guard let target = use.target else { return true }
         guard hosts.isEmpty || hosts.contains(target.host) else { return false }
-        // In every way that a server may read as the same.
+        // In every spelling that a server may take for the same.
         let plain = Self.plain(target.segments)
         return paths.contains { Self.path($0, matches: target.segments) || Self.path($0, matchesPlain: plain) }
     }

@@ -5,8 +5,8 @@ import LocalAPI
 import Synchronization
 import Vault
 
-/// All grants, and what is under way by them: those of the settings, which only the administrator changes, and those
-/// that people gave while the agent ran, which the vault keeps.
+/// All grants, with the calls that they allow at present. Those of the settings only the administrator changes; the
+/// vault keeps those that people gave while the agent ran.
 final class GrantBook: Sendable {
     private static let record = RecordName(scope: "", name: "grants")
 
@@ -42,7 +42,7 @@ final class GrantBook: Sendable {
     /// Those of the settings, then those that are kept.
     var all: (fixed: [Grant], kept: [Grant]) { state.withLock { ($0.fixed, $0.kept) } }
 
-    /// Whether the settings have grants: then they are all that programs may do, beside what was allowed since.
+    /// Whether the settings have grants: then programs may do only what these allow, and what was allowed since.
     var isLimitedBySettings: Bool { state.withLock { !$0.fixed.isEmpty } }
 
     /// Whether what a program asks for must be read in one way only, as a grant may be about it.

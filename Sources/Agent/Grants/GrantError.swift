@@ -61,13 +61,13 @@ public enum GrantError: Explained, Equatable {
         case .notAskable(let limit):
             Explanation(
                 "grants.not-askable", .permission,
-                "no person is asked about so many scopes: a question has at most \(limit) characters",
+                "a question about so many scopes is too long for a person: it has at most \(limit) characters",
                 remedy: "ask for fewer scopes, or have it allowed: latchkey grants allow, or [[grants]] of the settings"
             )
         case .onlyOwners:
             Explanation(
                 "grants.only-owners", .permission,
-                "the settings have grants, so that only root and the agent's user may change those beside them",
+                "the settings contain grants, so only root and the agent's user may change the others",
                 remedy: "use sudo, or change [[grants]] of the settings")
         }
     }

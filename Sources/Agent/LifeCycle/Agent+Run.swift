@@ -61,7 +61,7 @@ extension Agent {
         withExtendedLifetime(state) {}
     }
 
-    /// A damaged vault is renamed and a new one created: a board that only reports what is wrong with it is worth more
+    /// A damaged vault is renamed and a new one created: a board that only reports its trouble is worth more
     /// than one that does not start.
     private nonisolated func openVault() async throws {
         let key = try configuration.vault.key(

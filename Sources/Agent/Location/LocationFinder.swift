@@ -35,11 +35,11 @@ actor LocationFinder {
     /// The question to the receiver that is under way, which all that need a location share.
     private var question: Question?
 
-    /// What is asked where the board is.
+    /// A source of the location.
     struct Receiver: Sendable {
         /// As errors name it.
         let name: String
-        /// The first location within so long; `nil` for what is no place.
+        /// The first location within the given time; `nil` if it is not a place on Earth.
         let locate: @Sendable (Duration) async throws -> Location?
         var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     }

@@ -29,7 +29,7 @@ extension Agent {
 
     /// - Parameters:
     ///   - answerers: who may give the PIN, if a login by M-Pin is required.
-    ///   - step: called for what is asked.
+    ///   - step: called with each question and answer.
     ///   - onWait: called before a press of the button is waited for.
     /// - Returns: whether this call has unlocked it.
     /// - Throws: ``SessionLockError``, `MPinError`, what the vault throws
@@ -151,8 +151,12 @@ extension Agent {
     nonisolated func revokeLeftOverTokens(after events: AsyncStream<AgentEvent>) async {
         for await event in events {
             switch event.source.ofAnyAccount {
-            case .gateway(.tokenDidArrive), .broker(.connected): break
-            default: continue
+            case .gateway(let event): guard event.consequences.contains(.gatewayIsReached) else { continue }
+            case .broker(.connected): break
+            case .broker(.connecting), .broker(.refused), .broker(.failed), .broker(.disconnected),
+                .broker(.subscriptionRefused), .outbox, .items, .message, .network, .inbox, .action, .grant, .mpin,
+                .firstBoot, .prompt, .proximity, .button, .sensor, .own, .account, .named, .user:
+                continue
             }
             for account in await accounts.all { try? await account.session.revokeLeftOverTokens() }
         }

@@ -41,7 +41,10 @@ extension Agent {
         for await event in events {
             switch event.source {
             case .gateway, .broker, .own, .network(.changed), .network(.lost): break
-            default: continue
+            case .network(.gatewayReachable), .network(.gatewayNotReachable), .network(.gatewayUnknown), .outbox,
+                .items, .message, .inbox, .action, .grant, .mpin, .firstBoot, .prompt, .proximity, .button, .sensor,
+                .account, .named, .user:
+                continue
             }
             guard let reach = try? await gatewayReach(), network.isNew(reach) else { continue }
             report(.network(reach.event))

@@ -2,7 +2,7 @@ import Connectivity
 import FoundationEssentials
 import Synchronization
 
-/// What the agent makes of the network: who waits for it, and what was last reported of the gateway.
+/// The network as the agent sees it: who waits for it, and what was last reported about the gateway.
 final class NetworkWatch: Sendable {
     private struct State {
         /// Since when the network is as it is.

@@ -78,7 +78,15 @@ final actor Sharing {
                             outcome.yield(.failure(.interrupted(reason: reason)))
                         }
                     }
-                default: break
+                case .scanStarted, .scanStopped, .deviceDetected, .deviceTooFar, .deviceConnected, .deviceFailed,
+                    .deviceDisconnected, .serviceDiscovered, .characteristicFound, .requestWritten, .polled,
+                    .loginSucceeded, .loginFailed, .qrCodeShown, .qrCodeHidden, .authorizationCodeReceived,
+                    .authorizationErrorReceived, .sharingStopped, .centralConnected, .centralDisconnected,
+                    .centralSubscribed, .centralUnsubscribed, .centralHungUp, .requestReceived, .requestRefused,
+                    .consentAsked, .consentAnswered, .consentAmbiguous, .consentUnambiguous, .sessionAuthorized,
+                    .sessionNotAuthorized, .sessionNotified, .sessionNotNotified, .sharingEndRequested, .buttonFault,
+                    .buttonRecovered:
+                    break
                 }
             }
             givingUp?.cancel()

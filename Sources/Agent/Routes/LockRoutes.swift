@@ -130,12 +130,4 @@ extension Agent {
 extension RequestBody {
     /// - Throws: ``AgentError/badRequest(member:fault:)``, ``SessionLockError/passcodeInvalid``
     fileprivate func passcode() throws -> Passcode { try Passcode(SecretBytes(utf8: try string("passcode"))) }
-
-    fileprivate func answerers(of request: LocalRequest) throws(AgentError) -> PromptQuestion.Answerers {
-        switch try optionalString("answerers") ?? "operators" {
-        case "operators": .operators
-        case "user": .user(uid: request.peer.uid)
-        default: throw AgentError.badRequest(member: "answerers", fault: "is neither operators nor user")
-        }
-    }
 }

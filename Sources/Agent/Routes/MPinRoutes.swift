@@ -246,13 +246,4 @@ extension RequestBody {
         }
         return MPinWish(way: way, accessNumber: number ?? "")
     }
-
-    /// - Throws: ``AgentError/badRequest(member:fault:)``
-    fileprivate func answerers(of request: LocalRequest) throws(AgentError) -> PromptQuestion.Answerers {
-        switch try optionalString("answerers") ?? "operators" {
-        case "operators": .operators
-        case "user": .user(uid: request.peer.uid)
-        default: throw AgentError.badRequest(member: "answerers", fault: "is neither operators nor user")
-        }
-    }
 }

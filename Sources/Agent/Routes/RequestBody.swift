@@ -1,5 +1,6 @@
 import Groundwork
 import LocalAPI
+import Prompts
 import Proximity
 
 /// Reads the members of a JSON request body, and names the one that is wrong.
@@ -69,6 +70,15 @@ struct RequestBody {
             guard let bytes = Base64.decode(text) else { throw .badRequest(member: member, fault: "is not base64") }
             return bytes
         default: throw .badRequest(member: "encoding", fault: "is neither text nor base64")
+        }
+    }
+
+    /// Who may answer what the request has asked of people: anybody with the right to, or its own user alone.
+    func answerers(of request: LocalRequest) throws(AgentError) -> PromptQuestion.Answerers {
+        switch try optionalString("answerers") ?? "operators" {
+        case "operators": .operators
+        case "user": .user(uid: request.peer.uid)
+        default: throw .badRequest(member: "answerers", fault: "is neither operators nor user")
         }
     }
 

@@ -47,7 +47,9 @@ extension KernelPeripheral {
                 await socket.keep(key, of: peer, on: adapter, in: bonds)
                 for central in centrals.values where central.address == peer { central.channel.resume() }
             }
-        default: break
+        case .answer, .adapterAdded, .adapterRemoved, .settings, .connected, .disconnected, .found, .discovering,
+            .advertisingRemoved, .pairingFailed, .other:
+            break
         }
     }
 }

@@ -176,7 +176,9 @@ actor KernelPeripheral: Peripheral {
             wake.yield()
         case .settings: wake.yield()
         case .disconnected where message.index == onAir?.adapter.index && isAdvertisingRefused: advertiseAgain()
-        default: if message.index == onAir?.adapter.index { notePairing(message.event) }
+        case .answer, .adapterRemoved, .connected, .disconnected, .found, .discovering, .advertisingRemoved,
+            .confirmation, .longTermKey, .identity, .pairingFailed, .other:
+            if message.index == onAir?.adapter.index { notePairing(message.event) }
         }
     }
 

@@ -146,7 +146,9 @@ actor KernelRemote: RemotePeripheral {
         case .pairingFailed(address) where securing == .underWay:
             securing = .failed
             end(Self.unpaired)
-        default: break
+        case .answer, .adapterAdded, .adapterRemoved, .settings, .connected, .disconnected, .found, .discovering,
+            .advertisingRemoved, .confirmation, .longTermKey, .identity, .pairingFailed, .other:
+            break
         }
     }
 

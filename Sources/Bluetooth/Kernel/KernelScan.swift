@@ -77,7 +77,9 @@ actor KernelScan {
         case .settings(let settings) where !settings.contains(.powered):
             isScanning = false
             throw adapter.blocked ?? .switchedOff(adapter)
-        default: break
+        case .answer, .adapterAdded, .settings, .connected, .disconnected, .found, .discovering, .advertisingRemoved,
+            .confirmation, .longTermKey, .identity, .pairingFailed, .other:
+            break
         }
     }
 

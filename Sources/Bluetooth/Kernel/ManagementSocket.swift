@@ -106,7 +106,9 @@ actor ManagementSocket {
             case .found: if interest == .sightings { continuation.yield(message) }
             case .confirmation, .longTermKey, .identity, .pairingFailed:
                 if interest == .pairing || interest == .adapters { continuation.yield(message) }
-            default: if interest == .adapters || interest == .sightings { continuation.yield(message) }
+            case .adapterAdded, .adapterRemoved, .settings, .connected, .disconnected, .discovering,
+                .advertisingRemoved:
+                if interest == .adapters || interest == .sightings { continuation.yield(message) }
             }
         }
     }

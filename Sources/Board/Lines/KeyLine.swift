@@ -51,7 +51,7 @@ final class KeyLine: InputLine {
         return down.withLock { down in
             let edges = Self.edges(of: events, &down, key)
             guard isRenewed else { return edges.isEmpty ? nil : LineEdges(edges) }
-            // Nobody knows what was dropped: the level is read anew.
+            // It is unknown what was dropped, so the level is read again.
             let now = MonotonicClock().now
             down = device.keysDown().filter { Self.counts($0, key) }
             return LineEdges(edges + [LineEdge(time: now, isActive: !down.isEmpty)], lostUntil: now)

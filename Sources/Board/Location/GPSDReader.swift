@@ -40,7 +40,7 @@ struct GPSDReader {
         }
         guard isIntroduced || kind == "VERSION" else { return .refused(reason: "it does not introduce itself") }
         isIntroduced = true
-        // Modes 2 and 3 are fixes; 0 and 1 are none, with or without numbers.
+        // Only modes 2 and 3 are fixes; 0 and 1 are not, with or without numbers.
         guard kind == "TPV", let mode = report["mode"]?.integer, (2...3).contains(mode),
             let latitude = report["lat"]?.number, let longitude = report["lon"]?.number,
             (-90...90).contains(latitude), (-180...180).contains(longitude)

@@ -64,7 +64,7 @@ public enum KeyDerivation {
     ) throws(CryptographyError) -> SecretBytes {
         let operation = "derive a key by scrypt"
         guard let memory = cost.memory else {
-            throw .invalidParameter(operation: operation, reason: "the cost is no cost of scrypt")
+            throw .invalidParameter(operation: operation, reason: "the scrypt cost is invalid")
         }
         guard memory <= scryptMemoryLimit else {
             throw .invalidParameter(

@@ -191,7 +191,7 @@ extension GatewayError: Explained {
                 gateway: .local(130_105))
         case .idTokenExpired:
             Explanation(
-                "gateway.id-token-expired", .invalidAnswer, "the id_token has ended",
+                "gateway.id-token-expired", .invalidAnswer, "the id_token has expired",
                 remedy: "check the clock of this board", gateway: .local(130_102))
         case .idTokenForOtherClient:
             Explanation(
@@ -239,7 +239,7 @@ extension GatewayError: Explained {
                 remedy: Self.ownAddress, gateway: GatewayNumbers(.proximityLocal, 650_102))
         case .providerURLForeign(let gateway):
             Explanation(
-                "gateway.provider-url-foreign", .invalidInput, "what should be authorized is not at \(gateway)",
+                "gateway.provider-url-foreign", .invalidInput, "the address to authorize is not at \(gateway)",
                 remedy: Self.ownAddress, gateway: GatewayNumbers(.proximityLocal, 650_104))
         }
     }

@@ -29,10 +29,10 @@ extension Refusal.Meaning {
     /// The kind of refusal, its meaning in words, and what to do about it.
     var facts: (kind: ExplanationKind, phrase: String, remedy: String?) {
         switch self {
-        case .serverError: (.refused, "the gateway failed", "try again; if it stays, look at the gateway's log")
-        case .certificateInvalid: (.refused, "the gateway finds the certificate not valid", Self.renewCertificate)
-        case .parametersInvalid: (.refused, "the gateway misses a header or parameter", nil)
-        case .signingRequestInvalid: (.refused, "the gateway finds the certificate request not valid", nil)
+        case .serverError: (.refused, "the gateway failed", "try again; if it persists, look at the gateway's log")
+        case .certificateInvalid: (.refused, "the gateway considers the certificate invalid", Self.renewCertificate)
+        case .parametersInvalid: (.refused, "a header or parameter is missing", nil)
+        case .signingRequestInvalid: (.refused, "the gateway considers the certificate request invalid", nil)
         case .deviceAlreadyRegistered:
             (
                 .refused, "the device is registered already",
@@ -54,7 +54,7 @@ extension Refusal.Meaning {
         case .grantTypeUnsupported: (.refused, "the gateway does not know this grant", Self.compareClient)
         case .enrollmentRefused:
             (
-                .refused, "the enrollment URL was used before, has ended, or was never issued",
+                .refused, "the enrollment URL was used before, has expired, or was never issued",
                 "enrollment URLs work once and for a short time; ask the administrator for a new one"
             )
         case .serverMisconfigured: (.refused, "the gateway is not configured for this", nil)
@@ -64,8 +64,8 @@ extension Refusal.Meaning {
         case .userCredentialsInvalid: (.denied, "the user name or password is wrong", nil)
         case .prefixInvalid:
             (.refused, "the prefix is wrong", "compare server.prefix of the configuration with the gateway")
-        case .certificateExpired: (.refused, "the device certificate has ended", Self.renewCertificate)
-        case .tokenExpired: (.refused, "the access token is not valid any more", nil)
+        case .certificateExpired: (.refused, "the device certificate has expired", Self.renewCertificate)
+        case .tokenExpired: (.refused, "the access token is no longer valid", nil)
         case .tokenScopeInsufficient:
             (.refused, "the access token lacks a scope", "ask for the scope that the called API demands")
         case .tokenMissing: (.refused, "there is no access token, or more than one", nil)

@@ -31,7 +31,7 @@ public struct RefusalNumber: Sendable, Equatable {
         130: "there is no redirect_uri, or the client is of the wrong type",
         133: "the JSON that was sent is not valid", 134: "the origin of the request is not allowed (CORS)",
         140: "a one-time password is required", 142: "the one-time password is wrong",
-        143: "the one-time password has ended",
+        143: "the one-time password has expired",
         144: "too many one-time passwords were asked for or tried",
         145: "the user is barred from one-time passwords for a while",
         155: "there is too much device metadata", 156: "there is no such device metadata",

@@ -7,7 +7,7 @@ public struct Location: Sendable, Equatable, CustomStringConvertible {
     /// In degrees, east is positive.
     public let longitude: Double
 
-    /// `nil` for what is no place: latitudes are within 90 degrees, longitudes within 180.
+    /// `nil` unless the latitude is within 90 degrees and the longitude within 180.
     public init?(latitude: Double, longitude: Double) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         (self.latitude, self.longitude) = (latitude, longitude)

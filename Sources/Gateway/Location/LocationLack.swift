@@ -20,7 +20,7 @@ public enum LocationLack: Sendable, Equatable, CaseIterable {
         case .notEnabled:
             Explanation(
                 "gateway.location-not-enabled", .configuration,
-                "the called API demands a location, and the gateway's configuration says that none is sent",
+                "the called API demands a location, and the gateway's configuration does not have it sent",
                 remedy: "ask the gateway's administrator for a configuration with location_enabled, and enroll with it",
                 gateway: .local(100_302))
         case .noFix:

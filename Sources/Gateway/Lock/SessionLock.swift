@@ -2,7 +2,7 @@ import Cryptography
 import FoundationEssentials
 import OAuth
 
-/// A locked session: what is stored of a user in place of the tokens (MAG 12.3).
+/// A locked session: the record of a user that is stored in place of the tokens (MAG 12.3).
 struct SessionLock: Sendable, Equatable {
     let userName: String?
     let loggedInAt: Date

@@ -16,12 +16,12 @@ public enum SessionLockError: Explained, Equatable {
     /// Another request waits for a press of the button already.
     case buttonBusy
     case passcodeInvalid
-    /// Two passcodes that should be the same are not.
+    /// The new passcode and its repetition differ.
     case passcodesDiffer
     case passcodeWrong(attemptsLeft: Int)
     /// The last attempt was wrong: the lock is removed, and the session with it.
     case attemptsUsedUp
-    /// The next attempt may be made after so many seconds.
+    /// The next attempt may be made after this many seconds.
     case tooSoon(seconds: Int)
     /// The session ended while it was locked: the lock is removed.
     case sessionEnded
@@ -75,7 +75,7 @@ public enum SessionLockError: Explained, Equatable {
                 remedy: "wait; each wrong passcode doubles the time")
         case .sessionEnded:
             Explanation(
-                "lock.session-ended", .conflict, "the session has ended while it was locked",
+                "lock.session-ended", .conflict, "the session ended while it was locked",
                 remedy: "log in: latchkey login", gateway: .local(130_102))
         }
     }

@@ -53,7 +53,7 @@ extension MultiFactorError: Explained {
         case .barred(let until):
             Explanation(
                 "otp.barred", .temporary,
-                "the gateway takes no one-time password of this user for a while" + Self.again(until),
+                "the gateway accepts no one-time password from this user for a while" + Self.again(until),
                 remedy: Self.wait, meaning: "too many one-time passwords of this user were wrong",
                 gateway: .local(160_107))
         case .channelCancelled(let by):
@@ -68,7 +68,7 @@ extension MultiFactorError: Explained {
                 "otp.not-delivered", .refused,
                 "the gateway sent no one-time password (HTTP \(status)\(caError.map { ", x-ca-err \($0)" } ?? ""): "
                     + "\(reason))",
-                remedy: "try again, by another channel if there is one; if it stays, look at the gateway's log",
+                remedy: "try again, by another channel if there is one; if it persists, look at the gateway's log",
                 gateway: caError.map { GatewayNumbers(.endpoint, $0, caError: $0, httpStatus: status) }
                     ?? .local(100_407, httpStatus: status))
         case .cancelled:
@@ -82,7 +82,7 @@ extension MultiFactorError: Explained {
         }
     }
 
-    private static let wait = "wait until then; until then the gateway is not asked again"
+    private static let wait = "wait until then; the gateway is not asked again before"
 
     private static func again(_ until: String?) -> String { until.map { "; again at \($0)" } ?? "" }
 

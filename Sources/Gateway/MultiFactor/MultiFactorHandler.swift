@@ -1,3 +1,4 @@
+import Groundwork
 public import HTTPClient
 import Synchronization
 
@@ -120,22 +121,13 @@ private final class AddedHeaders: Sendable {
     private static func check(_ field: HTTPHeaders.Field) throws(MultiFactorError) {
         let name = field.name
         guard (1...nameLimit).contains(name.utf8.count),
-            name.utf8.allSatisfy({ isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+            name.utf8.allSatisfy({ ASCII.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { throw .headersInvalid(reason: "the name of a field is not valid") }
         guard !reserved.contains(name.lowercased()) else {
             throw .headersInvalid(reason: "\(name) belongs to the session")
         }
         guard field.value.utf8.count <= valueLimit, field.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw .headersInvalid(reason: "the value of \(name) is not printable ASCII, or too long")
-        }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
         }
     }
 }

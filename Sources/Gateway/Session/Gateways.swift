@@ -18,8 +18,6 @@ public actor Gateways {
     public static let defaultAccount = "gateway"
     /// The record with the scope of the default account's gateway.
     private static let active = RecordName(scope: "", name: "active-gateway")
-    /// The prefix of the other accounts' records, which contain kind and scope as JSON.
-    private static let accountPrefix = "account-"
     private static let configurationName = "configuration"
 
     public init(vault: Vault) { self.vault = vault }
@@ -54,8 +52,7 @@ public actor Gateways {
     public func accounts() async throws -> [String: GatewayIdentity] {
         var accounts: [String: GatewayIdentity] = [:]
         accounts[Self.defaultAccount] = try await identity(of: Self.defaultAccount)
-        for record in try await vault.names(scope: "") where record.name.hasPrefix(Self.accountPrefix) {
-            let name = String(record.name.dropFirst(Self.accountPrefix.count))
+        for name in try await vault.names(scope: "").compactMap(AccountEntries.account) {
             accounts[name] = try await identity(of: name)
         }
         return accounts
@@ -124,7 +121,7 @@ public actor Gateways {
     }
 
     private static func record(of account: String) -> RecordName {
-        account == defaultAccount ? active : RecordName(scope: "", name: accountPrefix + account)
+        account == defaultAccount ? active : AccountEntries.record(of: account)
     }
 
     private static func configuration(_ identity: GatewayIdentity) -> RecordName {

@@ -29,13 +29,13 @@ public enum Unsignable: Error, Sendable, Equatable {
         case .content(let reason):
             Explanation(
                 "gateway.content-not-signable", .invalidInput,
-                "the body cannot be signed as what its type says: \(reason)",
+                "the body cannot be signed as its type says: \(reason)",
                 remedy: "send a body of that type, or name the right one: --type, or the member type",
                 gateway: .local(170_003))
         case .publicHost(let host):
             Explanation(
                 "gateway.signature-for-public-host", .invalidInput,
-                "\(host) is a public host, which does not get to know this board: a signature would name it",
+                "\(host) is a public host, which must not learn who this board is: a signature would name it",
                 remedy: "leave the body unsigned, or configure the host as one that gets credentials")
         case .keyUnknown(let name):
             Explanation(

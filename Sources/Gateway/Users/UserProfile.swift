@@ -10,7 +10,7 @@ public struct UserProfile: Sendable, Equatable {
     public let claims: JSON
     public let updatedAt: Date
 
-    /// - Returns: `nil` for what is not an object, or too large to be kept.
+    /// - Returns: `nil` if it is not an object, or too large to be kept.
     init?(_ claims: JSON, updatedAt: Date) {
         guard claims.object != nil, claims.bytes.count <= Self.limit else { return nil }
         self.claims = claims

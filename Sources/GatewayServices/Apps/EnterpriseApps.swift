@@ -110,7 +110,7 @@ public struct EnterpriseApps: Sendable {
     static let redirectionLimit = 5
 
     /// - Parameter text: a URL, or a path of the gateway's host.
-    /// - Returns: `nil` for what is not at the gateway.
+    /// - Returns: `nil` for an address that is not at the gateway.
     private func ownAddress(_ text: String) -> HTTPSAddress? {
         if (try? HTTPSAddress.checkPath(text)) != nil {
             return HTTPSAddress(host: gateway.host, port: gateway.port, path: text)

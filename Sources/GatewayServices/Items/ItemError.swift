@@ -97,13 +97,13 @@ public enum ItemError: Explained, Equatable {
                 remedy: "delete it: latchkey storage delete KEY", gateway: GatewayNumbers(.storage, 102))
         case .locked:
             Explanation(
-                "items.locked", .conflict, "the vault is locked, and with it what is stored here",
+                "items.locked", .conflict, "the vault is locked, and with it the items of this board",
                 remedy: "unlock it first", gateway: GatewayNumbers(.storage, 108))
         case .vaultFailed(let step, let code, let reason):
             Explanation(
                 "items.vault-failed", .unavailable, "cannot \(step.rawValue): \(reason)",
                 remedy: "see what is wrong with the vault: latchkey doctor",
-                meaning: "the vault, which has what is stored here, could not be read or written", cause: code,
+                meaning: "the vault, which holds the items of this board, could not be read or written", cause: code,
                 gateway: GatewayNumbers(.storage, step.number))
         case .endpointMissing:
             Explanation(

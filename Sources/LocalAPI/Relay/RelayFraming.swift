@@ -8,7 +8,9 @@ enum RelayFraming {
     /// - Throws: ``LocalAPIError/badBody(reason:)``, ``LocalAPIError/badTarget(reason:)``
     static func bodyLength(of headers: HTTPHeaders, version: String) throws(LocalAPIError) -> Int? {
         for field in headers.fields {
-            guard isToken(field.name), field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            guard HTTPHeaders.isToken(field.name),
+                field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else {
                 throw .badTarget(reason: "comes with a header field that is not one")
             }
         }
@@ -22,15 +24,5 @@ enum RelayFraming {
             throw .badBody(reason: "states a length that is not a number")
         }
         return count
-    }
-
-    /// RFC 9110 section 5.6.2.
-    static func isToken(_ text: String) -> Bool {
-        let others = Array("!#$%&'*+-.^_`|~".utf8)
-        return !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || others.contains(byte)
-            }
     }
 }

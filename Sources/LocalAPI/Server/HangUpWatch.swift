@@ -19,8 +19,8 @@ final class HangUpWatch: @unchecked Sendable {
         let source = DispatchSource.makeReadSource(fileDescriptor: watched, queue: .global())
         source.setEventHandler {
             var state = pollfd(fd: watched, events: 0, revents: 0)
-            // Half closed is not gone: `nc -N` has sent everything and still reads. An early next request is no
-            // hang-up either.
+            // Half closed is not gone: `nc -N` has sent everything and still reads. An early next request does
+            // not mean a hang-up either.
             let isGone = poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP) != 0
             if isGone || (halfClosedIsGone && Self.isHalfClosed(watched)) { hangUp() }
             source.cancel()

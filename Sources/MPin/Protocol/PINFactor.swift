@@ -1,9 +1,9 @@
 public import Cryptography
 
-/// What a user's secret becomes: an integer α from 0 to 16 383 (MPIN 2.6). It never leaves the device.
+/// What a user's secret becomes: an integer α from 0 to 16,383 (MPIN 2.6). It never leaves the device.
 ///
-/// The secret is a text; its leading zeros count. The 10 000 PINs of four digits have 6 331 different factors, and
-/// longer secrets have at most 16 384: a longer one adds no strength.
+/// The secret is a text; its leading zeros count. The 10,000 PINs of four digits have 6,331 different factors, and
+/// longer secrets have at most 16,384: a longer one adds no strength.
 public final class PINFactor: Sendable {
     /// The maximum length of a secret, in bytes.
     public static let limit = 256
@@ -25,7 +25,7 @@ public final class PINFactor: Sendable {
         bytes.reduce(0) { hash, byte in hash &* 31 &+ Int32(byte) }
     }
 
-    /// The remainder has the sign of the hash; the low 14 bits of a negative one are 16 384 more.
+    /// The remainder has the sign of the hash; the low 14 bits of a negative one are 16,384 more.
     static func factor(of hash: Int32) -> UInt16 { UInt16(truncatingIfNeeded: hash % 10_000) & 0x3FFF }
 }
 

@@ -8,7 +8,7 @@ extension Answer {
     /// - Throws: ``MPinError/answerInvalid(place:reason:)`` if there are no octets; ``MPinError/pointInvalid(place:)``
     func point(_ name: String) throws(MPinError) -> G1Point {
         guard let point = try? G1Point(encoding: try octets(name)) else {
-            // What is no hexadecimal at all is another fault.
+            // Text that is not hexadecimal at all is another fault.
             _ = try octets(name)
             throw .pointInvalid(place: place)
         }

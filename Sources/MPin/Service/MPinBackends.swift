@@ -8,7 +8,6 @@ public import Vault
 public actor MPinBackends {
     /// What the record of an account's name says of its kind.
     public static let kind = "mpin"
-    private static let prefix = "account-"
     private static let configurationName = "configuration"
 
     private let vault: Vault
@@ -28,24 +27,13 @@ public actor MPinBackends {
 
     private static func scope(of account: String) -> String { "account/" + account }
 
-    private static func entry(_ account: String) -> RecordName { RecordName(scope: "", name: prefix + account) }
-
     private static func configuration(_ account: String) -> RecordName {
         RecordName(scope: scope(of: account), name: configurationName)
     }
 
     /// The names of the accounts, sorted.
     public func names() async throws -> [String] {
-        try await stored {
-            var names: [String] = []
-            for record in try await vault.names(scope: "") where record.name.hasPrefix(Self.prefix) {
-                guard let content = try await vault.record(record)?.content.exposed(),
-                    (try? JSON(parsing: content))?["kind"]?.string == Self.kind
-                else { continue }
-                names.append(String(record.name.dropFirst(Self.prefix.count)))
-            }
-            return names
-        }
+        try await stored { try await vault.accounts(ofKind: Self.kind) }
     }
 
     /// An account with what is stored of it.
@@ -90,7 +78,7 @@ public actor MPinBackends {
         try await stored {
             try await vault.commit([
                 .put(Self.configuration(name), .configuration, SecretBytes(configuration.document.bytes)),
-                .put(Self.entry(name), .configuration, SecretBytes(content.bytes)),
+                .put(AccountEntries.record(of: name), .configuration, SecretBytes(content.bytes)),
             ])
         }
         killPoint("mpin-account-committed")
@@ -110,7 +98,7 @@ public actor MPinBackends {
         killPoint("mpin-removal-begun")
         try await stored {
             let records = try await vault.names(scope: Self.scope(of: name)).map(Change.remove)
-            try await vault.commit(records + [.remove(Self.entry(name))])
+            try await vault.commit(records + [.remove(AccountEntries.record(of: name))])
         }
         killPoint("mpin-removal-committed")
     }

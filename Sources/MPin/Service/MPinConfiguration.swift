@@ -67,7 +67,9 @@ public struct MPinConfiguration: Sendable, Equatable {
             throw .configurationInvalid(reason: "its address is neither https nor of this machine")
         }
         for field in headers.fields {
-            guard Self.isToken(field.name), !Self.own.contains(field.name.lowercased()) else {
+            guard HTTPHeaders.isToken(field.name), field.name.utf8.count <= 256,
+                !Self.own.contains(field.name.lowercased())
+            else {
                 throw .configurationInvalid(reason: "a header has a name that cannot be used")
             }
             guard field.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), field.value.utf8.count <= 4096 else {
@@ -88,11 +90,4 @@ public struct MPinConfiguration: Sendable, Equatable {
     private static let own: Set<String> = [
         "accept", "connection", "content-length", "content-type", "host", "transfer-encoding", "x-miracl-client-id",
     ]
-
-    /// RFC 9110 section 5.6.2.
-    private static func isToken(_ text: String) -> Bool {
-        let marks = Array("!#$%&'*+-.^_`|~".utf8)
-        return (1...256).contains(text.utf8.count)
-            && text.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || marks.contains($0) }
-    }
 }

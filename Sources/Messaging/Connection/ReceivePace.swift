@@ -21,7 +21,7 @@ struct ReceivePace {
     /// - Parameter bytes: of their topics and payloads.
     mutating func received(_ count: Int, bytes: Int) {
         guard count > 1 else {
-            // A request and its answer, one after the other, are no burst however quick they are.
+            // A request and its answer, one after the other, are not a burst, however quick they are.
             self = ReceivePace()
             return
         }

@@ -3,7 +3,7 @@ import Synchronization
 /// Filters that are no longer wanted, which the broker may still send for. They are on the disk until it has answered
 /// that it does not: no kill or lost connection leaves a subscription there for good.
 extension InboxStore {
-    /// What the broker was asked for before, and is no more.
+    /// Subscriptions that the broker has from before and that are no longer wanted.
     nonisolated var formerFilters: Set<TopicFilter> { former.withLock { $0 } }
 
     nonisolated func rememberFormer(_ filter: TopicFilter) { former.withLock { _ = $0.insert(filter) } }

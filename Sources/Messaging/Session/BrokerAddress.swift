@@ -7,7 +7,7 @@ public struct BrokerAddress: Sendable, Hashable {
 
     /// A DNS name or an IP address, IPv6 without brackets.
     public var host: String
-    /// 1 to 65 535.
+    /// 1 to 65,535.
     public var port: Int
 
     public init(host: String, port: Int = standardPort) {

@@ -2,7 +2,7 @@ import Groundwork
 
 /// How a ``Messenger`` behaves; the defaults are those of MAG 9.1.
 public struct MessengerSettings: Sendable {
-    /// The longest silence towards the broker: 5 to 65 535 s, in whole seconds.
+    /// The longest silence towards the broker: 5 to 65,535 s, in whole seconds.
     public var keepAlive = Duration.seconds(60)
     /// From resolving the host name to the broker's verdict on the credentials.
     public var connectTimeout = Duration.seconds(30)

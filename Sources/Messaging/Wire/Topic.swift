@@ -1,4 +1,4 @@
-/// The name that a message is published under (MQTT 3.1.1 section 4.7): 1 to 65 535 bytes of UTF-8, no NUL, no
+/// The name that a message is published under (MQTT 3.1.1 section 4.7): 1 to 65,535 bytes of UTF-8, no NUL, no
 /// wildcard.
 public struct Topic: Sendable, Hashable {
     /// The most bytes of a topic or filter: their length is sent in two bytes (MQTT 3.1.1 section 1.5.3).

@@ -59,7 +59,7 @@ public struct DevicePolling: Sendable, Equatable {
 
     /// What a refusal means for the next request.
     public enum Step: Equatable, Sendable {
-        /// After so many seconds.
+        /// After this many seconds.
         case wait(TimeInterval)
         /// The code is no longer valid.
         case expired

@@ -52,7 +52,14 @@ public struct ConsentLightChoice: Sendable {
             guard asked == request.id || asked == nil && decision.isGranted else { return nil }
             asked = nil
             return decision.isGranted ? .granted : .refused
-        default: return nil
+        case .scanStarted, .scanStopped, .deviceDetected, .deviceTooFar, .deviceConnected, .deviceFailed,
+            .deviceDisconnected, .serviceDiscovered, .characteristicFound, .requestWritten, .polled, .loginSucceeded,
+            .loginFailed, .qrCodeShown, .qrCodeHidden, .authorizationCodeReceived, .authorizationErrorReceived,
+            .sharingStarted, .sharingInterrupted, .sharingStopped, .centralConnected, .centralDisconnected,
+            .centralSubscribed, .centralUnsubscribed, .centralHungUp, .requestReceived, .requestRefused,
+            .sessionAuthorized, .sessionNotAuthorized, .sessionNotified, .sessionNotNotified, .sharingEndRequested,
+            .buttonFault, .buttonRecovered:
+            return nil
         }
     }
 }

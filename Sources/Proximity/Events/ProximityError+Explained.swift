@@ -64,7 +64,7 @@ extension ProximityError {
         case .noSuchRequest(let id):
             said(
                 "no-such-request", .notFound, "no request \(id) is waiting for consent",
-                remedy: "see which questions wait: latchkey consent")
+                remedy: "list the waiting questions: latchkey consent")
 
         // MARK: Login
         case .noPeripheralFound(let least):
@@ -78,7 +78,7 @@ extension ProximityError {
         case .characteristicMissing(let address):
             said(
                 "characteristic-missing", .invalidAnswer,
-                "\(address) does not have the service of proximity login, or not its characteristic",
+                "\(address) lacks the service of proximity login, or its characteristic",
                 remedy: Self.again)
         case .authorizationFailed(let answer):
             said(

@@ -5,7 +5,7 @@ import Groundwork
 struct SecretMask {
     static let mark = "[masked]"
 
-    /// Identifiers that look like tokens and are none.
+    /// Identifiers that look like tokens but are not.
     private let known: Set<String>
     /// Whether what looks like a token is masked although nothing says that it is one.
     private let masksOpaque: Bool

@@ -1,3 +1,5 @@
+import Groundwork
+
 /// Goes through a text once, word by word, for ``SecretMask``.
 struct SecretScanner {
     private let bytes: [UInt8]
@@ -15,12 +17,12 @@ struct SecretScanner {
     mutating func masked() -> [UInt8] {
         output.reserveCapacity(bytes.count)
         while position < bytes.count {
-            guard Self.isOfWord(bytes[position]) else {
+            guard ASCII.isWord(bytes[position]) else {
                 copy(to: position + 1)
                 continue
             }
             let start = position
-            let end = after(start) { Self.isOfWord($0) }
+            let end = after(start) { ASCII.isWord($0) }
             if maskAddress(after: end) || maskValue(of: start..<end) || maskCredentials(after: start..<end) { continue }
             if maskOpaque(from: start) { continue }
             copy(to: end)
@@ -146,17 +148,8 @@ struct SecretScanner {
 
     // MARK: Bytes
 
-    private static func isOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
-    }
-
     private static func isOfToken(_ byte: UInt8) -> Bool {
-        isOfWord(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+        ASCII.isWord(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
     }
 
     private func after(_ start: Int, while fits: (UInt8) -> Bool) -> Int {

@@ -122,7 +122,7 @@ struct SupportBundle {
         return Set(paths).sorted().map { "\($0)\n" }.joined()
     }
 
-    /// Names, sizes, owners and modes of what is in a directory, and how much room its disk has.
+    /// Names, sizes, owners and modes of a directory's entries, and the free space of its disk.
     private static func listing(of directory: String) -> String {
         var room = statvfs()
         var text = "\(directory)\n"

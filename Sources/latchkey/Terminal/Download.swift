@@ -16,7 +16,7 @@ struct Download {
     private(set) var start = 0
     private var tag: String?
 
-    /// - Parameter continues: whether to ask for the rest of what is there, if it can be told which version it is of.
+    /// - Parameter continues: whether to ask only for the missing rest of an existing file, if its version is known.
     init(to path: String, continues: Bool) {
         self.path = path
         var status = stat()

@@ -62,7 +62,7 @@ final class Following {
         return nil
     }
 
-    /// The records up to one that is none, or the error with which the daemon breaks off.
+    /// The records up to the first that is malformed, or up to the error with which the daemon breaks off.
     private func parsed(_ batch: [[UInt8]]) -> [LocalRecord] {
         var parsed: [LocalRecord] = []
         do throws(LocalAPIError) {
@@ -79,15 +79,14 @@ final class Following {
 }
 
 extension LocalAPIError {
-    /// Whether the daemon has stopped, is stopping or just starting: it takes a moment to load its registration.
+    /// Whether the daemon has stopped, is stopping or just starting: it takes a moment to load its registration and to
+    /// open its store.
     var isEndOfDaemon: Bool {
         switch self {
         case .daemonNotRunning, .noAnswer: true
         case .remote(_, let explanation):
-            [
-                "local-api.stopping", "agent.not-enrolled", "gateway.not-registered", "gateway.awaiting-activation",
-                "messaging.outbox-unusable",
-            ].contains(explanation.code)
+            [.unconfigured, .notAdmitted, .unavailable].contains(explanation.kind)
+                || explanation.code == LocalAPIError.stopping.code
         default: false
         }
     }

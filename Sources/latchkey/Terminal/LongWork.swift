@@ -1,4 +1,4 @@
-/// Says on a terminal what is being done, if it takes longer than a person waits without wondering; nothing elsewhere.
+/// Says on a terminal what is being done if it takes longer than a person expects; prints nothing elsewhere.
 enum LongWork {
     static let patience = Duration.seconds(2)
 

@@ -31,7 +31,7 @@ actor SecretLine {
 
     /// Asks, and waits. Ctrl-C ends the program and restores the terminal.
     ///
-    /// - Parameter showing: whether what is typed is shown, because it is no secret.
+    /// - Parameter showing: whether the input is shown while it is typed, because it is not secret.
     /// - Returns: `nil` after ``cancel(_:)``, also an earlier one; its reason is shown.
     func read(_ prompt: String, showing: Bool = false) throws(InputError) -> String? {
         if let line = try Input.withoutEcho(prompt, unless: end, showing: showing) { return line }

@@ -10,12 +10,12 @@ struct Terminal {
     static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     let isTerminal: Bool
-    private let hasColour: Bool
+    private let hasColor: Bool
 
     private init(descriptor: Int32) {
         isTerminal = isatty(descriptor) == 1
         let environment = ProcessInfo.processInfo.environment
-        hasColour = isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        hasColor = isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
     func red(_ text: String) -> String { colored(31, text) }
@@ -25,7 +25,7 @@ struct Terminal {
     func bold(_ text: String) -> String { colored(1, text) }
 
     private func colored(_ code: Int, _ text: String) -> String {
-        hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+        hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
     /// Text from outside: unchanged in a pipe; without control characters on a terminal, which would interpret them.

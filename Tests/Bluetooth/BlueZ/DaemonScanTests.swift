@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A scan of bluetoothd's")
 struct DaemonScanTests {
-    @Test("is asked for once, and ended at once when it runs")
+    @Test("a scan is asked for once, and ended at once when it runs")
     func running() {
         var scan = DaemonScan()
         let asked = [scan.want(), scan.want()]
@@ -18,7 +18,7 @@ struct DaemonScanTests {
         #expect(ended == [true, false])
     }
 
-    @Test("is ended when bluetoothd has begun it, which refuses before")
+    @Test("a scan is ended when bluetoothd has begun it, which refuses before")
     func beginning() {
         var scan = DaemonScan()
         _ = scan.want()
@@ -28,7 +28,7 @@ struct DaemonScanTests {
         #expect(late == [true, false])
     }
 
-    @Test("is not ended then where it did not begin")
+    @Test("a scan is not ended then where it did not begin")
     func refusedAndUnwanted() {
         var scan = DaemonScan()
         _ = (scan.want(), scan.end())
@@ -38,7 +38,7 @@ struct DaemonScanTests {
         #expect(next == .ask(call: 2))
     }
 
-    @Test("is ended then also where it was being begun anew")
+    @Test("a scan is ended then also where it was being begun anew")
     func renewed() {
         var scan = DaemonScan()
         _ = (scan.want(), scan.answered(1, isRunning: true))
@@ -47,7 +47,7 @@ struct DaemonScanTests {
         #expect(ended == [false, true])
     }
 
-    @Test("goes on when it is wanted again before that")
+    @Test("a scan goes on when it is wanted again before that")
     func wantedAgain() {
         var scan = DaemonScan()
         _ = (scan.want(), scan.end())
@@ -57,7 +57,7 @@ struct DaemonScanTests {
         #expect(ended == [false, true])
     }
 
-    @Test("is asked for again after a failure")
+    @Test("a scan is asked for again after a failure")
     func failed() {
         var scan = DaemonScan()
         _ = (scan.want(), scan.answered(1, isRunning: false))
@@ -67,7 +67,7 @@ struct DaemonScanTests {
         #expect(next == .ask(call: 2))
     }
 
-    @Test("of a bluetoothd that has gone has nothing to end, and its late answer is not that of the next")
+    @Test("a scan of a bluetoothd that has gone has nothing to end, and its late answer is not that of the next")
     func gone() {
         var scan = DaemonScan()
         _ = scan.want()
@@ -84,7 +84,7 @@ struct DaemonScanTests {
         #expect(ended == [false, true])
     }
 
-    @Test("that fails to begin fails for every search that began meanwhile, and is asked for again by the next")
+    @Test("a scan that fails to begin fails for every search that began meanwhile, and is asked for again by the next")
     func sharedFailure() async {
         let bluez = BlueZ(adapter: "hci0")
         let failure = BusFailure(name: "org.bluez.Error.NotReady", text: "")

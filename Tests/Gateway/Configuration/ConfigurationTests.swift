@@ -31,7 +31,7 @@ struct ConfigurationTests {
         #expect(configuration.ignoredKeys == [])
     }
 
-    @Test("with the three required keys alone has all defaults of 0.1 and 1.1")
+    @Test("with the three required keys alone has all defaults of MAG 0.1 and 1.1")
     func defaults() throws {
         let configuration = try parsed {
             $0.set("server.port", to: nil)

@@ -142,7 +142,7 @@ struct HoldingsTests {
         }
     }
 
-    @Test("loses client credentials and tokens, and nothing else, when the client is refused (12.4, …201)")
+    @Test("loses client credentials and tokens, and nothing else, when the client is refused (MAG 12.4, …201)")
     func clearClient() throws {
         var holdings = try SampleHoldings.full()
         holdings.clearClient()
@@ -156,7 +156,7 @@ struct HoldingsTests {
         #expect(holdings.user == nil, "nothing is left of the log-in")
     }
 
-    @Test("loses the same for another master client, and nothing for the same one (12.4, MAG checklist 7)")
+    @Test("loses the same for another master client, and nothing for the same one (MAG 12.4, MAG checklist 7)")
     func adopt() throws {
         var holdings = try SampleHoldings.full()
         holdings.adopt(try GatewayConfiguration(parsing: Documents.document()))

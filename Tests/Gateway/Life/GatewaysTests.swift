@@ -8,7 +8,7 @@ import Vault
 
 @Suite("Gateways a board knows", .serialized, .timeLimit(.minutes(5)))
 struct GatewaysTests {
-    @Test("are switched with events, and switching back finds the first registration (1.2, MAG checklist 6)")
+    @Test("are switched with events, and switching back finds the first registration (MAG 1.2, MAG checklist 6)")
     func switching() async throws {
         try await withBench { first in
             try await withBench { second in

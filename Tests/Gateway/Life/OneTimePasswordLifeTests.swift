@@ -96,7 +96,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("are asked for, and the same call is made again with the password (MAG checklist 30)")
+    @Test("one-time passwords are asked for, and the same call is made again with the password (MAG checklist 30)")
     func right() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let person = Person(bench.lab, channels: ["SMS"], passwords: ["000 000", "wrong"])
@@ -115,7 +115,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("are not asked for where nobody is: the API's own answer is returned, with its number")
+    @Test("one-time passwords are not asked for where nobody is: the API's own answer is returned, with its number")
     func nobody() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let response = try await session.call(hello(nil))
@@ -149,7 +149,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("that are too old are offered again, and without another the call ends (160105)")
+    @Test("one-time passwords that are too old are offered again, and without another the call ends (160105)")
     func expired() async throws {
         try await withAlice { (bench, session) async throws -> Void in
             let lab = bench.lab
@@ -196,7 +196,9 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("that are ordered too often are refused for a while too (160106), as are those that cannot be sent")
+    @Test(
+        "one-time passwords that are ordered too often are refused for a while too (160106), as are those that cannot be sent"
+    )
     func limits() async throws {
         try await withAlice({ $0.deliveries = 1 }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
@@ -234,7 +236,9 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("that the gateway takes for a session are asked for once, by calls that meet the demand at once")
+    @Test(
+        "one-time passwords that the gateway takes for a session are asked for once, by calls that meet the demand at once"
+    )
     func once() async throws {
         try await withAlice({ $0.remembers = 60 }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)
@@ -253,7 +257,7 @@ struct OneTimePasswordLifeTests {
         }
     }
 
-    @Test("that count for one call are asked for one after the other, and none is sent twice")
+    @Test("one-time passwords that count for one call are asked for one after the other, and none is sent twice")
     func oneEach() async throws {
         try await withAlice({ $0.channels = ["SMS"] }) { (bench, session) async throws -> Void in
             let person = Person(bench.lab)

@@ -10,7 +10,7 @@ import Testing
 @Suite("Log-in by another device at the lab gateway", .serialized, .timeLimit(.minutes(5)))
 struct ProximityLifeTests {
     @Test(
-        "lets the user of one board in on another, registered or not (7.3, 5.6, MAG checklist 33)",
+        "lets the user of one board in on another, registered or not (MAG 5.6, 7.3, MAG checklist 33)",
         arguments: [true, false])
     func whole(isRegistered: Bool) async throws {
         try await withBench { bench in
@@ -83,7 +83,9 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("is over when nobody has authorized in time, and is told as an error, not as pending (MAG 7.3)")
+    @Test(
+        "a log-in by another device is over when nobody has authorized in time, and is told as an error, not as pending (MAG 7.3)"
+    )
     func over() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -99,7 +101,7 @@ struct ProximityLifeTests {
     }
 
     @Test(
-        "is not pending because a login page of a hotel answers, or a proxy",
+        "a log-in by another device is not pending because a login page of a hotel answers, or a proxy",
         arguments: [
             Fault.Kind.captivePortal, .status(502), .drop,
         ])
@@ -117,7 +119,7 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("has client credentials had anew when the gateway forgot them (3000201)")
+    @Test("a log-in by another device has client credentials had anew when the gateway forgot them (3000201)")
     func clientForgotten() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -132,7 +134,9 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("is possible on a board that waits for a person, and registers it only when somebody comes in")
+    @Test(
+        "a log-in by another device is possible on a board that waits for a person, and registers it only when somebody comes in"
+    )
     func resting() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -146,7 +150,7 @@ struct ProximityLifeTests {
     }
 
     @Test(
-        "is forgotten with the client credentials that began it: nothing of it is sent (MAG 12.4)",
+        "a log-in by another device is forgotten with the client credentials that began it: nothing of it is sent (MAG 12.4)",
         arguments: [true, false])
     func forgotten(byReset: Bool) async throws {
         try await withBench { bench in
@@ -226,7 +230,9 @@ struct ProximityLifeTests {
         }
     }
 
-    @Test("is done in the name of the user who agreed, or not at all: also when the gateway has the call repeated")
+    @Test(
+        "a log-in by another device is done in the name of the user who agreed, or not at all: also when the gateway has the call repeated"
+    )
     func otherUser() async throws {
         try await withBench { bench in
             let session = bench.session()

@@ -37,7 +37,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("is asked for once, however many callers need it")
+    @Test("a registration is asked for once, however many callers need it")
     func singleFlight() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -54,7 +54,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("and token outlive a restart: the second start makes no call")
+    @Test("a registration and token outlive a restart: the second start makes no call")
     func restart() async throws {
         try await withBench { bench in
             let first = bench.session()
@@ -67,7 +67,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("whose answer was lost is repeated with the same identifier and key, and succeeds")
+    @Test("a registration whose answer was lost is repeated with the same identifier and key, and succeeds")
     func lostAnswer() async throws {
         try await withBench { bench in
             bench.lab.inject(Fault(.dropAnswer, at: .clientRegistration))
@@ -88,7 +88,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("that the gateway says exists already is an error with what to do (120001)")
+    @Test("a registration that the gateway says exists already is an error with what to do (120001)")
     func alreadyRegistered() async throws {
         try await withBench { bench in
             bench.lab.inject(Fault(.error(code: 1_007_105, status: 400), at: .clientRegistration, times: 1))
@@ -137,7 +137,9 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("is removed here when the gateway removed it (MAG 12.4), and comes back only when a person wants it")
+    @Test(
+        "a registration is removed here when the gateway removed it (MAG 12.4), and comes back only when a person wants it"
+    )
     func deregister() async throws {
         try await withBench { bench in
             try await Gateways(vault: bench.vault).activate(bench.configuration)
@@ -167,7 +169,7 @@ struct RegistrationLifeTests {
     }
 
     @Test(
-        "is kept whole when the gateway does not remove it (MAG checklist 44)",
+        "a registration is kept whole when the gateway does not remove it (MAG checklist 44)",
         arguments: [
             Fault.Kind.error(code: 1_001_000, status: 500), .error(code: 1_001_107, status: 400), .status(404), .drop,
         ])
@@ -186,7 +188,7 @@ struct RegistrationLifeTests {
     }
 
     @Test(
-        "is reset here alone: the gateway is not told, other gateways' data stays, the next identifier is new (MAG 12.4)"
+        "a registration is reset here alone: the gateway is not told, other gateways' data stays, the next identifier is new (MAG 12.4)"
     )
     func reset() async throws {
         try await withBench { bench in
@@ -226,7 +228,7 @@ struct RegistrationLifeTests {
         }
     }
 
-    @Test("with static credentials never initializes the client (MAG checklist 8)")
+    @Test("a registration with static credentials never initializes the client (MAG checklist 8)")
     func staticCredentials() async throws {
         let master = MasterClient(clientID: "static-client", staticSecret: "a static secret of the lab")
         try await withBench({ $0.masterClients = [master] }) { bench async throws in

@@ -35,7 +35,8 @@ struct SessionLockLifeTests {
         return try #require(try await bench.vault.record(name)).content.exposedText()
     }
 
-    @Test("has no token left, here or at the gateway, and its id_token is nowhere to be read (MAG 12.3)")
+    @Test(
+        "a locked session has no token left, here or at the gateway, and its id_token is nowhere to be read (MAG 12.3)")
     func sealed() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -149,7 +150,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("that has ended meanwhile is given up when it is unlocked (MAG 12.3)")
+    @Test("a locked session that has ended meanwhile is given up when it is unlocked (MAG 12.3)")
     func ended() async throws {
         try await withBench { bench in
             let session = try await locked(at: bench)
@@ -161,7 +162,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("can be given up without the passcode, and somebody else logs in")
+    @Test("a locked session can be given up without the passcode, and somebody else logs in")
     func removed() async throws {
         try await withBench { bench in
             let session = try await locked(at: bench)
@@ -172,7 +173,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("is locked while the gateway does not answer, too, and the token is revoked later")
+    @Test("a session is locked while the gateway does not answer, too, and the token is revoked later")
     func offline() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -210,7 +211,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("is refused without a session at the gateway, and without a user (MAG 13.4)")
+    @Test("a lock is refused without a session at the gateway, and without a user (MAG 13.4)")
     func unlockable() async throws {
         try await withBench { bench in
             let session = bench.session(try bench.configuration { $0.set("mag.mobile_sdk.sso_enabled", to: false) })
@@ -223,7 +224,7 @@ struct SessionLockLifeTests {
         }
     }
 
-    @Test("goes with the registration, so that the next owner of the board finds nothing")
+    @Test("a locked session goes with the registration, so that the next owner of the board finds nothing")
     func deregistered() async throws {
         try await withBench { bench in
             let session = try await locked(at: bench)

@@ -28,7 +28,7 @@ struct UserTokenLifeTests {
     }
 
     @Test(
-        "that died at the gateway are replaced once for all callers, and the board's stays in use (…990, MAG checklist 24)"
+        "a user's tokens that died at the gateway are replaced once for all callers, and the board's stays in use (…990, MAG checklist 24)"
     )
     func expired() async throws {
         try await withBench { bench in
@@ -84,7 +84,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("that the gateway takes no more end the log-in, told once; the board goes on")
+    @Test("a user's tokens that the gateway takes no more end the log-in, told once; the board goes on")
     func ended() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -105,7 +105,7 @@ struct UserTokenLifeTests {
     }
 
     @Test(
-        "do not end by a fault of the gateway, or for the want of an answer (5.3, MAG checklist 27)",
+        "a user's tokens do not end by a fault of the gateway, or for the want of an answer (MAG 5.3, MAG checklist 27)",
         arguments: [
             Fault.Kind.error(code: 3_003_000, status: 500), .error(code: 3_003_135, status: 400), .status(502), .drop,
             .captivePortal,
@@ -123,7 +123,9 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("go with client credentials that the gateway forgot; the id_token stays and gives new ones (…201, 12.4)")
+    @Test(
+        "a user's tokens go with client credentials that the gateway forgot; the id_token stays and gives new ones (…201, MAG 12.4)"
+    )
     func clientForgotten() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -135,7 +137,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("go with another master client id; the id_token stays (MAG checklist 7, 12.4)")
+    @Test("a user's tokens go with another master client id; the id_token stays (MAG checklist 7, MAG 12.4)")
     func masterChange() async throws {
         let second = MasterClient(clientID: "second-master")
         try await withBench({ $0.masterClients.append(second) }) { bench in
@@ -151,7 +153,7 @@ struct UserTokenLifeTests {
     }
 
     @Test(
-        "go with the registration: removed, reset or not renewed (MAG 12.4)",
+        "a user's tokens go with the registration: removed, reset or not renewed (MAG 12.4)",
         arguments: ["removed", "reset", "not renewed"])
     func registrationEnds(how: String) async throws {
         try await withBench { bench in
@@ -173,7 +175,7 @@ struct UserTokenLifeTests {
         }
     }
 
-    @Test("are asked for by nobody when nobody is logged in: no request is made")
+    @Test("a user's tokens are asked for by nobody when nobody is logged in: no request is made")
     func nobody() async throws {
         try await withBench { bench in
             let session = bench.session()
@@ -187,7 +189,7 @@ struct UserTokenLifeTests {
 
     // MARK: Log-out
 
-    @Test("end at the gateway by E10, and with them the user's rows and no other (5.9, 12.4, MAG checklist 43)")
+    @Test("end at the gateway by E10, and with them the user's rows and no other (MAG 5.9, 12.4, MAG checklist 43)")
     func logOut() async throws {
         try await withBench { bench in
             let session = bench.session()

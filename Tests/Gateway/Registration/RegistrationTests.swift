@@ -18,7 +18,7 @@ struct RegistrationRequestTests {
             authentication: ClientAuthentication(id: "c900-dyn", secret: SecretBytes(utf8: "s4cr3t-dyn"), expires: nil),
             isStatic: false))
 
-    @Test("has the headers of 4.3 and neither authorization nor create-session (MAG checklist 11, 13)")
+    @Test("has the headers of MAG 4.3 and neither authorization nor create-session (MAG checklist 11, 13)")
     func headers() {
         let headers = request.headers
         #expect(headers.first("client-authorization") == "Basic YzkwMC1keW46czRjcjN0LWR5bg==")

@@ -11,7 +11,7 @@ enum Documents {
         notAfter: Date(timeIntervalSince1970: 4_000_000_000), isCA: true
     ).issue(for: authorityKey.publicKey, by: nil, signedWith: authorityKey)
 
-    /// The document of 1.1's short example in members, with what a test changes.
+    /// The short example of MAG 1.1 in members, with what a test changes.
     static func document(_ change: (inout [String: Any]) -> Void = { _ in }) throws -> [UInt8] {
         var members: [String: Any] = [
             "server": [

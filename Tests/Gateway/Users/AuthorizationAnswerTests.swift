@@ -141,7 +141,7 @@ struct AuthorizationAnswerTests {
 @Suite("Scope of an authorization session")
 struct AuthorizationScopeTests {
     @Test(
-        "has msso_register where a code shall register, msso with single sign-on (7.1, MAG checklist 34)",
+        "has msso_register where a code shall register, msso with single sign-on (MAG 7.1, MAG checklist 34)",
         arguments: [
             ("openid msso msso_register a", true, false, "openid msso a"),
             ("openid msso a", true, true, "openid msso a msso_register"),

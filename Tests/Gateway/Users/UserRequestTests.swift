@@ -41,7 +41,7 @@ struct UserRequestTests {
         }
     }
 
-    @Test("register by password with the headers of 4.3, under the user's name", arguments: [true, false])
+    @Test("register by password with the headers of MAG 4.3, under the user's name", arguments: [true, false])
     func password(createsSession: Bool) throws {
         let request = request(.password(try credentials(), createsSession: createsSession))
         #expect(request.headers.first("authorization") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
@@ -124,7 +124,7 @@ struct UserRequestTests {
         #expect(voucher.commonName.unicodeScalars.count == 64)
     }
 
-    @Test("ask for tokens by password and by code with the fields of 5.1, and never for msso_register")
+    @Test("ask for tokens by password and by code with the fields of MAG 5.1, and never for msso_register")
     func grants() throws {
         let grants = GatewayGrants(
             configuration: try GatewayConfiguration(

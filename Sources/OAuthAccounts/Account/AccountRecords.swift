@@ -1,0 +1,30 @@
+import Cryptography
+import Groundwork
+import Vault
+
+/// The names of an account's records in the vault.
+enum AccountRecords {
+    /// What the record of the account's name says of its kind.
+    static let kind = "oauth"
+    private static let holding = "holding"
+    private static let server = "server"
+
+    static func scope(of account: String) -> String { "account/" + account }
+
+    static func entry(_ account: String) -> RecordName { AccountEntries.record(of: account) }
+    static func holding(_ account: String) -> RecordName { RecordName(scope: scope(of: account), name: holding) }
+    static func server(_ account: String) -> RecordName { RecordName(scope: scope(of: account), name: server) }
+
+    static func change(_ next: AccountHolding, of account: String) -> Change {
+        .put(holding(account), .token, SecretBytes(next.document.bytes))
+    }
+
+    static func change(_ next: ServerConfiguration, of account: String) -> Change {
+        .put(server(account), .clientCredentials, SecretBytes(next.document.bytes))
+    }
+
+    static func addition(of account: String) -> Change {
+        let content = JSON.object(["kind": .string(kind), "scope": .string(scope(of: account))])
+        return .put(entry(account), .configuration, SecretBytes(content.bytes))
+    }
+}

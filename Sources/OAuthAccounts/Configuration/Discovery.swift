@@ -1,0 +1,101 @@
+import Cryptography
+import FoundationEssentials
+import Groundwork
+import HTTPClient
+import OAuth
+import Vault
+
+/// Reads a server's description of itself (RFC 8414 section 3, OpenID Connect Discovery section 4).
+struct Discovery {
+    let client: HTTPClient
+    /// For its authorities.
+    let server: ServerConfiguration
+    let clock: @Sendable () -> Date
+
+    /// - Throws: ``OAuthAccountError/issuerWrong(expected:)`` if the description is of another server
+    func metadata(of issuer: String) async throws -> ServerMetadata {
+        var fault: any Error = OAuthAccountError.metadataInvalid(issuer: issuer, reason: "its address is not usable")
+        for address in try Self.addresses(of: issuer) {
+            do {
+                return try await metadata(at: address, of: issuer)
+            } catch let error as OAuthAccountError {
+                // A server may have only one of the two. One that is described wrongly is not asked again.
+                if case .issuerWrong = error { throw error }
+                fault = error
+            }
+        }
+        throw fault
+    }
+
+    private func metadata(at address: String, of issuer: String) async throws -> ServerMetadata {
+        var request = try OAuthAccount.request("GET", address, server, judgedAt: clock)
+        request.headers.set("Accept", "application/json")
+        let response = try await OAuthAccount.send(request, by: client, to: "description")
+        guard response.status == 200 else {
+            throw OAuthAccountError.metadataInvalid(issuer: issuer, reason: "it answers \(response.status)")
+        }
+        let metadata: ServerMetadata
+        do throws(AnswerFault) {
+            metadata = try ServerMetadata(response.body)
+        } catch {
+            throw OAuthAccountError.metadataInvalid(issuer: issuer, reason: error.reason)
+        }
+        // RFC 8414 section 3.3: identical, not only equivalent.
+        guard metadata.issuer == issuer else { throw OAuthAccountError.issuerWrong(expected: issuer) }
+        return metadata
+    }
+
+    /// - Throws: ``OAuthAccountError/configurationInvalid(reason:)``
+    static func addresses(of issuer: String) throws(OAuthAccountError) -> [String] {
+        guard WebAddress(issuer) != nil, !issuer.contains("?"), let mark = issuer.firstRange(of: "://") else {
+            throw .configurationInvalid(reason: "the issuer is neither an https address nor one of this machine")
+        }
+        let whole = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+        let end = whole[mark.upperBound...].firstIndex(of: "/") ?? whole.endIndex
+        return [
+            whole[..<end] + "/.well-known/oauth-authorization-server" + whole[end...],
+            whole + "/.well-known/openid-configuration",
+        ]
+    }
+}
+
+extension ServerConfiguration {
+    /// Takes over what the server says of itself; what a person named stays.
+    mutating func adopt(_ metadata: ServerMetadata) {
+        for endpoint in ServerMetadata.Endpoint.allCases where endpoints[endpoint] == nil {
+            // What refuses such clients is as good as missing: a public client can often not revoke.
+            guard metadata.takes(authentication.rawValue, at: endpoint) else { continue }
+            endpoints[endpoint] = metadata[endpoint]
+        }
+        namesIssuerInAnswers = metadata.namesIssuerInAnswers
+    }
+
+    /// Whether the grant's assertions are made here.
+    var needsKeyForGrant: Bool { grant == .jwtBearer && subject != nil }
+
+    /// The client's metadata (RFC 7591 section 2).
+    func registration(named name: String, _ key: StoredKey?) -> JSON {
+        var grants: [JSON] = ["refresh_token"]
+        var types: [JSON] = []
+        switch grant {
+        case .authorizationCode: (grants, types) = (["authorization_code"] + grants, ["code"])
+        case .implicit: (grants, types) = (["implicit"], ["token"])
+        case .deviceCode: grants.append(.string(DeviceCodeGrant.name))
+        case .password: grants.append("password")
+        case .clientCredentials: grants = ["client_credentials"]
+        case .jwtBearer: grants.append(.string(HeldIDToken.jwtBearer))
+        case .saml2Bearer: grants.append("urn:ietf:params:oauth:grant-type:saml2-bearer")
+        }
+        var members: [String: JSON] = [
+            "client_name": .string(name), "grant_types": .array(grants), "response_types": .array(types),
+            "token_endpoint_auth_method": .string(authentication.rawValue), "redirect_uris": [.string(redirectURI)],
+        ]
+        if !scope.isEmpty { members["scope"] = .string(scope) }
+        if let key {
+            let assertion = SignedAssertion(key: key.key, keyID: key.reference.name, algorithm: algorithm)
+            members["jwks"] = ["keys": [assertion.publicKey]]
+            members["token_endpoint_auth_signing_alg"] = .string(algorithm.rawValue)
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,187 @@
+import ArgumentParser
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+
+struct Call: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Call an API of the gateway, or of a host that may be called, as the user or as this device.",
+        discussion: """
+            The access token, the identifier and the client certificate are added, and renewed when needed. The method \
+            is POST if there is something to send, PUT for a file given with -T, otherwise GET. A body given with -d \
+            is sent as JSON if it is an object or an array, otherwise as a form; --type overrides that. Hosts beside \
+            the gateway: latchkey hosts. Exit status 76 when the answer is not a success (2xx); it is shown all the \
+            same. At a terminal, a one-time password that the API demands is asked for, unless --json is given.
+
+              $ latchkey call /lab/hello
+              $ latchkey call @lab_hello
+              $ latchkey call POST /orders -d '{"n":1}' --as board --scope orders
+              $ latchkey call /search --query 'text=red door' --expect json
+              $ latchkey call /photos -F title=door -F 'photo=@door.jpg;type=image/jpeg'
+              $ latchkey call /firmware.bin -o firmware.bin --continue
+              $ latchkey call /readings -d '{"t":21}' --sign --claim site=harbor
+            """)
+
+    @Argument(help: "GET, POST, PUT, PATCH, DELETE …; may be left out.") var method: String
+    @Argument(help: "Path below the gateway, @ and the name of an endpoint, or a URL on a host that may be called.")
+    var path: String?
+    @Option(name: [.customShort("H"), .long], help: "A header, 'Name: value'; may be repeated.") var header: [String] =
+        []
+    @Option(name: .shortAndLong, help: "The body; '@FILE' reads a file, '-' standard input. Several are joined by &.")
+    var data: [String] = []
+    @Option(help: ArgumentHelp("A field of a form, which is encoded; may be repeated.", valueName: "name=value"))
+    var dataUrlencode: [String] = []
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp(
+            "A field of a multipart form, or name=@FILE[;type=…][;filename=…].", valueName: "name=value"))
+    var form: [String] = []
+    @Option(name: [.customShort("T"), .long], help: ArgumentHelp("A file of any size as the body.", valueName: "file"))
+    var uploadFile: String?
+    @Option(help: ArgumentHelp("Is encoded and added to the path; may be repeated.", valueName: "name=value"))
+    var query: [String] = []
+    @Option(help: "What is sent: json, form, text, xml or scim.") var type: String?
+    @Option(help: "What the answer should be: json, form, text, xml or scim.") var accept: String?
+    @Option(help: "What the answer has to be: json, form, text, xml or scim; a success of another type is refused.")
+    var expect: String?
+    @Option(name: .shortAndLong, help: ArgumentHelp("Write the answer to a file, of any size.", valueName: "file"))
+    var output: String?
+    @Flag(name: [.customShort("C"), .long], help: "Continue an --output that broke off, if it has not changed there.")
+    var `continue` = false
+    @Flag(name: .shortAndLong, help: "Print the head of the answer too.") var include = false
+    @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Limit of each attempt.", valueName: "seconds"))
+    var maxTime: Int?
+    @Flag(help: "Do not say who calls: send no token, identifier, certificate or location.") var `public` = false
+    @OptionGroup(title: "Signed bodies") var signing: SigningOptions
+    @OptionGroup var principal: PrincipalOptions
+    @OptionGroup var account: AccountOption
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        for line in header where !line.contains(":") {
+            throw ValidationError("a header has the form 'Name: value', not '\(line)'")
+        }
+        for field in query + dataUrlencode + form where !field.contains("=") {
+            throw ValidationError("a field has the form name=value, not '\(field)'")
+        }
+        guard [data.isEmpty, dataUrlencode.isEmpty, form.isEmpty, uploadFile == nil].count(where: { !$0 }) <= 1 else {
+            throw ValidationError("give one of -d, --data-urlencode, -F and -T")
+        }
+        guard !`continue` || output != nil else { throw ValidationError("--continue goes with --output") }
+        guard !`public` || (principal.principal == nil && principal.scope.isEmpty && !signing.sign) else {
+            throw ValidationError("--public does not go with --as, --scope and --sign")
+        }
+        guard !signing.sign || (form.isEmpty && uploadFile == nil) else {
+            throw ValidationError("--sign goes with -d and --data-urlencode, not with -F and -T")
+        }
+    }
+
+    func run() async throws {
+        let source = try source
+        var request = try request(source)
+        var download = output.map { Download(to: $0, continues: `continue`) }
+        request["headers"] = .array(
+            (headers(source) + (download?.headers ?? [])).map {
+                ["name": .string($0.name), "value": .string($0.value)]
+            })
+        let status: Int64
+        if options.json, source == nil, download == nil {
+            // A person may be asked meanwhile.
+            let limit = Duration.seconds(max(600, 4 * (maxTime ?? 0) + 60))
+            let answer = try await options.client.post(account.path("call"), .object(request), timeout: limit)
+            Terminal.line(answer.text)
+            status = answer["status"]?.integer ?? 0
+        } else {
+            let exchange = CallExchange(
+                client: options.client, path: account.path("call/stream"), asJSON: options.json, showsHead: include,
+                output: output, prompts: asksHere ? CallPrompts(client: options.client) : nil)
+            status = try await exchange.run(request, sending: source, to: &download)
+        }
+        guard (200..<300).contains(status) else {
+            if !options.json {
+                Terminal.error("latchkey: \(target.method) \(target.path) was answered with status \(status)")
+            }
+            throw ExitCode(ExitStatus.refused.rawValue)
+        }
+    }
+
+    /// Whether a person is here who can be asked.
+    private var asksHere: Bool { !options.json && Terminal.inputIsTerminal }
+
+    private var target: (method: String, path: String) {
+        if let path { return (method.uppercased(), path) }
+        let sends = !(data.isEmpty && dataUrlencode.isEmpty && form.isEmpty)
+        return (uploadFile != nil ? "PUT" : sends ? "POST" : "GET", method)
+    }
+
+    /// A body that is sent in pieces.
+    private var source: BodySource? {
+        get throws {
+            if let uploadFile { return try BodySource(file: uploadFile) }
+            return form.isEmpty ? nil : try BodySource(form: form)
+        }
+    }
+
+    private func request(_ source: BodySource?) throws -> [String: JSON] {
+        var request = principal.members
+        request["method"] = .string(target.method)
+        request["path"] = .string(target.path)
+        if !query.isEmpty { request["query"] = Self.pairs(query) }
+        request["type"] = type.map(JSON.string)
+        request["accept"] = accept.map(JSON.string)
+        request["expect"] = expect.map(JSON.string)
+        request["sign"] = try signing.member
+        if `public` { request["public"] = true }
+        request["timeoutSeconds"] = maxTime.map { .integer(Int64($0)) }
+        if asksHere { request["prompts"] = "user" }
+        if let source {
+            request["upload"] = .integer(Int64(source.length))
+        } else if !dataUrlencode.isEmpty {
+            request["form"] = Self.pairs(dataUrlencode)
+        } else if !data.isEmpty {
+            let bytes = try body
+            request["body"] = .string(Base64.encode(bytes))
+            // As the caller sees it: JSON if it is JSON, otherwise what curl takes it for.
+            let json = try? JSON(parsing: bytes)
+            if type == nil { request["type"] = json?.object != nil || json?.array != nil ? "json" : "form" }
+        }
+        return request
+    }
+
+    private var body: [UInt8] {
+        get throws {
+            var body: [UInt8] = []
+            for (index, text) in data.enumerated() {
+                if index > 0 { body.append(UInt8(ascii: "&")) }
+                body +=
+                    text == "-" || text == "@-"
+                    ? try Input.standardInput(limit: Input.payloadLimit)
+                    : text.hasPrefix("@")
+                        ? try Input.file(String(text.dropFirst()), limit: Input.payloadLimit) : Array(text.utf8)
+            }
+            guard body.count <= Input.payloadLimit else {
+                throw InputError.tooLong(name: "the body", limit: Input.payloadLimit)
+            }
+            return body
+        }
+    }
+
+    private func headers(_ source: BodySource?) -> [(name: String, value: String)] {
+        var headers = header.map { line in
+            let name = line.prefix { $0 != ":" }
+            return (name: String(name), value: String(line.dropFirst(name.count + 1).drop { $0 == " " }))
+        }
+        if let boundary = source?.boundary {
+            headers.append(("Content-Type", "multipart/form-data; boundary=\(boundary)"))
+        }
+        return headers
+    }
+
+    private static func pairs(_ fields: [String]) -> JSON {
+        .array(
+            fields.map { field in
+                let name = field.prefix { $0 != "=" }
+                return ["name": .string(String(name)), "value": .string(String(field.dropFirst(name.count + 1)))]
+            })
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Hosts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show and change the hosts beside the gateways that may be called.",
+        discussion: """
+            A host has to prove itself, by a certificate, by the hash of a public key, or by the public authorities. \
+            Unless it is public it gets the access token, the identifier and the client certificate as the gateway \
+            does. Hosts may be in the settings too: [[hosts]] of latchkey.toml.
+
+              $ latchkey hosts add api.example:8443 --certificate ca.pem
+              $ latchkey hosts add weather.example --public --public-authorities
+              $ latchkey call https://api.example:8443/orders
+            """,
+        subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List them, those of the settings first.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            options.show(
+                try await options.client.get("/v1/hosts"), each: "hosts", orElse: "no hosts", Hosts.describe)
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a host, or replace one that was added; applies to the next call.")
+        @Argument(help: "The host, with its port unless that is 443.") var host: String
+        @Option(
+            help: ArgumentHelp(
+                "A PEM file of certificates at which the host's chain may end; may be repeated.", valueName: "file"))
+        var certificate: [String] = []
+        @Option(
+            help: ArgumentHelp("SHA-256 of a public key, in hexadecimal or base64; may be repeated.", valueName: "hash")
+        )
+        var pin: [String] = []
+        @Flag(help: "The host's chain may end at an authority that the system trusts.") var publicAuthorities = false
+        @Flag(help: "The host is a third party's, and gets no token, identifier or client certificate.")
+        var `public` = false
+        @Option(help: ArgumentHelp("How its certificate must name it: strict, common-name or off.", valueName: "check"))
+        var nameCheck = "strict"
+        @Option(help: ArgumentHelp("Limit of a call, in seconds.", valueName: "seconds")) var timeout: Int?
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let port = parts.count == 2 ? Int64(parts[1]) : 443 else {
+                throw ValidationError("the port is not a number")
+            }
+            let certificates = try certificate.map { path in
+                JSON.string(String(decoding: try Input.file(path, limit: 65_536), as: UTF8.self))
+            }
+            var members: [String: JSON] = [
+                "host": .string(String(parts[0])), "port": .integer(port), "certificates": .array(certificates),
+                "pins": .array(pin.map(JSON.string)), "publicAuthorities": .bool(publicAuthorities),
+                "public": .bool(`public`), "nameCheck": .string(nameCheck),
+            ]
+            members["timeoutSeconds"] = timeout.map { .integer(Int64($0)) }
+            options.show(try await options.client.post("/v1/hosts", .object(members)), Hosts.describe)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Remove a host that was added.")
+        @Argument(help: "The host, with its port unless that is 443.") var host: String
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let name = host.contains(":") ? host : host + ":443"
+            let answer = try await options.client.delete("/v1/hosts/\(PercentEncoding.encode(name))")
+            options.show(answer) { "removed the host \($0["removed"]?.string ?? "")" }
+        }
+    }
+
+    /// `api.example:8443, 1 certificate, 1 pin, public`.
+    private static func describe(_ host: JSON) -> String {
+        var parts = ["\(host["host"]?.string ?? "?"):\(host["port"]?.integer ?? 0)"]
+        for (member, noun) in [("certificates", "certificate"), ("pins", "pin")] {
+            let count = host[member]?.array?.count ?? 0
+            if count > 0 { parts.append(Amount.of(Int64(count), noun)) }
+        }
+        if host["publicAuthorities"]?.bool == true { parts.append("public authorities") }
+        let check = host["nameCheck"]?.string ?? "strict"
+        if check != "strict" { parts.append("name check \(check)") }
+        if let seconds = host["timeoutSeconds"]?.integer { parts.append("at most \(seconds) s") }
+        parts.append(host["public"]?.bool == true ? "without credentials" : "with credentials")
+        if host["inSettings"]?.bool == true { parts.append("in the settings") }
+        return parts.joined(separator: ", ")
+    }
+}

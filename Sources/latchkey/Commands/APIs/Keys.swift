@@ -1,0 +1,66 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Keys: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show and change the keys that bodies of calls may be signed with.",
+        discussion: """
+            These are keys besides the device's own, which the gateway knows by its certificate. They are kept in the \
+            sealed store, and no command prints them.
+
+              $ latchkey keys add partner
+              $ latchkey call /orders -d '{"n":1}' --sign --sign-key partner
+            """,
+        subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List them by name, with their public keys.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            options.show(try await options.client.get("/v1/keys"), each: "keys", orElse: "no keys", Keys.describe)
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Store a private key, or make one, and print its public key.",
+            discussion: "Without a file an RSA key of 2048 bits is made.")
+        @Argument(help: "1 to 64 lower-case letters, digits and hyphens.") var name: String
+        @Argument(help: "A file with the key in PEM (PKCS#8, not encrypted); '-' for standard input.") var file: String?
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var members: [String: JSON] = ["name": .string(name)]
+            if let file {
+                let limit = 65_536
+                let bytes = file == "-" ? try Input.standardInput(limit: limit) : try Input.file(file, limit: limit)
+                members["pem"] = .string(String(decoding: bytes, as: UTF8.self))
+            }
+            options.show(try await options.client.post("/v1/keys", .object(members)), Keys.describe)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Remove a key for good.")
+        @Argument(help: "Its name.") var name: String
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.delete("/v1/keys/\(PercentEncoding.encode(name))")
+            options.show(answer) { "removed the key \($0["removed"]?.string ?? "")" }
+        }
+    }
+
+    /// The name, and the public key in PEM (RFC 7468 section 13).
+    private static func describe(_ key: JSON) -> String {
+        var lines = ["\(key["name"]?.string ?? "?"), \(key["algorithm"]?.string ?? "?")", "-----BEGIN PUBLIC KEY-----"]
+        var rest = (key["publicKey"]?.string ?? "")[...]
+        while !rest.isEmpty {
+            lines.append(String(rest.prefix(64)))
+            rest = rest.dropFirst(64)
+        }
+        return (lines + ["-----END PUBLIC KEY-----"]).joined(separator: "\n")
+    }
+}

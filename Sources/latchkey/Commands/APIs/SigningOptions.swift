@@ -1,0 +1,57 @@
+import ArgumentParser
+import Groundwork
+
+/// How the body of a call is signed.
+struct SigningOptions: ParsableArguments {
+    @Flag(help: "Send the body as a signed token (JWS), by the device's key unless --sign-key names another.")
+    var sign = false
+    @Option(help: ArgumentHelp("The name of a key: latchkey keys.", valueName: "name")) var signKey: String?
+    @Option(
+        help: ArgumentHelp(
+            "A claim of your own: name=text, or name:=JSON; may be repeated.", valueName: "name=value"))
+    var claim: [String] = []
+    @Option(help: ArgumentHelp("The audience; the gateway's host name unless given.", valueName: "name"))
+    var signFor: String?
+    @Option(help: ArgumentHelp("For how long it is valid.", valueName: "seconds")) var signSeconds: Int?
+    @Option(
+        help: ArgumentHelp("From when it is valid, in seconds since 1970.", valueName: "seconds"))
+    var signNotBefore: Int?
+    @Option(help: "What is sent: plain (the token alone), json or form (with the token as jwt).") var signWrap: String?
+
+    func validate() throws {
+        let hasMore =
+            signKey != nil || !claim.isEmpty || signFor != nil || signSeconds != nil || signNotBefore != nil
+            || signWrap != nil
+        guard sign || !hasMore else { throw ValidationError("--claim and --sign-… go with --sign") }
+        let names = try claim.map { try Self.claim($0).name }
+        guard Set(names).count == names.count else { throw ValidationError("a claim is given twice") }
+    }
+
+    /// The member `sign` of the request.
+    var member: JSON? {
+        get throws {
+            guard sign else { return nil }
+            var members: [String: JSON] = [:]
+            members["key"] = signKey.map(JSON.string)
+            members["audience"] = signFor.map(JSON.string)
+            members["lifetimeSeconds"] = signSeconds.map { .integer(Int64($0)) }
+            members["notBefore"] = signNotBefore.map { .integer(Int64($0)) }
+            members["wrap"] = signWrap.map(JSON.string)
+            let claims = try claim.map(Self.claim)
+            if !claims.isEmpty { members["claims"] = .object(.init(uniqueKeysWithValues: claims)) }
+            return .object(members)
+        }
+    }
+
+    private static func claim(_ text: String) throws -> (name: String, value: JSON) {
+        guard let equals = text.firstIndex(of: "=") else {
+            throw ValidationError("a claim has the form name=value, not '\(text)'")
+        }
+        let (name, value) = (text[..<equals], String(text[text.index(after: equals)...]))
+        guard name.last == ":" else { return (String(name), .string(value)) }
+        guard let json = try? JSON(parsing: Array(value.utf8)) else {
+            throw ValidationError("the claim '\(name.dropLast())' is not JSON: '\(value)'")
+        }
+        return (String(name.dropLast()), json)
+    }
+}

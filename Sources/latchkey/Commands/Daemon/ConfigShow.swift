@@ -1,0 +1,115 @@
+import Agent
+import ArgumentParser
+import Groundwork
+import Settings
+
+/// The settings file that a subcommand of `config` is about.
+struct SettingsFileOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Settings file (environment: LATCHKEY_CONFIG; default: \(AgentConfiguration.defaultPath)).",
+            valueName: "path"))
+    var config: String?
+    @Flag(help: "Print JSON, for programs; errors too, on standard error.") var json = false
+
+    var file: SettingsFile { Self.file(config) }
+
+    /// - Parameter path: as the option names it.
+    static func file(_ path: String?) -> SettingsFile { SettingsFile(path ?? Environment["LATCHKEY_CONFIG"]) }
+
+    /// With the nearest names in the error, if there is no such setting.
+    static func naming<Result>(_ file: SettingsFile, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch SettingsEditError.unknown(let keyPath, let nearest) where nearest.isEmpty {
+            let names = try file.settings().map(\.keyPath)
+            throw SettingsEditError.unknown(keyPath: keyPath, nearest: NearNames.nearest(to: keyPath, among: names))
+        }
+    }
+}
+
+extension ConfigCommand {
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show every setting, and whether it comes from the file or is the default.",
+            discussion: """
+                Secrets are masked. Tables that may occur several times, such as [[hosts]], are shown as JSON. \
+                Exit status 78 when the file has faults.
+                """)
+        @Flag(help: "Show only settings that differ from the default.") var changed = false
+        @OptionGroup var settings: SettingsFileOption
+
+        func run() throws {
+            let file = settings.file
+            let found = try file.settings().filter { !changed || $0.value != $0.preset }
+            guard !settings.json else { return Terminal.line(SettingsReport.json(found, of: file).text) }
+            var table = Table("SETTING", "VALUE", "FROM")
+            for setting in found {
+                let shown = SettingsReport.mask.masked(setting.value, of: setting.keyPath)
+                table.add(setting.keyPath, SettingsReport.text(shown), setting.isWritten ? "file" : "default")
+            }
+            if Terminal.standardOutput.isTerminal {
+                Terminal.line(file.exists ? file.path : "\(file.path) does not exist; all settings are the defaults")
+            }
+            if !found.isEmpty { Terminal.line(table.text) }
+        }
+    }
+
+    struct Get: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the value of one setting, also if it is secret.",
+            discussion: """
+                Text without quotation marks, each element of an array on a line, tables as JSON. A table that may \
+                occur several times is addressed by its number, from 0.
+
+                  $ latchkey config get broker.port
+                  $ latchkey config get hosts[0].host
+                """)
+        @Argument(
+            help: ArgumentHelp("Such as broker.port.", valueName: "key.path"),
+            completion: .custom { _, _, _ in SettingsReport.names })
+        var keyPath: String
+        @OptionGroup var settings: SettingsFileOption
+
+        func run() throws {
+            let file = settings.file
+            let setting = try SettingsFileOption.naming(file) { try file.setting(keyPath) }
+            guard settings.json else { return Terminal.line(SettingsReport.bare(setting.value)) }
+            Terminal.line(SettingsReport.json(setting, masked: false).text)
+        }
+    }
+}
+
+/// Settings as they are printed.
+enum SettingsReport {
+    /// Settings hold identifiers and hashes that are not secret.
+    static let mask = SecretMask(masksOpaque: false)
+
+    /// All names, for completions.
+    static var names: [String] { ((try? SettingsFile(nil).settings()) ?? []).map(\.keyPath) }
+
+    static func json(_ settings: [SurveyedSetting], of file: SettingsFile) -> JSON {
+        [
+            "file": file.exists ? .string(file.path) : .null,
+            "settings": .array(settings.map { json($0, masked: true) }),
+        ]
+    }
+
+    static func json(_ setting: SurveyedSetting, masked: Bool) -> JSON {
+        [
+            "key": .string(setting.keyPath), "default": setting.preset,
+            "value": masked ? mask.masked(setting.value, of: setting.keyPath) : setting.value,
+            "source": setting.isWritten ? "file" : "default",
+        ]
+    }
+
+    /// As the file writes it; tables as JSON.
+    static func text(_ value: JSON) -> String { value.tomlLiteral ?? value.text }
+
+    /// For scripts.
+    static func bare(_ value: JSON) -> String {
+        if let text = value.string { return text }
+        guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else { return text(value) }
+        return elements.compactMap(\.string).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import FoundationEssentials
+import Groundwork
+import LocalAPI
+
+struct VaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vault", abstract: "Show and change what opens the sealed store.",
+        discussion: """
+            The store opens with any of its slots, each of which has a key of its own. To replace a key while the old \
+            one still works, add a slot, have the agent open the store by it, and remove the old slot. The board stays \
+            enrolled.
+            """,
+        subcommands: [Slots.self, Add.self, Rewrap.self, Remove.self])
+
+    struct Slots: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the slots, and which one opened the store.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.get("/v1/vault/slots")
+            options.show(answer) { answer in
+                var fields = Fields()
+                for slot in answer["slots"]?.array ?? [] {
+                    fields.add("slot \(slot["id"]?.integer ?? 0)", VaultCommand.text(of: slot))
+                }
+                return fields.text
+            }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Add a slot that opens with another key.")
+        @OptionGroup var key: KeyOptions
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.post("/v1/vault/slots", try key.body(), timeout: .seconds(60))
+            options.show(answer) { "added slot \($0["id"]?.integer ?? 0): \(VaultCommand.text(of: $0))" }
+        }
+    }
+
+    struct Rewrap: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a slot another key; the former one no longer opens it.",
+            discussion:
+                "Put the new key in its place before the agent starts again: from now on, it alone opens this slot.")
+
+        @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
+        @OptionGroup var key: KeyOptions
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.post("/v1/vault/slots/\(slot)", try key.body(), timeout: .seconds(60))
+            options.show(answer) { "slot \(slot) has another key: \(VaultCommand.text(of: $0))" }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a slot, so that its key no longer opens the store.",
+            discussion: "A copy of the store from before still opens with it.")
+
+        @Argument(help: "Number of the slot; see: latchkey vault slots") var slot: Int64
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.delete("/v1/vault/slots/\(slot)")
+            options.show(answer) { _ in "removed slot \(slot)" }
+        }
+    }
+
+    /// The key for a new slot. It is never an argument, which every user of this machine could read.
+    struct KeyOptions: ParsableArguments {
+        enum Kind: String, CaseIterable, ExpressibleByArgument {
+            case systemdCredential = "systemd-credential"
+            case passphrase
+        }
+
+        @Option(help: "What opens the slot.") var kind: Kind
+        @Option(help: ArgumentHelp("File with the key; without it, standard input.", valueName: "path")) var keyFile:
+            String?
+
+        func body() throws -> JSON {
+            var key: [UInt8]
+            if let keyFile {
+                key = try Input.file(keyFile, limit: 4096)
+            } else if kind == .passphrase, Terminal.inputIsTerminal {
+                key = Array(try Input.withoutEcho("Passphrase: ").utf8)
+            } else {
+                key = try Input.standardInput(limit: 4096)
+            }
+            // As when the agent reads a passphrase file: the line feed that editors add at the end is not part of it.
+            if kind == .passphrase, key.last == UInt8(ascii: "\n") { key.removeLast() }
+            return ["kind": .string(kind.rawValue), "key": .string(Base64.encode(key))]
+        }
+    }
+
+    private static func text(of slot: JSON) -> String {
+        let state =
+            slot["isDamaged"]?.bool == true ? "  damaged" : slot["isInUse"]?.bool == true ? "  opened the store" : ""
+        return "\(slot["kind"]?.string ?? "?"), made \(slot["created"]?.string ?? "?")\(state)"
+    }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+extension Accounts {
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an account at an OAuth 2.0 or OpenID Connect server.",
+            discussion: """
+                The server describes itself at its issuer; a server that does not is described by --endpoint. The \
+                client is one that the server's administrator has made, or --register asks for one.
+
+                  $ latchkey accounts add cloud --issuer https://id.example --register
+                  $ latchkey login --account cloud
+
+                Grants: authorization_code, device_code, password, client_credentials, jwt_bearer, saml2_bearer, and \
+                implicit, which shows tokens in addresses and is never chosen by itself. With \
+                '--authentication private_key_jwt' the board makes a key, and 'accounts show' prints its public part \
+                for the administrator.
+                """)
+        @Argument(help: "The name of the account.") var name: String
+        @Option(help: ArgumentHelp("The server's issuer, exactly as the server writes it.", valueName: "url"))
+        var issuer: String?
+        @Option(help: ArgumentHelp("The client, as the server knows it.", valueName: "id")) var clientID: String?
+        @Flag(help: "Read the client secret from standard input, its first line.") var secretStdin = false
+        @Option(
+            help: "none, client_secret_basic, client_secret_post or private_key_jwt; by default the first or second.")
+        var authentication: String?
+        @Option(help: "The algorithm of the client's key: ES256 or RS256.") var algorithm: String?
+        @Option(help: "How the first token is obtained; by default authorization_code.") var grant: String?
+        @Option(help: "The scope of tokens, separated by blanks.") var scope: String?
+        @Option(help: ArgumentHelp("The redirect URI, at which the browser arrives.", valueName: "url"))
+        var redirectURI: String?
+        @Option(
+            help: ArgumentHelp("An API that may get the tokens; may be repeated.", valueName: "url")) var resource:
+            [String] = []
+        @Option(
+            help: ArgumentHelp(
+                "An endpoint that the server does not announce, such as 'token_endpoint=https://…'; may be repeated.",
+                valueName: "name=url"))
+        var endpoint: [String] = []
+        @Option(help: ArgumentHelp("Trust only these certificates, a PEM file.", valueName: "file")) var authorities:
+            String?
+        @Option(help: "In whose name the board signs assertions, for the grant jwt_bearer.") var subject: String?
+        @Flag(help: "Register the board as a client (RFC 7591).") var register = false
+        @Flag(help: "Read the token for the registration from standard input, its first line.")
+        var registrationTokenStdin = false
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws {
+            _ = try AccountOption.name(name)
+            guard !secretStdin || !registrationTokenStdin else {
+                throw ValidationError("only one of --secret-stdin and --registration-token-stdin can be read")
+            }
+            guard register || clientID != nil else { throw ValidationError("give --client-id, or --register") }
+            for text in endpoint where !text.contains("=") {
+                throw ValidationError("an endpoint has the form 'name=url', not '\(text)'")
+            }
+        }
+
+        func run() async throws {
+            var body: [String: JSON] = ["name": .string(name)]
+            let texts = [
+                "issuer": issuer, "clientID": clientID, "authentication": authentication, "algorithm": algorithm,
+                "grant": grant, "scope": scope, "redirectURI": redirectURI, "subject": subject,
+            ]
+            for (member, text) in texts { body[member] = text.map(JSON.string) }
+            if !resource.isEmpty { body["resources"] = .array(resource.map(JSON.string)) }
+            if !endpoint.isEmpty {
+                var endpoints: [String: JSON] = [:]
+                for text in endpoint {
+                    let name = text.prefix { $0 != "=" }
+                    endpoints[String(name)] = .string(String(text.dropFirst(name.count + 1)))
+                }
+                body["endpoints"] = .object(endpoints)
+            }
+            if let authorities {
+                let bytes = try Input.file(authorities, limit: 1 << 18)
+                body["authorities"] = .string(String(decoding: bytes, as: UTF8.self))
+            }
+            if register { body["register"] = true }
+            if secretStdin || registrationTokenStdin {
+                let line = try Input.firstLine(of: Input.standardInput(limit: 1 << 15))
+                body[secretStdin ? "clientSecret" : "registrationToken"] = .string(line)
+            }
+            let answer = try await options.client.post("/v1/accounts", .object(body), timeout: .seconds(120))
+            options.show(answer, Accounts.details)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show one of them.")
+        @Argument(help: "The name of the account.") var name: String
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws { _ = try AccountOption.name(name) }
+
+        func run() async throws {
+            options.show(try await options.client.get("/v1/accounts/\(name)"), Accounts.details)
+        }
+    }
+
+    struct Introspect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask an OAuth server what it says of the account's token (RFC 7662).")
+        @Argument(help: "The name of the account.") var name: String
+        @Option(help: "A scope of the token, separated by blanks.") var scope: String?
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws { _ = try AccountOption.name(name) }
+
+        func run() async throws {
+            let body: [String: JSON] = scope.map { ["scope": .string($0)] } ?? [:]
+            let answer = try await options.client.post(
+                "/v1/accounts/\(name)/introspect", .object(body), timeout: .seconds(90))
+            options.show(answer) { Terminal.standardOutput.shown($0.prettyText) }
+        }
+    }
+
+    /// One account with its details, for a person.
+    static func details(_ account: JSON) -> String {
+        let out = Terminal.standardOutput
+        var fields = Fields()
+        fields.add("account", account["name"]?.string)
+        guard let server = account["server"] else { return fields.text + "\n" + describe(account) }
+        fields.add("issuer", server["issuer"]?.string.map(out.shown))
+        fields.add("client", server["clientID"]?.string.map(out.shown))
+        fields.add("authentication", server["authentication"]?.string)
+        fields.add("grant", server["grant"]?.string)
+        fields.add("scope", server["scope"]?.string)
+        fields.add(
+            "redirect URI", server["grant"]?.string == "authorization_code" ? server["redirectURI"]?.string : nil)
+        fields.add("public key", server["publicKey"]?.text)
+        for resource in server["resources"]?.array ?? [] { fields.add("resource", resource.string) }
+        for token in account["tokens"]?.array ?? [] {
+            let left = token["lifeLeft"]?.integer ?? 0
+            fields.add(
+                "token",
+                "\(out.shown(token["scope"]?.string ?? "")), "
+                    + (left > 0 ? "valid for \(left) s" : "ended")
+                    + (token["canBeRefreshed"]?.bool == true ? ", can be refreshed" : ""))
+        }
+        fields.add("user", account["user"]?["userName"]?.string.map(out.shown))
+        if account["needsPerson"]?.bool == true {
+            fields.add("next", "latchkey login --account \(account["name"]?.string ?? "")")
+        }
+        fields.add("last error", account["lastError"]?["message"]?.string.map(out.shown))
+        return fields.text
+    }
+}

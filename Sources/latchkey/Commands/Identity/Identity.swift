@@ -1,0 +1,86 @@
+import Agent
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Renew: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Renew the device certificate now.")
+    @OptionGroup var account: AccountOption
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let answer = try await LongWork.say("renewing the certificate") {
+            try await options.client.post(account.path("renew"), [:], timeout: .seconds(180))
+        }
+        options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
+    }
+}
+
+struct Deregister: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove this board at the gateway of an account, and its identity here.",
+        discussion: """
+            Asks for confirmation. Without --account, the default account is meant. When the gateway refuses or does \
+            not answer, everything stays as it is.
+            """)
+    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @OptionGroup var account: AccountOption
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
+        try Confirmation.ask(
+            "this removes the board's registration at the gateway of the account \(account.shown), and its identity "
+                + "here\(warning)", isGiven: yes)
+        let answer = try await LongWork.say("removing the registration") {
+            try await options.client.post(account.path("deregister"), [:], timeout: .seconds(180))
+        }
+        options.show(answer) { "this board is no longer registered" + Waiting.discarded($0) }
+    }
+}
+
+struct Reset: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forget this board's identity at the gateway of an account, here only.",
+        discussion: """
+            Asks for confirmation. Without --account, the default account is meant. The gateway is not notified and \
+            keeps the old registration; 'latchkey deregister' removes both. Enrolled again, the board is another \
+            device.
+            """)
+
+    @Flag(help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var account: AccountOption
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
+        try Confirmation.ask(
+            "this forgets the board's key, certificate and tokens of the account \(account.shown)\(warning)",
+            isGiven: yes)
+        let answer = try await options.client.post(account.path("reset"), [:])
+        options.show(answer) { "local identity removed" + Waiting.discarded($0) }
+    }
+}
+
+/// The messages that are lost with an identity.
+enum Waiting {
+    /// The warning about them in a question; empty if there are none.
+    static func warning(by client: LocalClient, of account: AccountOption) async throws -> String {
+        let status = try await client.get("/v1/status")
+        let name = account.shown
+        let usesBroker = status["accounts"]?.array?.first { $0["name"]?.string == name }?["usesBroker"]?.bool
+        guard usesBroker == true else { return "" }
+        let outbox = status["outbox"]
+        let count = (outbox?["depth"]?.integer ?? 0) + (outbox?["deadLetters"]?.integer ?? 0)
+        return count == 0 ? "" : ", and deletes \(Amount.of(count, "message")) that the broker does not have yet"
+    }
+
+    static func discarded(_ answer: JSON) -> String {
+        let count = answer["discarded"]?.integer ?? 0
+        return count == 0
+            ? ""
+            : "; \(Amount.of(count, "message")) that the broker did not have \(count == 1 ? "was" : "were") deleted"
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+/// In whose name a subcommand acts, and with which scopes.
+struct PrincipalOptions: ParsableArguments {
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp(
+            "In whose name: board or user; without it, the user's while one is logged in.", valueName: "who"))
+    var principal: String?
+
+    @Option(
+        help: ArgumentHelp("A scope needed beyond the configured ones; may be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    func validate() throws {
+        guard ["board", "user"].contains(principal ?? "board") else {
+            throw ValidationError("--as is board or user")
+        }
+    }
+
+    var members: [String: JSON] {
+        var members: [String: JSON] = [:]
+        members["as"] = principal.map(JSON.string)
+        if !scope.isEmpty { members["scope"] = .string(scope.joined(separator: " ")) }
+        return members
+    }
+}
+
+struct Token: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print a valid access token, for a program of your own.",
+        discussion: """
+            Prints the token of the logged-in user, or the board's own while nobody is logged in or with --as board.
+
+              $ curl -H "Authorization: Bearer $(latchkey token)" …
+              $ latchkey token --as board --scope orders
+            """)
+    @Flag(help: "Obtain a new one, though the old one may be valid.") var refresh = false
+    @Flag(help: "End the board's token, at the gateway too; the next use obtains another.") var revoke = false
+    @OptionGroup var principal: PrincipalOptions
+    @OptionGroup var account: AccountOption
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard revoke else { return }
+        guard !refresh, principal.members.isEmpty else {
+            throw ValidationError("--revoke is about the board's token and goes with no other option of it")
+        }
+    }
+
+    func run() async throws {
+        let client = options.client
+        let limit = Duration.seconds(90)
+        if revoke {
+            options.show(try await client.delete(account.path("token"), timeout: limit)) { _ in "revoked" }
+            return
+        }
+        let members = principal.members
+        let query = members.sorted { $0.key < $1.key }.map {
+            "\($0.key)=\(PercentEncoding.encode($0.value.string ?? ""))"
+        }
+        let path = account.path("token")
+        let answer =
+            refresh
+            ? try await client.post(path + "/refresh", .object(members), timeout: limit)
+            : try await client.get(
+                query.isEmpty ? path : path + "?" + query.joined(separator: "&"), timeout: limit)
+        options.show(answer) { $0["accessToken"]?.string ?? "" }
+    }
+}

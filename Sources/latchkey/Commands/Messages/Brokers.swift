@@ -1,0 +1,60 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+/// Which broker a command uses.
+struct BrokerOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Use this broker of the settings, [[brokers]]; topics are whole ones, and nothing is kept.",
+            valueName: "name"))
+    var broker: String?
+
+    /// What its routes begin with; `nil` without a broker.
+    var path: String? { broker.map { "/v1/brokers/\(PercentEncoding.encode($0))" } }
+}
+
+struct Brokers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the brokers beside the gateway's, and end their connections.",
+        discussion: """
+            They are in the settings, [[brokers]] of latchkey.toml, with their credentials. A connection is made when \
+            the first program publishes or subscribes, and ends half a minute after the last.
+
+              $ latchkey publish --broker plant line/3/state running
+              $ latchkey subscribe --broker plant 'line/#'
+              $ latchkey brokers disconnect plant
+            """,
+        subcommands: [List.self, Disconnect.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List them with the state of their connections.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            options.show(
+                try await options.client.get("/v1/brokers"), each: "brokers", orElse: "no brokers in the settings",
+                Brokers.describe)
+        }
+    }
+
+    struct Disconnect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End a connection, with the subscriptions that all programs have there.")
+        @Argument(help: "The broker's name in the settings.") var name: String
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.post("/v1/brokers/\(PercentEncoding.encode(name))/disconnect", [:])
+            options.show(answer) { $0["disconnected"]?.bool == true ? "disconnected" : "there was no connection" }
+        }
+    }
+
+    private static func describe(_ broker: JSON) -> String {
+        let out = Terminal.standardOutput
+        let error = broker["lastError"]?["message"]?.string.map { ": " + out.red(out.shown($0)) } ?? ""
+        return out.shown(
+            "\(broker["name"]?.string ?? "?")  \(broker["address"]?.string ?? "?")  \(broker["state"]?.string ?? "?")")
+            + (broker["tls"]?.bool == true ? "" : out.yellow("  without TLS")) + error
+    }
+}

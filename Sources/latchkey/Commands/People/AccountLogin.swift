@@ -1,0 +1,115 @@
+import Groundwork
+import LocalAPI
+
+/// Logs in at an account of an OAuth server, by the grant that the account has.
+struct AccountLogin {
+    let options: ClientOptions
+    let account: AccountOption
+    /// What the person has given for it.
+    let user: String?
+    let readsPassword: Bool
+    let assertion: String?
+    let scope: String?
+    let light: Bool
+    /// Whether to wait for a browser of this machine.
+    let listens: Bool
+
+    /// - Returns: `nil` if the account is at a gateway, or there is none.
+    static func grant(of account: AccountOption, by client: LocalClient) async throws -> String? {
+        guard let name = account.account else { return nil }
+        do throws(LocalAPIError) {
+            return try await client.get("/v1/accounts/\(name)")["server"]?["grant"]?.string
+        } catch {
+            // The default account, which a login cannot make.
+            guard case .remote(_, let explanation) = error, explanation.kind == .unconfigured else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    func run(_ grant: String) async throws {
+        switch grant {
+        case "device_code": try await logInByDeviceCode()
+        case "password": try await logInByPassword()
+        case "jwt_bearer" where assertion != nil, "saml2_bearer": try await logInByAssertion()
+        case "client_credentials", "jwt_bearer":
+            let answer = try await options.client.post(account.path("token"), scopeMember([:]), timeout: .seconds(90))
+            options.show(answer) { "this account needs no login; it has a token for \($0["scope"]?.string ?? "")" }
+        // The implicit grant's answer is in a fragment, which browsers send to nobody.
+        default: try await logInByBrowser(listens: listens && grant == "authorization_code")
+        }
+    }
+
+    private func scopeMember(_ members: [String: JSON]) -> JSON {
+        .object(scope.map { members.merging(["scope": .string($0)]) { own, _ in own } } ?? members)
+    }
+
+    private func logInByPassword() async throws {
+        let name = try user ?? Self.askedName()
+        let isTyped = !readsPassword && Terminal.inputIsTerminal
+        let password = isTyped ? try Self.typedPassword(of: name) : try Self.givenPassword()
+        let answer = try await options.client.post(
+            account.path("login"), scopeMember(["userName": .string(name), "password": .string(password)]),
+            timeout: .seconds(90))
+        options.show(answer, Login.welcome)
+    }
+
+    private static func askedName() throws -> String {
+        Terminal.prompt("User name: ")
+        return try Input.line()
+    }
+
+    private static func typedPassword(of name: String) throws -> String {
+        try Input.withoutEcho("Password of \(Terminal.standardError.shown(name)): ")
+    }
+
+    private static func givenPassword() throws -> String {
+        Input.firstLine(of: try Input.standardInput(limit: 4096))
+    }
+
+    private func logInByAssertion() async throws {
+        let file = assertion ?? "-"
+        let bytes = file == "-" ? try Input.standardInput(limit: 1 << 16) : try Input.file(file, limit: 1 << 16)
+        let text = String(decoding: bytes, as: UTF8.self).trimmed
+        let answer = try await options.client.post(
+            account.path("login/assertion"), scopeMember(["assertion": .string(text)]), timeout: .seconds(90))
+        options.show(answer, Login.welcome)
+    }
+
+    private func logInByBrowser(listens: Bool) async throws {
+        let login = BrowserLogin(
+            client: options.client, path: account.path("login/browser"), scope: scope, listens: listens)
+        options.show(try await login.run(), Login.welcome)
+    }
+
+    private func logInByDeviceCode() async throws {
+        var isLoggedIn = false
+        for try await event in options.client.events(account.path("login/device"), posting: scopeMember([:])) {
+            if options.json { Terminal.line(JSON.object(["event": .string(event.name), "data": event.data]).text) }
+            switch event.name {
+            case "device-code": if !options.json { try show(event.data) }
+            case "logged-in":
+                isLoggedIn = true
+                if !options.json { Terminal.line(Login.welcome(event.data)) }
+            default: break
+            }
+        }
+        guard isLoggedIn else { throw LocalAPIError.noAnswer(reason: "the daemon ended the login without a result") }
+    }
+
+    private func show(_ code: JSON) throws {
+        let out = Terminal.standardOutput
+        if let complete = code["completeAddress"]?.string {
+            do {
+                try QRText.show(complete, light: light)
+            } catch {
+                // A narrow terminal; the code can be typed.
+                Terminal.line(out.shown(complete))
+            }
+        }
+        Terminal.line(
+            "Open \(out.shown(code["address"]?.string ?? "")) and enter the code "
+                + out.bold(out.shown(code["userCode"]?.string ?? "")))
+    }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct MPinBackends: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backend",
+        abstract: "Try, make, list and remove M-Pin back ends.",
+        subcommands: [Test.self, Show.self, Add.self, List.self, Remove.self], defaultSubcommand: List.self)
+
+    /// What is sent with requests to a back end, and whom to trust as one.
+    struct Sender: ParsableArguments {
+        @Option(help: ArgumentHelp("What the board calls itself there, where it asks.", valueName: "id"))
+        var clientID: String?
+        @Option(help: ArgumentHelp("Sent with each request; may be repeated.", valueName: "name: value"))
+        var header: [String] = []
+        @Option(help: ArgumentHelp("Trust only these certificates, a PEM file.", valueName: "file"))
+        var authorities: String?
+
+        func validate() throws {
+            for line in header where !line.contains(":") {
+                throw ValidationError("a header has the form 'name: value', not '\(line)'")
+            }
+        }
+
+        func body() throws -> [String: JSON] {
+            var body: [String: JSON] = [:]
+            body["clientID"] = clientID.map(JSON.string)
+            if !header.isEmpty {
+                var headers: [String: JSON] = [:]
+                for line in header {
+                    let name = line.prefix { $0 != ":" }
+                    headers[String(name)] = .string(String(line.dropFirst(name.count + 1)).trimmed)
+                }
+                body["headers"] = .object(headers)
+            }
+            if let authorities {
+                let bytes = try Input.file(authorities, limit: 1 << 18)
+                body["authorities"] = .string(String(decoding: bytes, as: UTF8.self))
+            }
+            return body
+        }
+    }
+
+    /// Where a back end is.
+    struct Place: ParsableArguments {
+        @Argument(help: "The base URL of the back end.") var url: String
+        @Option(help: ArgumentHelp("The path of its relying-party service; by default rps.", valueName: "path"))
+        var prefix: String?
+        @OptionGroup var sender: Sender
+
+        func body() throws -> [String: JSON] {
+            var body = try sender.body()
+            body["url"] = .string(url)
+            body["prefix"] = prefix.map(JSON.string)
+            return body
+        }
+    }
+
+    struct Test: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask whether there is a back end at a URL, or at that of an account.",
+            discussion: "Nothing else of the agent asks a back end by itself.")
+        @OptionGroup var place: Place
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let isAccount = (try? AccountOption.name(place.url)) != nil
+            let answer = try await options.client.post(
+                isAccount ? "/v1/accounts/\(place.url)/mpin/test" : "/v1/mpin/test",
+                isAccount ? [:] : .object(try place.body()), timeout: .seconds(90))
+            options.show(answer) {
+                "there is an M-Pin back end at \(Terminal.standardOutput.shown($0["url"]?.string ?? "?"))"
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what the address in a scanned code says of its back end.",
+            discussion: "What follows a '#' is not sent: that is the code for 'latchkey mpin access-number'.")
+        @Argument(help: "The address, as scanned; in quotes, because of its '#'.") var code: String
+        @OptionGroup var sender: Sender
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var body = try sender.body()
+            body["code"] = .string(code)
+            let answer = try await options.client.post("/v1/mpin/service", .object(body), timeout: .seconds(90))
+            options.show(answer) { answer in
+                let out = Terminal.standardOutput
+                var fields = Fields()
+                for name in ["name", "url", "prefix"] { fields.add(name, answer[name]?.string.map(out.shown)) }
+                fields.add("logo", answer["logoURL"]?.string.map(out.shown))
+                let next = "make it an account: latchkey mpin backend add NAME URL --prefix PREFIX"
+                return fields.text + "\n" + out.dim(next)
+            }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an account at a back end, which has to answer.")
+        @Argument(help: "The name of the account.") var name: String
+        @OptionGroup var place: Place
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws { _ = try AccountOption.name(name) }
+
+        func run() async throws {
+            let answer = try await options.client.post(
+                "/v1/accounts/\(name)/mpin", .object(try place.body()), timeout: .seconds(90))
+            options.show(answer) { _ in "\(name) is an account at an M-Pin back end; next: latchkey mpin user new ID" }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the back ends with their users.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let all = try await MPinAccountOption.all(of: options.client)
+            options.show(["accounts": .array(all)], each: "accounts", orElse: "there is no M-Pin back end") { account in
+                let out = Terminal.standardOutput
+                let head = "\(account["name"]?.string ?? "?")  \(out.shown(account["backend"]?["url"]?.string ?? "?"))"
+                let fault = account["lastError"]?["message"]?.string.map { out.red("  unusable: \(out.shown($0))") }
+                let users = (account["users"]?.array ?? []).map { "  " + MPinCommand.describe($0) }
+                return ([head + (fault ?? "")] + users).joined(separator: "\n")
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a back end with all its users, whose tokens are erased.")
+        @Argument(help: "The name of the account.") var name: String
+        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws { _ = try AccountOption.name(name) }
+
+        func run() async throws {
+            let account = try await options.client.get("/v1/accounts/\(name)")
+            guard account["kind"]?.string == "mpin" else { throw ValidationError("\(name) is not an M-Pin back end") }
+            let count = Int64(account["users"]?.array?.count ?? 0)
+            try Confirmation.ask(
+                "this erases the account \(name) and \(Amount.of(count, "user"))", isGiven: yes || count == 0)
+            let answer = try await options.client.delete("/v1/accounts/\(name)")
+            options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
+        }
+    }
+}

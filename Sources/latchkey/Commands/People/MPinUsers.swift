@@ -1,0 +1,141 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct MPinUsers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Make, list and delete users of an M-Pin back end.",
+        subcommands: [New.self, List.self, Delete.self], defaultSubcommand: List.self)
+
+    struct New: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a user, to be registered next.",
+            discussion: "The user is kept once the back end has taken the registration.")
+        @Argument(help: "Who it is, as the back end knows people, such as an address for mail.") var id: String
+        @Option(help: ArgumentHelp("What the back end shows for this board.", valueName: "name"))
+        var deviceName: String?
+        @OptionGroup var account: MPinAccountOption
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var body: [String: JSON] = ["user": .string(id)]
+            body["deviceName"] = deviceName.map(JSON.string)
+            let answer = try await options.client.post(
+                try await account.path("users", by: options.client), .object(body))
+            options.show(answer) { answer in
+                let advice = answer["advice"]?.array?.compactMap(\.string) ?? []
+                return ([MPinCommand.describe(answer)] + advice).joined(separator: "\n")
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the users and their states.")
+        @OptionGroup var account: MPinAccountOption
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.get(try await account.path("users", by: options.client))
+            options.show(answer, each: "users", orElse: "no users; make one: latchkey mpin user new ID") {
+                MPinCommand.describe($0)
+            }
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a user here, with the token.", discussion: "The back end is not asked.")
+        @Argument(help: "Who it is.") var id: String
+        @OptionGroup var account: MPinAccountOption
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.client.delete(
+                try await account.path("users/\(id.segment)", by: options.client))
+            options.show(answer) { "deleted \(Terminal.standardOutput.shown($0["deleted"]?.string ?? ""))" }
+        }
+    }
+}
+
+struct MPinRegister: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "register",
+        abstract: "Register a user: start, confirm once the back end has verified the user, and finish with a PIN.",
+        discussion: """
+            What was confirmed is in memory only: if the daemon ends before 'finish', 'confirm' is refused, as the back \
+            end has handed out the secret already. 'restart' then begins again for a user who is not yet activated; \
+            one who is activated is deleted and made anew.
+            """,
+        subcommands: [Start.self, Restart.self, Confirm.self, Finish.self])
+
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Ask the back end for an identity.")
+        @Flag(help: "Read the code that activates the user at once from standard input.") var codeStdin = false
+        @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
+        @OptionGroup var user: MPinUserOptions
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var body: [String: JSON] = [:]
+            body["userData"] = userData.map(JSON.string)
+            if codeStdin { body["activationCode"] = .string(try MPinAnswer.line()) }
+            try await MPinRegister.post("register", body, user, options)
+        }
+    }
+
+    struct Restart: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Have the user verified again, such as by another mail.")
+        @Option(help: ArgumentHelp("Passed to whoever verifies the user.", valueName: "text")) var userData: String?
+        @OptionGroup var user: MPinUserOptions
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var body: [String: JSON] = ["restart": true]
+            body["userData"] = userData.map(JSON.string)
+            try await MPinRegister.post("register", body, user, options)
+        }
+    }
+
+    struct Confirm: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Fetch the secret of a user who was verified.")
+        @Option(help: ArgumentHelp("Where the back end may send push messages.", valueName: "id"))
+        var pushToken: String?
+        @OptionGroup var user: MPinUserOptions
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var body: [String: JSON] = [:]
+            body["pushToken"] = pushToken.map(JSON.string)
+            try await MPinRegister.post("confirm", body, user, options)
+        }
+    }
+
+    struct Finish: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Choose the PIN, and keep the token that goes with it.",
+            discussion: """
+                A PIN is any printable text, and no more than 16,384 of them differ; a longer one is harder to watch, \
+                and not harder to guess.
+                """)
+        @Flag(help: "Read the PIN from standard input, its first line.") var pinStdin = false
+        @OptionGroup var user: MPinUserOptions
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let path = try await user.path("finish", by: options.client)
+            let answer = try await MPinAnswer(client: options.client, isGiven: pinStdin)
+                .post(path, [:], endingWith: "registered")
+            options.show(answer, MPinCommand.describe)
+        }
+    }
+
+    private static func post(
+        _ route: String, _ body: [String: JSON], _ user: MPinUserOptions, _ options: ClientOptions
+    ) async throws {
+        let path = try await user.path(route, by: options.client)
+        options.show(
+            try await options.client.post(path, .object(body), timeout: .seconds(90)), MPinCommand.describe)
+    }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import Groundwork
+import LocalAPI
+
+struct Prompts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what the daemon asks people, and answer.",
+        discussion: """
+            Everything that the daemon needs a person for waits here: passwords, PINs, consent, choices. A secret is \
+            asked for without echo, or read from standard input where that is not a terminal; it is never an argument.
+
+              $ latchkey prompts
+              $ latchkey prompts answer 3
+              $ latchkey prompts answer 4 --grant
+            """,
+        subcommands: [List.self, Answer.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List what waits for an answer.")
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            options.show(
+                try await options.client.get("/v1/prompts"), each: "prompts", orElse: "nothing is being asked",
+                \.promptLine)
+        }
+    }
+
+    struct Answer: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Answer a prompt.",
+            discussion: "A text is asked for here, or read from standard input; choices and consent are options.")
+        @Argument(help: "The prompt's number.") var id: Int
+        @Flag(help: "Give consent.") var grant = false
+        @Flag(help: "Refuse, whatever is asked.") var refuse = false
+        @Option(help: ArgumentHelp("One of the choices.", valueName: "choice")) var choice: String?
+        @Option(help: ArgumentHelp("Who logs in, where a login is asked for.", valueName: "name")) var user: String?
+        @OptionGroup var options: ClientOptions
+
+        func validate() throws {
+            guard [grant, refuse, choice != nil].count(where: { $0 }) <= 1 else {
+                throw ValidationError("give one of --grant, --refuse and --choice")
+            }
+        }
+
+        func run() async throws {
+            let answer = try await options.client.post("/v1/prompts/\(id)", try await answer())
+            options.show(answer) { $0["state"]?.string ?? "answered" }
+        }
+
+        private func answer() async throws -> JSON {
+            if grant { return ["grant": true] }
+            if refuse { return ["refuse": true] }
+            if let choice { return ["choice": .string(choice)] }
+            let prompt = try await options.client.get("/v1/prompts/\(id)")
+            switch prompt["kind"]?.string {
+            case "consent": throw ValidationError("prompt \(id) asks for consent: give --grant or --refuse")
+            case "choice": throw ValidationError("prompt \(id) asks for a choice: give --choice or --refuse")
+            case "log-in":
+                let known = prompt["subject"]?["user"]?.string
+                guard let name = user ?? known ?? (Terminal.inputIsTerminal ? Input.answer(to: "User: ") : nil) else {
+                    throw ValidationError("prompt \(id) asks for a login: give --user NAME or --refuse")
+                }
+                let question: JSON = ["text": .string("Password of \(name)"), "fault": prompt["fault"] ?? .null]
+                return ["userName": .string(name), "password": .string(try Self.text(for: question))]
+            default: return ["text": .string(try Self.text(for: prompt))]
+            }
+        }
+
+        private static func text(for prompt: JSON) throws -> String {
+            guard Terminal.inputIsTerminal else {
+                return Input.firstLine(of: try Input.standardInput(limit: 4096))
+            }
+            let question = prompt.promptQuestion
+            guard prompt["secret"]?.bool != false else {
+                guard let answer = Input.answer(to: question) else { throw Declined() }
+                return answer
+            }
+            return try Input.withoutEcho(question)
+        }
+    }
+}
+
+/// A prompt of the daemon.
+extension JSON {
+    /// The question at a terminal, with the fault of the last answer.
+    var promptQuestion: String {
+        let text = Terminal.standardError.shown(self["text"]?.string ?? "Answer")
+        guard let fault = self["fault"]?.string else { return "\(text): " }
+        let left = self["attemptsLeft"]?.integer.map { " (\(Amount.of($0, "attempt")) left)" } ?? ""
+        return "\(Terminal.standardError.shown(fault))\(left)\n\(text): "
+    }
+
+    /// The prompt as a line of a list.
+    fileprivate var promptLine: String {
+        let out = Terminal.standardOutput
+        var facts: [String] = []
+        if self["state"]?.string == "checking" { facts.append("being checked") }
+        if let left = self["attemptsLeft"]?.integer { facts.append("\(Amount.of(left, "attempt")) left") }
+        if let seconds = self["secondsLeft"]?.integer { facts.append("ends in \(Age(seconds: seconds))") }
+        if let choices = self["choices"]?.array {
+            facts.append("choices: \(choices.compactMap(\.string).joined(separator: ", "))")
+        }
+        let line = "\(self["id"]?.integer ?? 0)  \(self["kind"]?.string ?? "")  \(self["text"]?.string ?? "")"
+        return out.shown(line) + (facts.isEmpty ? "" : out.dim("  (\(out.shown(facts.joined(separator: ", "))))"))
+    }
+}
