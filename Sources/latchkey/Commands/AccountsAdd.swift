@@ -87,7 +87,7 @@ extension Accounts {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show one of them.")
-        @Argument(help: "The name of the account.") var name: String
+        @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @OptionGroup var options: ClientOptions
 
         func validate() throws { _ = try AccountOption.name(name) }
@@ -100,7 +100,7 @@ extension Accounts {
     struct Introspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Ask an OAuth server what it says of the account's token (RFC 7662).")
-        @Argument(help: "The name of the account.") var name: String
+        @Argument(help: "The name of the account.", completion: AccountOption.completion) var name: String
         @Option(help: "A scope of the token, with blanks between.") var scope: String?
         @OptionGroup var options: ClientOptions
 

@@ -10,7 +10,7 @@ struct Renew: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await LongWork.say("renewing the certificate") {
-            try await options.client.post(account.path("renew"), [:], timeout: .seconds(180))
+            try await options.client.post(account.path("renew", by: options.client), [:], timeout: .seconds(180))
         }
         options.show(answer) { "certificate renewed, valid until \($0["notAfter"]?.string ?? "?")" }
     }
@@ -20,7 +20,7 @@ struct Deregister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove this board at the gateway of an account, and its identity here.",
         discussion: """
-            Asks first. Without --account, it is about the default account. When the gateway refuses or does not answer, \
+            Asks first. Without --account, it is about the account that 'latchkey accounts use' chose. When the gateway refuses or does not answer, \
             everything stays as it is.
             """)
     @Flag(help: "Do not ask for confirmation.") var yes = false
@@ -28,6 +28,7 @@ struct Deregister: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        let account = try await account.chosen(by: options.client)
         let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
         try Confirmation.ask(
             "this removes the board's registration at the gateway of the account \(account.shown), and its identity "
@@ -43,7 +44,7 @@ struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget this board's identity at the gateway of an account, here only.",
         discussion: """
-            Asks first. Without --account, it is about the default account. The gateway is not notified and keeps the \
+            Asks first. Without --account, it is about the account that 'latchkey accounts use' chose. The gateway is not notified and keeps the \
             old registration; 'latchkey deregister' removes both. Enrolled again, the board is another device.
             """)
 
@@ -54,6 +55,7 @@ struct Reset: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        let account = try await account.chosen(by: options.client)
         let warning = yes ? "" : try await Waiting.warning(by: options.client, of: account)
         try Confirmation.ask(
             "this forgets the board's key, certificate and tokens of the account \(account.shown)\(warning)",
@@ -66,7 +68,7 @@ struct Reset: AsyncParsableCommand {
 /// The messages that are lost with an identity.
 enum Waiting {
     /// The warning about them in a question; empty if there are none.
-    static func warning(by client: LocalClient, of account: AccountOption) async throws -> String {
+    static func warning(by client: LocalClient, of account: ChosenAccount) async throws -> String {
         let status = try await client.get("/v1/status")
         let name = account.shown
         let usesBroker = status["accounts"]?.array?.first { $0["name"]?.string == name }?["usesBroker"]?.bool

@@ -5,11 +5,11 @@ import Synchronization
 /// Follows the daemon until the status is as wanted, across its starts and stops.
 final class StatusWatch: Sendable {
     private let client: LocalClient
-    private let account: String?
+    private let account: AccountOption
     private let states: [WaitState]
     private let missing = Mutex("the daemon is not running")
 
-    init(client: LocalClient, account: String?, states: [WaitState]) {
+    init(client: LocalClient, account: AccountOption, states: [WaitState]) {
         (self.client, self.account, self.states) = (client, account, states)
     }
 
@@ -52,7 +52,8 @@ final class StatusWatch: Sendable {
 
     private func unmet() async throws -> (states: [WaitState], hasOutbox: Bool) {
         let status = try await client.get("/v1/status")
-        let own = if let account { try await client.get("/v1/accounts/\(account)") } else { status }
+        let chosen = try await account.chosen(by: client)
+        let own = if let name = chosen.name { try await client.get("/v1/accounts/\(name)") } else { status }
         let unmet = states.filter { !$0.isMet(by: status, account: own) }
         missing.withLock { $0 = unmet.map { $0.shown(by: status, account: own) }.joined(separator: ", ") }
         return (unmet, status["outbox"]?["depth"] != nil)

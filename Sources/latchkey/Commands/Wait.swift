@@ -29,7 +29,7 @@ struct Wait: AsyncParsableCommand {
 
     func run() async throws {
         let start = ContinuousClock.now
-        let watch = StatusWatch(client: options.client, account: account.account, states: states)
+        let watch = StatusWatch(client: options.client, account: account, states: states)
         let seconds = timeout
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await watch.run() }
