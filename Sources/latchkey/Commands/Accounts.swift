@@ -146,8 +146,10 @@ struct Accounts: AsyncParsableCommand {
         func validate() throws { _ = try AccountOption.name(name) }
 
         func run() async throws {
-            let answer = try await options.client.delete(
-                "/v1/accounts/\(name)\(force ? "?force=true" : "")", timeout: .seconds(180))
+            let answer = try await LongWork.say("removing the account") {
+                try await options.client.delete(
+                    "/v1/accounts/\(name)\(force ? "?force=true" : "")", timeout: .seconds(180))
+            }
             options.show(answer) { "removed the account \($0["removed"]?.string ?? "")" }
         }
     }

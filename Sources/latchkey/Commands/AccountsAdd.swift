@@ -80,7 +80,9 @@ extension Accounts {
                 let line = try Input.firstLine(of: Input.standardInput(limit: 1 << 15))
                 body[secretStdin ? "clientSecret" : "registrationToken"] = .string(line)
             }
-            let answer = try await options.client.post("/v1/accounts", .object(body), timeout: .seconds(120))
+            let answer = try await LongWork.say("asking the server") {
+                try await options.client.post("/v1/accounts", .object(body), timeout: .seconds(120))
+            }
             options.show(answer, Accounts.details)
         }
     }

@@ -17,8 +17,11 @@ struct Apps: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            options.show(try await options.client.get(account.path("apps", by: options.client), timeout: .seconds(90)))
-            { answer in
+            options.show(
+                try await LongWork.say("asking the gateway") {
+                    try await options.client.get(account.path("apps", by: options.client), timeout: .seconds(90))
+                }
+            ) { answer in
                 var table = Table("ID", "NAME", "KIND", "ADDRESS")
                 for app in answer["apps"]?.array ?? [] {
                     let web = app["authURL"]?.string

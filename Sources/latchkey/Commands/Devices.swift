@@ -10,7 +10,11 @@ struct Devices: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        options.show(try await options.client.get(account.path("devices", by: options.client), timeout: .seconds(90))) {
+        options.show(
+            try await LongWork.say("asking the gateway") {
+                try await options.client.get(account.path("devices", by: options.client), timeout: .seconds(90))
+            }
+        ) {
             answer in
             let devices = answer["devices"]?.array ?? []
             return devices.map { device in

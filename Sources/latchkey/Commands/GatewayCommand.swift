@@ -59,8 +59,10 @@ struct GatewayCommand: AsyncParsableCommand {
 
         func run() async throws {
             let body: JSON = name.map { ["gateway": .string($0)] } ?? ["default": true]
-            let answer = try await options.client.post(
-                account.path("gateway/use", by: options.client), body, timeout: .seconds(180))
+            let answer = try await LongWork.say("switching to the gateway") {
+                try await options.client.post(
+                    account.path("gateway/use", by: options.client), body, timeout: .seconds(180))
+            }
             options.show(answer, Enroll.describe)
         }
     }

@@ -138,7 +138,9 @@ struct Login: AsyncParsableCommand {
     }
 
     private func logIn(_ path: String, _ body: JSON) async throws {
-        options.show(try await options.client.post(path, body, timeout: .seconds(180)), Self.welcome)
+        options.show(
+            try await LongWork.say("logging in") { try await options.client.post(path, body, timeout: .seconds(180)) },
+            Self.welcome)
     }
 
     /// The gateway lists its providers with each login that begins, so one is begun and given up.

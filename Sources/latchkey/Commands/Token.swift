@@ -64,11 +64,12 @@ struct Token: AsyncParsableCommand {
             "\($0.key)=\(PercentEncoding.encode($0.value.string ?? ""))"
         }
         let path = try await account.path("token", by: options.client)
-        let answer =
+        let answer = try await LongWork.say("obtaining a token") {
             refresh
-            ? try await client.post(path + "/refresh", .object(members), timeout: limit)
-            : try await client.get(
-                query.isEmpty ? path : path + "?" + query.joined(separator: "&"), timeout: limit)
+                ? try await client.post(path + "/refresh", .object(members), timeout: limit)
+                : try await client.get(
+                    query.isEmpty ? path : path + "?" + query.joined(separator: "&"), timeout: limit)
+        }
         options.show(answer) { $0["accessToken"]?.string ?? "" }
     }
 }

@@ -47,8 +47,10 @@ struct DirectoryOptions: ParsableArguments {
     func list(_ noun: String, _ account: AccountOption, _ options: ClientOptions, as table: ([JSON]) -> String)
         async throws
     {
-        let answer = try await options.client.get(
-            account.path("\(noun)s" + query.text, by: options.client), timeout: .seconds(90))
+        let answer = try await LongWork.say("asking the gateway") {
+            try await options.client.get(
+                account.path("\(noun)s" + query.text, by: options.client), timeout: .seconds(90))
+        }
         options.show(answer) { show($0, noun, table) }
     }
 
